@@ -1,0 +1,1 @@
+"""All that changes the platform: approve, create, clone, set a limit."""

@@ -1,0 +1,211 @@
+"""What can go wrong between here and the platform, each with a sentence for a person.
+
+    ApiError
+    |- NotSent            the request was refused here, before anything left the machine
+    |- Unreachable        no connection: Refused, NameNotFound, TlsFailure
+    |- TimedOut           no whole answer within the time limit
+    |- Broken             the connection broke while the answer was read
+    |- Answered           an answer came, and it is not what was asked for
+       |- KeyRejected 401, NotAllowed 403, NotFound 404, Conflict 409, Invalid 400/422,
+       |  RateLimited 429, PlatformFailed 5xx, Redirected 3xx, OtherStatus
+       |- NotJson, WebPage (HTML), TooLarge, Unreadable (JSON without any known shape)
+
+`sent` tells a writer whether the platform may have acted (law 2): only NO is proof that it has not.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agentco_tui.text import SafeText
+
+
+class Sent(StrEnum):
+    """Whether the platform may have acted on the request."""
+
+    NO = "no"
+    """Nothing left this machine, or the platform clearly refused."""
+    UNKNOWN = "unknown"
+    """It may have been applied: read before doing anything."""
+
+
+class ApiError(Exception):
+    """A request that did not bring what was asked for.
+
+    `str(error)` is the sentence with the platform's own words after it, fit for a notification;
+    `repr(error)` adds method and path, fit for a log. Neither holds the key, a query or a body.
+    """
+
+    kind = "error"
+    """A stable word for scripts, such as "timed_out"."""
+    sent = Sent.UNKNOWN
+
+    def __init__(
+        self,
+        sentence: SafeText,
+        *,
+        method: str = "GET",
+        path: str = "",
+        status: int | None = None,
+        platform_message: SafeText | None = None,
+        platform_code: SafeText | None = None,
+        fields: tuple[tuple[SafeText, SafeText], ...] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        """What happened and what to do, in our words."""
+        self.method = method
+        self.path = path
+        self.status = status
+        """The HTTP status, if an answer came."""
+        self.platform_message = platform_message
+        """The platform's own words, cleaned."""
+        self.platform_code = platform_code
+        self.fields = fields
+        """(field, message) pairs of a refusal, for showing beside a form's fields."""
+        self.retry_after = retry_after
+        """Seconds the platform asked us to wait."""
+
+    def __str__(self) -> str:
+        if self.platform_message and self.platform_message not in self.sentence:
+            return f"{self.sentence} (platform: {self.platform_message})"
+        return self.sentence
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.method} {self.path} {self.status or '-'}: {self})"
+
+
+class NotSent(ApiError):
+    """Refused here: wrong origin, no key, an argument that cannot be sent."""
+
+    kind = "not_sent"
+    sent = Sent.NO
+
+
+class Unreachable(ApiError):
+    """No connection was made, so nothing was sent."""
+
+    kind = "unreachable"
+    sent = Sent.NO
+
+
+class Refused(Unreachable):
+    """Nothing listens at the address."""
+
+    kind = "refused"
+
+
+class NameNotFound(Unreachable):
+    """The host name does not resolve."""
+
+    kind = "name_not_found"
+
+
+class TlsFailure(Unreachable):
+    """The certificate or the TLS handshake was not accepted."""
+
+    kind = "tls"
+
+
+class TimedOut(ApiError):
+    """No whole answer within the connect, read or total time limit."""
+
+    kind = "timed_out"
+
+
+class Broken(ApiError):
+    """The connection closed, was reset, or broke the protocol before the answer was whole."""
+
+    kind = "broken"
+
+
+class Answered(ApiError):
+    """An answer came, and it is not what was asked for."""
+
+    kind = "answered"
+
+
+class KeyRejected(Answered):
+    """401: the key is missing or invalid (INTERFACE 5.4)."""
+
+    kind = "key_rejected"
+    sent = Sent.NO
+
+
+class NotAllowed(Answered):
+    """403: the key lacks the permission (INTERFACE 5.5)."""
+
+    kind = "not_allowed"
+    sent = Sent.NO
+
+
+class NotFound(Answered):
+    """404."""
+
+    kind = "not_found"
+    sent = Sent.NO
+
+
+class Conflict(Answered):
+    """409: somebody else was there first."""
+
+    kind = "conflict"
+    sent = Sent.NO
+
+
+class Invalid(Answered):
+    """400 or 422: the fields were refused."""
+
+    kind = "invalid"
+    sent = Sent.NO
+
+
+class RateLimited(Answered):
+    """429."""
+
+    kind = "rate_limited"
+    sent = Sent.NO
+
+
+class PlatformFailed(Answered):
+    """5xx: the platform failed, perhaps after it acted."""
+
+    kind = "platform_failed"
+
+
+class Redirected(Answered):
+    """3xx: not followed, so that the key stays with the configured origin."""
+
+    kind = "redirected"
+
+
+class OtherStatus(Answered):
+    """Any other 4xx or 1xx status."""
+
+    kind = "other_status"
+    sent = Sent.NO
+
+
+class NotJson(Answered):
+    """The body is no JSON."""
+
+    kind = "not_json"
+
+
+class WebPage(Answered):
+    """HTML where JSON was due: a proxy's or a login page."""
+
+    kind = "web_page"
+
+
+class TooLarge(Answered):
+    """The body passed the cap."""
+
+    kind = "too_large"
+
+
+class Unreadable(Answered):
+    """JSON, but in no shape that holds what was asked for."""
+
+    kind = "unreadable"

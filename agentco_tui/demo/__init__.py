@@ -1,0 +1,1 @@
+"""The embedded platform: a real server over a world that lives, for demos and tests."""

@@ -1,0 +1,1 @@
+"""A file a screen; reads the store, asks for actions, holds no HTTP."""
