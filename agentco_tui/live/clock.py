@@ -1,0 +1,40 @@
+"""What time it is: here for freshness, on the platform for ages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+SKEW_THAT_MATTERS = 3.0
+"""Seconds; a Date header has a resolution of one second and travels for a while."""
+
+
+class Clock(Protocol):
+    """Two readings: a steady one for how old our data is, and the platform's time for ages."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never jumps."""
+
+    def now(self) -> float:
+        """Seconds since 1970 as the platform would say."""
+
+
+class SystemClock:
+    """This machine's clock, corrected by the skew that the platform's Date headers show.
+
+    A jump host whose clock is wrong by a day would otherwise show every age wrong by a day.
+    """
+
+    def __init__(self, skew: Callable[[], float | None] = lambda: None) -> None:
+        self._skew = skew
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never jumps."""
+        return time.monotonic()
+
+    def now(self) -> float:
+        """Seconds since 1970 as the platform would say."""
+        skew = self._skew()
+        here = time.time()
+        return here if skew is None or abs(skew) < SKEW_THAT_MATTERS else here + skew

@@ -1,0 +1,249 @@
+"""What needs a person, and how badly: pure functions from records to findings.
+
+Used by the Overview, by the signs in every table and by `agentco-tui status`, so that they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum, StrEnum
+from typing import Protocol
+
+from agentco_tui.api.records import (
+    Agent,
+    AgentState,
+    Alert,
+    Budget,
+    BudgetScope,
+    Ref,
+    Severity,
+    Task,
+    TaskState,
+)
+
+
+class Level(IntEnum):
+    """How badly a person is needed; higher is worse."""
+
+    OK = 0
+    UNKNOWN = 1
+    """The platform did not send what would tell."""
+    WARNING = 2
+    CRITICAL = 3
+
+
+class Limits(Protocol):
+    """From where on things need a person; the settings' `[alerts]`."""
+
+    @property
+    def warn_percent(self) -> float | Decimal:
+        """Share of a budget, in per cent."""
+
+    @property
+    def critical_percent(self) -> float | Decimal:
+        """Share of a budget, in per cent."""
+
+    @property
+    def waiting_warning(self) -> float:
+        """Seconds a task waits for its person."""
+
+    @property
+    def waiting_critical(self) -> float:
+        """Seconds a task waits for its person."""
+
+
+PRIORITY_RANKS: Mapping[str, int] = {
+    word: rank
+    for rank, words in enumerate(
+        (
+            ("urgent", "critical", "highest", "blocker", "p0", "immediate", "emergency"),
+            ("high", "p1", "major", "important"),
+            ("medium", "normal", "default", "moderate", "p2", "standard"),
+            ("low", "minor", "p3"),
+            ("lowest", "trivial", "p4", "none", "background"),
+        )
+    )
+    for word in words
+}
+UNKNOWN_PRIORITY = 2.5
+"""An unknown word is neither hidden at the end nor pushed to the front."""
+
+
+def priority_rank(priority: str | None) -> float:
+    """Where a priority word stands: 0 is the most urgent, 4 the least."""
+    if priority is None:
+        return UNKNOWN_PRIORITY
+    word = priority.casefold().strip().replace("priority", "").strip(" _-")
+    return PRIORITY_RANKS.get(word, UNKNOWN_PRIORITY)
+
+
+def waiting_since(task: Task) -> float | None:
+    """Since when a task waits for a person, seconds since 1970; None if the platform didn't say."""
+    moment = task.waiting_since or task.created
+    return None if moment is None else moment.at
+
+
+def waits_for_person(task: Task) -> bool:
+    """Whether a task of the pending list really waits.
+
+    A platform may ignore the status filter, so a task that says it is past waiting is left out;
+    one that says nothing, or a word we don't know, is believed to be where the platform listed it.
+    """
+    if task.needs_approval is not None:
+        return task.needs_approval
+    return task.state in (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
+
+
+def task_level(task: Task, now: float, limits: Limits) -> Level:
+    """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
+    urgent = priority_rank(task.priority) == 0
+    since = waiting_since(task)
+    if since is None:
+        return Level.WARNING if urgent else Level.UNKNOWN
+    waited = now - since
+    if waited >= limits.waiting_critical or (urgent and waited >= limits.waiting_warning):
+        return Level.CRITICAL
+    if waited >= limits.waiting_warning or urgent:
+        return Level.WARNING
+    return Level.OK
+
+
+def budget_level(budget: Budget, limits: Limits) -> Level:
+    """How badly a budget needs a person: by its share, and by the platform's own warning point."""
+    if budget.unlimited:
+        return Level.OK
+    if budget.share is None:
+        return Level.UNKNOWN
+    percent = budget.share * 100
+    if percent >= Decimal(str(limits.critical_percent)):
+        return Level.CRITICAL
+    warn_at = Decimal(str(limits.warn_percent))
+    if budget.warn_at is not None:
+        warn_at = min(warn_at, budget.warn_at * 100)
+    return Level.WARNING if percent >= warn_at else Level.OK
+
+
+def is_open(alert: Alert) -> bool:
+    """Whether an alert still stands; one that doesn't say is taken to stand."""
+    return alert.open is not False
+
+
+def alert_level(alert: Alert) -> Level:
+    """How bad an alert is: by its severity, else by its share, else a warning, as it is an alert."""
+    if not is_open(alert):
+        return Level.OK
+    match alert.severity:
+        case Severity.CRITICAL:
+            return Level.CRITICAL
+        case Severity.INFO:
+            return Level.OK
+        case Severity.WARNING:
+            return Level.WARNING
+        case Severity.UNKNOWN:
+            over = alert.share is not None and alert.share >= 1
+            return Level.CRITICAL if over else Level.WARNING
+
+
+class NeedKind(StrEnum):
+    """What sort of thing needs a person."""
+
+    BUDGET = "budget"
+    TASK = "task"
+    ALERT = "alert"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that needs a person, with the record that shows it."""
+
+    level: Level
+    kind: NeedKind
+    record: Task | Budget | Alert | Agent
+    rank: tuple[float, ...]
+    """Order among the needs of one level: smaller first."""
+
+    @property
+    def key(self) -> str:
+        """Stays the same while the need does."""
+        scope = f":{self.record.scope}" if isinstance(self.record, Budget) else ""
+        return f"{self.kind}{scope}:{self.record.id}"
+
+
+def needs(
+    *,
+    pending: Iterable[Task],
+    budgets: Iterable[Budget],
+    alerts: Iterable[Alert],
+    agents: Iterable[Agent],
+    now: float,
+    limits: Limits,
+) -> list[Need]:
+    """Everything that needs a person, the worst first.
+
+    Within a level: money that stops a whole company, then urgent and high tasks, then single
+    agents out of money, then the other tasks by how long they wait, then the rest. An alert about
+    a budget that is itself in need raises that need's level and is not told twice.
+    """
+    found: list[Need] = []
+    by_subject: dict[tuple[str, str], int] = {}
+    for budget in budgets:
+        level = budget_level(budget, limits)
+        if level >= Level.WARNING:
+            by_subject[subject_of_budget(budget)] = len(found)
+            found.append(Need(level, NeedKind.BUDGET, budget, budget_rank(budget)))
+    for alert in alerts:
+        level = alert_level(alert)
+        if level < Level.WARNING:
+            continue
+        place = by_subject.get(subject_of_alert(alert))
+        if place is None:
+            at = 0.0 if alert.at is None else alert.at.at
+            found.append(Need(level, NeedKind.ALERT, alert, (2.5, -at)))
+        elif level > found[place].level:
+            known = found[place]
+            found[place] = Need(level, known.kind, known.record, known.rank)
+    for task in pending:
+        level = task_level(task, now, limits)
+        if waits_for_person(task) and level >= Level.WARNING:
+            found.append(Need(level, NeedKind.TASK, task, task_rank(task, now)))
+    for agent in agents:
+        if agent.state is AgentState.ERROR:
+            found.append(Need(Level.WARNING, NeedKind.AGENT, agent, (4.0,)))
+    found.sort(key=lambda need: (-need.level, need.rank, need.key))
+    return found
+
+
+def task_rank(task: Task, now: float) -> tuple[float, ...]:
+    """Among the needs of a level: high and urgent ones early, then by how long they wait."""
+    rank = priority_rank(task.priority)
+    since = waiting_since(task)
+    waited = 0.0 if since is None else now - since
+    return (1.0 if rank <= 1 else 3.0, rank if rank <= 1 else 2.0, -waited)
+
+
+def budget_rank(budget: Budget) -> tuple[float, ...]:
+    """Among the needs of a level: the whole and companies first, single agents later."""
+    share = -float(budget.share or 0)
+    return (2.0 if budget.scope is BudgetScope.AGENT else 0.0, share)
+
+
+def subject_of_budget(budget: Budget) -> tuple[str, str]:
+    """What a budget is for, comparable with `subject_of_alert`."""
+    return (budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id)
+
+
+def subject_of_alert(alert: Alert) -> tuple[str, str]:
+    """What an alert is about: an agent, else a company, else the whole."""
+    if alert.agent is not None:
+        return (BudgetScope.AGENT, alert.agent.id or alert.agent.name or "")
+    if alert.company is not None:
+        return (BudgetScope.COMPANY, alert.company.id or alert.company.name or "")
+    return (BudgetScope.ALL, "")
+
+
+def in_scope(company: Ref | None, scope: str | None) -> bool:
+    """Whether something of that company belongs to the scope; what names none is not hidden."""
+    return scope is None or company is None or company.id is None or company.id == scope

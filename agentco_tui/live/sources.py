@@ -1,0 +1,192 @@
+"""How each feed is fetched: one function a feed from client and query to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TypeVar
+
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import ApiError, Invalid, NotFound
+from agentco_tui.api.records import Activity, BudgetOverview, Listing, Record
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.store import Change, Store
+
+R = TypeVar("R", bound=Record)
+
+ACTIVITY_LIMIT = 200
+"""Entries asked for at a poll, where the person chose no limit."""
+ACTIVITY_CATCH_UP = 1_000
+"""Entries asked for once, where a poll doesn't join the entries that are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityFilter:
+    """What of the activity log is asked for; None leaves a query parameter out."""
+
+    company: str | None = None
+    agent: str | None = None
+    from_date: date | None = None
+    to_date: date | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What the feeds are asked about: a company or all, and the filters of the activity log."""
+
+    company: str | None = None
+    activity: ActivityFilter = field(default_factory=ActivityFilter)
+
+    @property
+    def activity_company(self) -> str | None:
+        """The company of the activity log: its own filter's, else the scope's."""
+        return self.activity.company or self.company
+
+
+Take = Callable[[], Change]
+"""Puts a fetched answer into the store; called only if the query is still the same."""
+Fetch = Callable[[Client, Store, Query], Awaitable[Take]]
+
+
+async def companies(client: Client, store: Store, _: Query) -> Take:
+    """GET /api/companies."""
+    listing = await client.companies()
+    return lambda: store.publish(store.companies.replace(listing))
+
+
+async def agents(client: Client, store: Store, query: Query) -> Take:
+    """GET /api/agents, of the company in scope or of all."""
+    listing = await of_all_companies(client.agents, store, query.company)
+    return lambda: store.publish(store.agents.replace(listing))
+
+
+async def pending(client: Client, store: Store, query: Query) -> Take:
+    """GET /api/tasks?status=pending."""
+    listing = await client.tasks(company_id=query.company, status="pending")
+    return lambda: store.publish(store.pending.replace(listing))
+
+
+async def tasks(client: Client, store: Store, query: Query) -> Take:
+    """GET /api/tasks, whatever their status."""
+    listing = await client.tasks(company_id=query.company)
+    return lambda: store.publish(store.tasks.replace(listing))
+
+
+async def budget(client: Client, store: Store, _: Query) -> Take:
+    """GET /api/budget."""
+    overview: BudgetOverview = await client.budget()
+    return lambda: store.take_overview(overview)
+
+
+async def company_budgets(client: Client, store: Store, _: Query) -> Take:
+    """GET /api/budget/companies."""
+    listing = await client.company_budgets()
+    return lambda: store.publish(store.company_budgets.replace(listing))
+
+
+async def agent_budgets(client: Client, store: Store, query: Query) -> Take:
+    """GET /api/budget/agents, of the company in scope or of all."""
+    listing = await of_all_companies(client.agent_budgets, store, query.company)
+    return lambda: store.publish(store.agent_budgets.replace(listing))
+
+
+async def alerts(client: Client, store: Store, _: Query) -> Take:
+    """GET /api/budget/alerts."""
+    listing = await client.budget_alerts()
+    return lambda: store.publish(store.alerts.replace(listing))
+
+
+async def activity(client: Client, store: Store, query: Query) -> Take:
+    """GET /api/activity; asks once for more where the answer doesn't join what is known."""
+    chosen = query.activity
+    limit = chosen.limit or ACTIVITY_LIMIT
+
+    async def ask(limit: int) -> Listing[Activity]:
+        return await client.activity(
+            company_id=query.activity_company,
+            agent_id=chosen.agent,
+            from_date=chosen.from_date,
+            to_date=chosen.to_date,
+            limit=limit,
+        )
+
+    listing = await ask(limit)
+    if limit < ACTIVITY_CATCH_UP and not store.activity.joins(listing):
+        try:
+            listing = await ask(ACTIVITY_CATCH_UP)
+        except Invalid:
+            # The platform allows no limit of that size: the gap stays, and the window shows it.
+            return lambda: store.take_activity(listing)
+    return lambda: store.take_activity(listing)
+
+
+async def of_all_companies(
+    ask: Callable[[str | None], Awaitable[Listing[R]]], store: Store, company: str | None
+) -> Listing[R]:
+    """A listing for a company, or for all of them.
+
+    The interface doesn't say whether `company_id` may be left out; where the platform refuses a
+    request without it, every known company is asked in turn.
+    """
+    try:
+        return await ask(company)
+    except (Invalid, NotFound) as refusal:
+        if company is not None or not len(store.companies):
+            raise
+        return await one_by_one(ask, [known.id for known in store.companies], refusal)
+
+
+async def one_by_one(
+    ask: Callable[[str | None], Awaitable[Listing[R]]],
+    companies: Iterable[str],
+    refusal: ApiError,
+) -> Listing[R]:
+    """The listings of several companies as one; `refusal` is raised if there are none."""
+    listings = [await ask(company) for company in companies]
+    if not listings:
+        raise refusal
+    return Listing(
+        records=tuple(record for listing in listings for record in listing.records),
+        unread=sum(listing.unread for listing in listings),
+        unread_reasons=tuple(why for listing in listings for why in listing.unread_reasons)[:5],
+        capped=any(listing.capped for listing in listings),
+        more=any(listing.more for listing in listings),
+        shape=listings[0].shape,
+        pages=sum(listing.pages for listing in listings),
+    )
+
+
+FETCHES: dict[FeedName, Fetch] = {
+    FeedName.COMPANIES: companies,
+    FeedName.AGENTS: agents,
+    FeedName.PENDING: pending,
+    FeedName.TASKS: tasks,
+    FeedName.BUDGET: budget,
+    FeedName.COMPANY_BUDGETS: company_budgets,
+    FeedName.AGENT_BUDGETS: agent_budgets,
+    FeedName.ALERTS: alerts,
+    FeedName.ACTIVITY: activity,
+}
+
+BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
+"""Feeds whose question changes with the company in scope (activity has a rule of its own)."""
+
+
+def forget(store: Store, feed: FeedName) -> None:
+    """Empty a feed whose question changed, so that no answer to the old one is shown as the new."""
+    if feed is FeedName.ACTIVITY:
+        store.publish(Change(feed, removed=store.activity.clear()))
+        return
+    collections = {
+        FeedName.COMPANIES: store.companies,
+        FeedName.AGENTS: store.agents,
+        FeedName.PENDING: store.pending,
+        FeedName.TASKS: store.tasks,
+        FeedName.BUDGET: store.budget,
+        FeedName.COMPANY_BUDGETS: store.company_budgets,
+        FeedName.AGENT_BUDGETS: store.agent_budgets,
+        FeedName.ALERTS: store.alerts,
+    }
+    store.publish(collections[feed].clear())

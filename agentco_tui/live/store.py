@@ -1,0 +1,218 @@
+"""The records by id: a poll in, a set of changes out.
+
+A poll that brings nothing new gives an empty change, and records that are equal keep their
+identity, so that whoever caches by identity keeps the cache (law 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from agentco_tui.api.records import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    BudgetOverview,
+    Company,
+    Listing,
+    Record,
+    Task,
+)
+from agentco_tui.live.activity_window import ActivityWindow
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import Freshness
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one poll changed in one collection: ids, each in one of the three."""
+
+    feed: FeedName
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a listing says about itself besides its records."""
+
+    unread: int = 0
+    unread_reasons: tuple[str, ...] = ()
+    capped: bool = False
+    more: bool = False
+    total: int | None = None
+    pages: int = 1
+
+
+class Collection(Generic[R]):
+    """Records of one feed by id, in the platform's order."""
+
+    def __init__(self, feed: FeedName) -> None:
+        self.feed = feed
+        self.told = Told()
+        self._records: dict[str, R] = {}
+        self._listing: Listing[R] | None = None
+
+    @property
+    def records(self) -> Mapping[str, R]:
+        """A read-only view, in the platform's order."""
+        return MappingProxyType(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._records.values())
+
+    def get(self, record_id: str | None) -> R | None:
+        """The record with that id, or None."""
+        return None if record_id is None else self._records.get(record_id)
+
+    def replace(self, listing: Listing[R]) -> Change:
+        """Take a whole listing: what it lacks is removed."""
+        if listing is self._listing:
+            return Change(self.feed)
+        self._listing = listing
+        self.told = told_by(listing)
+        return self.replace_records(listing.records)
+
+    def replace_records(self, records: Iterable[R]) -> Change:
+        """Take these records as all there are."""
+        before = self._records
+        after: dict[str, R] = {}
+        added: list[str] = []
+        changed: list[str] = []
+        for record in records:
+            known = before.get(record.id)
+            if known is None:
+                added.append(record.id)
+                after[record.id] = record
+            elif known == record:
+                after[record.id] = known
+            else:
+                changed.append(record.id)
+                after[record.id] = record
+        removed = tuple(record_id for record_id in before if record_id not in after)
+        self._records = after
+        return Change(self.feed, tuple(added), tuple(changed), removed)
+
+    def put(self, record: R) -> Change:
+        """Take one record, read by itself after a write."""
+        known = self._records.get(record.id)
+        if known == record:
+            return Change(self.feed)
+        self._records[record.id] = record
+        self._listing = None
+        if known is None:
+            return Change(self.feed, added=(record.id,))
+        return Change(self.feed, changed=(record.id,))
+
+    def drop(self, record_id: str) -> Change:
+        """Forget one record that a read has shown to be gone."""
+        if self._records.pop(record_id, None) is None:
+            return Change(self.feed)
+        self._listing = None
+        return Change(self.feed, removed=(record_id,))
+
+    def clear(self) -> Change:
+        """Forget all, because the question changed (another company, another filter)."""
+        self.told = Told()
+        self._listing = None
+        return self.replace_records(())
+
+
+def told_by(listing: Listing[R]) -> Told:
+    """What the listing says of itself: unread records, the cap, the total."""
+    return Told(
+        unread=listing.unread,
+        unread_reasons=tuple(listing.unread_reasons),
+        capped=listing.capped,
+        more=listing.more,
+        total=listing.total,
+        pages=listing.pages,
+    )
+
+
+Listener = Callable[[Change], None]
+
+
+@dataclass(slots=True)
+class Store:
+    """The current picture: one collection a feed, and how fresh each is."""
+
+    companies: Collection[Company] = field(default_factory=lambda: Collection(FeedName.COMPANIES))
+    agents: Collection[Agent] = field(default_factory=lambda: Collection(FeedName.AGENTS))
+    pending: Collection[Task] = field(default_factory=lambda: Collection(FeedName.PENDING))
+    tasks: Collection[Task] = field(default_factory=lambda: Collection(FeedName.TASKS))
+    budget: Collection[Budget] = field(default_factory=lambda: Collection(FeedName.BUDGET))
+    company_budgets: Collection[Budget] = field(
+        default_factory=lambda: Collection(FeedName.COMPANY_BUDGETS)
+    )
+    agent_budgets: Collection[Budget] = field(
+        default_factory=lambda: Collection(FeedName.AGENT_BUDGETS)
+    )
+    alerts: Collection[Alert] = field(default_factory=lambda: Collection(FeedName.ALERTS))
+    activity: ActivityWindow = field(default_factory=ActivityWindow)
+    freshness: dict[FeedName, Freshness] = field(
+        default_factory=lambda: dict.fromkeys(FeedName, Freshness())
+    )
+    _listeners: list[Listener] = field(default_factory=list)
+    _freshness_listeners: list[Callable[[FeedName], None]] = field(default_factory=list)
+
+    @property
+    def whole_budget(self) -> Budget | None:
+        """The budget of everything, if the platform has told it."""
+        return next(iter(self.budget), None)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every change that is not empty; returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def subscribe_freshness(self, listener: Callable[[FeedName], None]) -> Callable[[], None]:
+        """Call `listener` when a feed's freshness changed; returns how to stop that."""
+        self._freshness_listeners.append(listener)
+        return lambda: self._freshness_listeners.remove(listener)
+
+    def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
+        """Keep how fresh a feed is, and tell those who show it."""
+        self.freshness[feed] = freshness
+        for listener in tuple(self._freshness_listeners):
+            listener(feed)
+
+    def publish(self, change: Change) -> Change:
+        """Tell the listeners of a change; an empty one is told to nobody."""
+        if change:
+            for listener in tuple(self._listeners):
+                listener(change)
+        return change
+
+    def take_overview(self, overview: BudgetOverview) -> Change:
+        """Take the answer to /api/budget; its parts stand in where no feed of their own answered.
+
+        Some platforms send companies and agents inside the overview only.
+        """
+        for scope_feed, collection in (
+            (FeedName.COMPANY_BUDGETS, self.company_budgets),
+            (FeedName.AGENT_BUDGETS, self.agent_budgets),
+        ):
+            scope = "company" if scope_feed is FeedName.COMPANY_BUDGETS else "agent"
+            parts = [part for part in overview.parts if part.scope == scope]
+            if parts and self.freshness[scope_feed].answered_at is None:
+                self.publish(collection.replace_records(parts))
+        return self.publish(self.budget.replace_records((overview.whole,)))
+
+    def take_activity(self, listing: Listing[Activity]) -> Change:
+        """Merge a poll of the log into the window."""
+        added, changed, removed = self.activity.merge(listing)
+        return self.publish(Change(FeedName.ACTIVITY, added, changed, removed))
