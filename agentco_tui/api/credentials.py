@@ -1,0 +1,233 @@
+"""Where the platform is and the key to it, checked before anything is sent.
+
+Both are read from what a person typed or stored, so both are refused with a sentence that says
+what to change, and no sentence repeats the key (law 4; SAFETY, "The key").
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final, NoReturn, Self
+from urllib.parse import urlsplit
+
+_KEY: Final = re.compile(r"[!-~]+")
+_LONGEST_KEY: Final = 4096
+_LONGEST_ADDRESS: Final = 2048
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_HOST_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_PREFIX: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
+_DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
+
+
+class CredentialError(ValueError):
+    """A key or an address that cannot be used; `str()` is the sentence for the person."""
+
+
+class ApiKey:
+    """The key, behind a mask.
+
+    `str`, `repr`, `format` and `vars` never show it, and it can be neither pickled nor written to
+    JSON. Only the part that adds the Authorization header calls `reveal`.
+    """
+
+    __slots__ = ("__text",)
+
+    def __init__(self, text: str) -> None:
+        """The same as `parse`: there is no way round the checks."""
+        cleaned = text.strip(" \t\r\n")
+        if not cleaned:
+            raise CredentialError("the key is empty: put the API key there, and nothing else")
+        if len(cleaned) > _LONGEST_KEY:
+            raise CredentialError(
+                f"the key is longer than {_LONGEST_KEY:,} characters: is this the right file?"
+            )
+        if not _KEY.fullmatch(cleaned):
+            raise CredentialError(
+                "the key holds a blank, a line break or a character that no key has: "
+                "it must be one word of plain letters, digits and signs"
+            )
+        self.__text = cleaned
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The key in `text`, without the blanks and the newline around it.
+
+        Raises CredentialError, whose sentence never repeats the text.
+        """
+        return cls(text)
+
+    @property
+    def masked(self) -> str:
+        """What may be shown: that there is a key, and at most the prefix all of them share."""
+        return "ag_****" if self.__text.startswith("ag_") and len(self.__text) > 8 else "****"
+
+    def reveal(self) -> str:
+        """The key itself, for the Authorization header and for nothing else."""
+        return self.__text
+
+    def redact(self, text: str) -> str:
+        """`text` with every place that holds the key replaced by the mask."""
+        return text.replace(self.__text, self.masked)
+
+    def __repr__(self) -> str:
+        return f"ApiKey({self.masked})"
+
+    def __str__(self) -> str:
+        return self.masked
+
+    def __format__(self, spec: str) -> str:
+        return format(self.masked, spec)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ApiKey):
+            return NotImplemented
+        return hmac.compare_digest(self.__text, other.reveal())
+
+    def __hash__(self) -> int:
+        return hash((ApiKey, self.__text))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an ApiKey is not stored")
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError("an ApiKey is not stored")
+
+
+@dataclass(frozen=True, slots=True)
+class BaseUrl:
+    """The address of the platform: an origin and, behind a proxy, a path before `/api`."""
+
+    scheme: str
+    """The word http or https."""
+    host: str
+    """Lower case, without brackets; letters beyond ASCII are kept as they were given."""
+    port: int
+    """Always a number: the scheme's own where none was given."""
+    prefix: str = ""
+    """Empty, or a path that begins with a slash and does not end with one."""
+
+    @classmethod
+    def parse(cls, text: str, allow_http: bool = False) -> Self:
+        """The address in `text`, checked.
+
+        Scheme and host are required; user info, query and fragment are refused, because httpx
+        would send the first instead of the key and would join the others wrongly (SAFETY). Plain
+        http is for loopback, unless `allow_http`. Raises CredentialError.
+        """
+        text = text.strip(" \t\r\n")
+        if not text:
+            raise CredentialError("the address is empty: it looks like https://agents.example.com")
+        if len(text) > _LONGEST_ADDRESS or not text.isprintable() or set(text) & set(' \\"<>^`{|}'):
+            raise CredentialError(
+                "the address holds a character that no address has: "
+                "it looks like https://agents.example.com"
+            )
+        scheme = text.partition("://")[0].lower()
+        if scheme not in _DEFAULT_PORTS or "://" not in text:
+            raise CredentialError(
+                "the address must begin with https:// (or http:// for this machine)"
+            )
+        if "?" in text or "#" in text:
+            raise CredentialError("the address must not hold a ? or a #: leave out what follows it")
+        if "@" in text.partition("://")[2].partition("/")[0]:
+            raise CredentialError(
+                "the address must not hold a user name or a password: "
+                "the key comes from the profile or from AGENTCO_API_KEY"
+            )
+        try:
+            parts = urlsplit(text)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise CredentialError(
+                "the host or the port in the address cannot be read: "
+                "it looks like https://agents.example.com:8443 or http://[::1]:8000"
+            ) from None
+        base = cls(
+            scheme=scheme,
+            host=_checked_host(host or ""),
+            port=_checked_port(port, parts.netloc, scheme),
+            prefix=_checked_prefix(parts.path),
+        )
+        if scheme == "http" and not (allow_http or base.is_loopback):
+            raise CredentialError(
+                "plain http would send the key in the open: use https://, "
+                "or set allow_http = true in the profile"
+            )
+        return base
+
+    @property
+    def is_loopback(self) -> bool:
+        """True if requests do not leave this machine: localhost, 127.0.0.0/8 or ::1."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port, the port only where it is not the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}"
+
+    def join(self, path: str) -> str:
+        """The whole URL for a path of the interface, which begins with /api."""
+        return f"{self.origin}{self.prefix}{path}"
+
+    def __str__(self) -> str:
+        return f"{self.origin}{self.prefix}"
+
+
+def _checked_host(host: str) -> str:
+    if not host:
+        raise CredentialError("the address names no host: it looks like https://agents.example.com")
+    if ":" in host:
+        try:
+            return ipaddress.IPv6Address(host.partition("%")[0]).compressed
+        except ValueError:
+            raise CredentialError(
+                "the address in brackets is no IPv6 address: it looks like http://[::1]:8000"
+            ) from None
+    labels = host.removesuffix(".").split(".")
+    if len(host) > 253 or not all(_is_label(label) for label in labels):
+        raise CredentialError(
+            "the host in the address cannot be a host name: letters, digits, dots and hyphens only"
+        )
+    return host
+
+
+def _is_label(label: str) -> bool:
+    """True for a label as DNS has it, or one of another script, which httpx turns into IDNA."""
+    if label.isascii():
+        return bool(_HOST_LABEL.fullmatch(label))
+    return len(label) <= 63 and all(char.isalnum() or char == "-" for char in label)
+
+
+def _checked_port(port: int | None, netloc: str, scheme: str) -> int:
+    if port is None:
+        if netloc.endswith(":"):
+            raise CredentialError("a port number is missing after the colon of the address")
+        return _DEFAULT_PORTS[scheme]
+    if port == 0:
+        raise CredentialError("port 0 is no port that answers: give a number from 1 to 65535")
+    return port
+
+
+def _checked_prefix(path: str) -> str:
+    prefix = path.rstrip("/")
+    if not _PREFIX.fullmatch(prefix) or any(_DOTS.fullmatch(part) for part in prefix.split("/")):
+        raise CredentialError(
+            "the path in the address cannot be used: plain segments only, without . or .. in it"
+        )
+    return prefix

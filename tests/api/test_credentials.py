@@ -1,0 +1,192 @@
+"""The key stays behind its mask, and only usable addresses are taken."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import pickle
+import traceback
+
+import pytest
+
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.redaction import KeyFilter
+
+CANARY = "ag_canary_1f9e7c55d2"
+
+
+def test_no_way_of_showing_a_key_shows_it() -> None:
+    key = ApiKey.parse(CANARY)
+    shown = [
+        repr(key),
+        str(key),
+        f"{key}",
+        f"{key:>40}",
+        f"{key!r}",
+        "".join(["x", str(key)]),
+        repr([key]),
+    ]
+    assert not any("canary" in text for text in shown)
+    assert key.masked == "ag_****"
+    assert ApiKey("sk-0123456789").masked == "****"
+    with pytest.raises(TypeError):
+        vars(key)
+    assert key.reveal() == CANARY
+
+
+@pytest.mark.parametrize("store", [pickle.dumps, json.dumps])
+def test_a_key_is_not_stored(store: object) -> None:
+    assert callable(store)
+    with pytest.raises(TypeError) as caught:
+        store(ApiKey(CANARY))
+    assert "canary" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_copies_are_the_same_key_and_keys_compare() -> None:
+    key = ApiKey(CANARY)
+    assert copy.copy(key) is key
+    assert copy.deepcopy(key) is key
+    assert key == ApiKey(CANARY + "\n")
+    assert key != ApiKey(CANARY + "x")
+    assert hash(key) == hash(ApiKey(CANARY))
+    assert key != CANARY
+
+
+@pytest.mark.parametrize(
+    "text", [CANARY + "\n", f"  {CANARY}\t", f"{CANARY}\r\n", CANARY, f"\n{CANARY}"]
+)
+def test_blanks_around_a_key_are_taken_off(text: str) -> None:
+    assert ApiKey.parse(text).reveal() == CANARY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{CANARY} x",
+        f"{CANARY}\nX-Evil: 1",
+        f"{CANARY}\r\nHost: evil",
+        f"{CANARY}\x00",
+        f"{CANARY}\x1b[2J",
+        f"{CANARY}é",
+        f"{CANARY}\u202e",
+        f"{CANARY}\x7f",
+        CANARY * 300,
+        "",
+        "  \n",
+    ],
+)
+def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(CredentialError) as caught:
+        ApiKey.parse(text)
+    assert "canary" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://agents.example.com", "https://agents.example.com"),
+        ("https://agents.example.com/", "https://agents.example.com"),
+        ("HTTPS://Agents.Example.com:443/", "https://agents.example.com"),
+        ("https://agents.example.com:8443", "https://agents.example.com:8443"),
+        ("https://h.example/tools/agents/", "https://h.example/tools/agents"),
+        ("https://h.example//", "https://h.example"),
+        ("http://localhost:8000", "http://localhost:8000"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ("http://127.9.9.9", "http://127.9.9.9"),
+        ("http://[::1]:8000/", "http://[::1]:8000"),
+        ("https://[2001:DB8::1]", "https://[2001:db8::1]"),
+        ("https://bücher.example", "https://bücher.example"),
+        ("https://under_score.example", "https://under_score.example"),
+        (" https://h.example\n", "https://h.example"),
+    ],
+)
+def test_usable_addresses(text: str, shown: str) -> None:
+    assert str(BaseUrl.parse(text)) == shown
+    assert BaseUrl.parse(shown).join("/api/tasks") == f"{shown}/api/tasks"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "agents.example.com",
+        "localhost:8000",
+        "ftp://h.example",
+        "file:///etc/passwd",
+        "https:h.example",
+        "https://",
+        "https:///x",
+        "https://:8443",
+        "https://user@h.example",
+        "https://user:word@h.example",
+        "https://h.example?x=1",
+        "https://h.example/#top",
+        "https://h.example/?",
+        "https://h.example:",
+        "https://h.example:0",
+        "https://h.example:70000",
+        "https://h.example:8a",
+        "https://h.example:-1",
+        "https://[::1",
+        "https://[zz]",
+        "https://h ost.example",
+        "https://h\nost.example",
+        "https://h.example\x00",
+        "https://h.example\\@evil.example",
+        "https://h..example",
+        "https://-h.example",
+        "https://h.example/a/../b",
+        "https://h.example/a/%2e%2E/b",
+        "https://h.example/a//b",
+        "https://h.example/a%zz",
+        "https://h.example/\x1b[31m",
+        "https://h\u202e.example",
+        "https://" + "a" * 300,
+        "http://h.example",
+        "http://10.0.0.1",
+        "http://0.0.0.0:8000",
+        "http://127.0.0.1.evil.example",
+        "http://localhost.evil.example",
+        "http://2130706433",
+    ],
+)
+def test_refused_addresses(text: str) -> None:
+    with pytest.raises(CredentialError) as caught:
+        BaseUrl.parse(text)
+    sentence = str(caught.value)
+    assert sentence.isprintable()
+    assert "word" not in sentence.replace("password", "").replace("one word", "")
+
+
+def test_plain_http_elsewhere_only_when_allowed() -> None:
+    assert str(BaseUrl.parse("http://h.example", allow_http=True)) == "http://h.example"
+    with pytest.raises(CredentialError, match="allow_http = true"):
+        BaseUrl.parse("http://h.example")
+
+
+def test_the_filter_masks_messages_arguments_and_tracebacks() -> None:
+    wall = KeyFilter([ApiKey(CANARY)])
+    lines: list[str] = []
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(self.format(record))
+
+    handler = Lines()
+    handler.addFilter(wall)
+    logger = logging.Logger("canary")
+    logger.addHandler(handler)
+    logger.error("sent %s to %s", f"Bearer {CANARY}", {"key": CANARY})
+    logger.error("Authorization: Bearer some-other-secret")
+    logger.error("wrong %d", CANARY)
+    try:
+        int(f"illegal header value b'Bearer {CANARY}'")
+    except ValueError:
+        logger.exception("while sending")
+    logger.error(CANARY, stack_info=True)
+    written = "\n".join(lines)
+    assert len(lines) == 5
+    assert "canary_1f" not in written
+    assert "some-other-secret" not in written
+    assert "illegal header value" in written
