@@ -1,0 +1,1 @@
+"""Tests, a folder a room of the program."""

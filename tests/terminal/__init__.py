@@ -1,0 +1,1 @@
+"""Programs run in real pseudo-terminals; `pty_session` is the harness for every room."""

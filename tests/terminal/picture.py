@@ -1,0 +1,120 @@
+"""The picture that a terminal shows for a stream of bytes, and which modes were left on."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pyte
+
+_NOT_FOR_PYTE = re.compile(rb"\x1b\[[<=>][0-9;:]*[ -/]*[@-~]")
+_UNFINISHED = re.compile(rb"\x1b(?:\[[0-9;:<=>?]*[ -/]*)?\Z")
+_ALTERNATE_SCREEN = 1049
+
+_PRIVATE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
+_KITTY = re.compile(rb"\x1b\[([<>])[0-9;]*u")
+_COLOUR = re.compile(rb"\x1b\[([0-9;:]*)m")
+_MODES = {
+    9: "mouse (X10)",
+    1000: "mouse (buttons)",
+    1001: "mouse (highlight)",
+    1002: "mouse (drag)",
+    1003: "mouse (motion)",
+    1004: "focus reports",
+    1005: "mouse (UTF-8 form)",
+    1006: "mouse (SGR form)",
+    1015: "mouse (urxvt form)",
+    1016: "mouse (pixels)",
+    1049: "alternate screen",
+    2004: "bracketed paste",
+    2026: "synchronised output",
+    2031: "colour scheme reports",
+    2048: "in-band resize",
+}
+_ON_BY_NATURE = {25: "cursor hidden", 7: "no line wrap"}
+
+
+def modes_left_on(raw: bytes) -> set[str]:
+    """Names of the modes that a stream of bytes turns on and does not turn off after that."""
+    state: dict[int, bool] = {}
+    for numbers, switch in _PRIVATE.findall(raw):
+        for number in numbers.split(b";"):
+            state[int(number)] = switch == b"h"
+    left = {_MODES.get(mode, f"mode {mode}") for mode, on in state.items() if on}
+    left -= {f"mode {mode}" for mode in _ON_BY_NATURE}
+    left |= {name for mode, name in _ON_BY_NATURE.items() if not state.get(mode, True)}
+    depth = 0
+    for direction in _KITTY.findall(raw):
+        depth = depth + 1 if direction == b">" else max(0, depth - 1)
+    if depth:
+        left.add("kitty keyboard protocol")
+    colours = _COLOUR.findall(raw)
+    if colours and colours[-1] not in {b"", b"0"}:
+        left.add("colours")
+    return left
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One character of the screen. Colours are pyte's: a name, or six hexadecimal digits."""
+
+    text: str
+    foreground: str
+    background: str
+    bold: bool
+    reverse: bool
+
+
+class _TwoScreens(pyte.Screen):
+    """pyte's screen with the alternate one that it lacks: the shell's picture comes back."""
+
+    _main: tuple[Any, Any] | None = None
+
+    def set_mode(self, *modes: int, **kwargs: Any) -> None:
+        if kwargs.get("private") and _ALTERNATE_SCREEN in modes and self._main is None:
+            self._main = copy.deepcopy(self.buffer), copy.copy(self.cursor)
+            self.erase_in_display(2)
+        super().set_mode(*modes, **kwargs)
+
+    def reset_mode(self, *modes: int, **kwargs: Any) -> None:
+        super().reset_mode(*modes, **kwargs)
+        if kwargs.get("private") and _ALTERNATE_SCREEN in modes and self._main is not None:
+            (self.buffer, self.cursor), self._main = self._main, None
+            self.dirty.update(range(self.lines))
+
+
+class Picture:
+    """A terminal of so many columns and rows: bytes in, rows and cells out."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self._screen = _TwoScreens(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Draw more bytes; a sequence cut in two is kept for the next call."""
+        data = self._rest + data
+        cut = _UNFINISHED.search(data)
+        self._rest = cut.group() if cut else b""
+        data = data[: len(data) - len(self._rest)]
+        # pyte shows the last letter of these; a terminal that doesn't know them shows nothing.
+        self._stream.feed(_NOT_FOR_PYTE.sub(b"", data))
+
+    def rows(self) -> list[str]:
+        """The rows as text, without blanks at the end of each."""
+        return [str(row).rstrip() for row in self._screen.display]
+
+    def cursor_at(self) -> tuple[int, int]:
+        """Column and row of the cursor, from 0."""
+        return int(self._screen.cursor.x), int(self._screen.cursor.y)
+
+    def cell(self, column: int, row: int) -> Cell:
+        """The character at a place."""
+        found = self._screen.buffer[row][column]
+        return Cell(found.data, found.fg, found.bg, found.bold, found.reverse)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Another size, as `PtySession.resize` gives it."""
+        self._screen.resize(rows, columns)

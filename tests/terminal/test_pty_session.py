@@ -1,0 +1,123 @@
+"""The harness itself: what it says about a program must be so."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.picture import Picture, modes_left_on
+from tests.terminal.pty_session import NotSeenError, PtySession
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", code]
+
+
+def test_screen_keys_and_exit_code() -> None:
+    code = "name = input('name? '); print('hello', name); raise SystemExit(7)"
+    with PtySession(python(code), size=(40, 10)) as session:
+        session.wait_for("name?")
+        session.press("Ada", "enter")
+        assert "hello Ada" in session.wait_for("hello")
+        assert session.wait_gone() == 7
+        assert session.screen[1] == "hello Ada"
+
+
+def test_the_program_has_a_controlling_terminal_of_the_given_size() -> None:
+    code = "import os; os.open('/dev/tty', os.O_RDWR); print(*os.get_terminal_size())"
+    with PtySession(python(code), size=(101, 33)) as session:
+        session.wait_for("101 33")
+
+
+def test_resize_reaches_the_program() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGWINCH, lambda *_: print('now', *os.get_terminal_size()))\n"
+        "print('ready', flush=True)\n"
+        "while True: signal.pause()"
+    )
+    with PtySession(python(code)) as session:
+        session.wait_for("ready")
+        session.resize(120, 40)
+        session.wait_for("now 120 40")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_death_by_signal_is_told_as_a_shell_tells_it(number: signal.Signals) -> None:
+    code = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\nprint('ready')\n"
+    with PtySession(python(code + "while True: signal.pause()")) as session:
+        session.wait_for("ready")
+        session.signal(number)
+        assert session.wait_gone() == 128 + number
+
+
+def test_hanging_up_sends_sighup_and_ignoring_it_is_possible() -> None:
+    code = "import signal; print('ready')\nwhile True: signal.pause()"
+    with PtySession(python(code)) as session:
+        session.wait_for("ready")
+        session.hang_up()
+        assert session.wait_gone() == 128 + signal.SIGHUP
+    told = "import signal; print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)"
+    with PtySession(python(told), ignored=[signal.SIGHUP]) as session:
+        session.wait_for("True")
+
+
+def test_held_output_blocks_the_program_until_released() -> None:
+    code = "import os\nfor _ in range(400): os.write(1, b'x' * 1000)\nprint('all written')"
+    with PtySession(python(code)) as session:
+        session.hold()
+        before = session.mark()
+        with pytest.raises(NotSeenError):
+            session.wait_gone(0.3)
+        assert session.mark() == before
+        session.release()
+        session.wait_for("all written")
+
+
+def test_a_stream_can_go_to_a_file(tmp_path: Path) -> None:
+    code = "import sys; print(sys.stdin.isatty(), file=sys.stderr); print('on the screen')"
+    with PtySession(python(code), stdin=Path("/dev/null"), stderr=tmp_path / "err") as session:
+        session.wait_for("on the screen")
+        assert session.wait_gone() == 0
+    assert (tmp_path / "err").read_text() == "False\n"
+
+
+def test_what_is_never_seen_is_told_with_the_picture() -> None:
+    session = PtySession(python("print('something else')"))
+    with session, pytest.raises(NotSeenError, match="something else"):
+        session.wait_for("the wanted")
+
+
+def test_changed_settings_are_seen() -> None:
+    code = "import tty; tty.setraw(0); print('raw')"
+    with PtySession(python(code)) as session:
+        session.wait_for("raw")
+        session.wait_gone()
+        assert session.termios() != session.termios_before
+
+
+def test_modes_left_on() -> None:
+    on = b"\x1b[?1049h\x1b[?1003;1006h\x1b[>25u\x1b[?25l\x1b[31mx"
+    assert modes_left_on(on) == {
+        "alternate screen",
+        "mouse (motion)",
+        "mouse (SGR form)",
+        "kitty keyboard protocol",
+        "cursor hidden",
+        "colours",
+    }
+    off = b"\x1b[0m\x1b[<u\x1b[?1003l\x1b[?1006l\x1b[?1049l\x1b[?25h"
+    assert modes_left_on(on + off) == set()
+    assert modes_left_on(b"\x1b[?2004l\x1b[?2004h") == {"bracketed paste"}
+
+
+def test_the_shells_picture_comes_back_after_the_alternate_screen() -> None:
+    picture = Picture(20, 4)
+    picture.feed(b"shell\r\n\x1b[?104")
+    picture.feed(b"9h\x1b[H\x1b[>25uapp")
+    assert picture.rows()[0] == "app"
+    picture.feed(b"\x1b[<u\x1b[?1049l$ ")
+    assert picture.rows()[:2] == ["shell", "$"]
