@@ -1,0 +1,310 @@
+"""Figures as people read them: ages, sums, shares, times. Pure: the time of day is an argument.
+
+All of it is SafeText in English form (1,234.50), so that what a script reads doesn't depend on the
+locale. A figure that was not sent, or is no number (NaN), is the sign for missing, never 0. What
+was worked out here starts with `~`. Nothing is rounded to something untrue: a sum that is not
+nothing never shows as 0.00, a share below one never as 100 %.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, tzinfo
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import TYPE_CHECKING, Final
+
+from agentco_tui.text import SafeText, clip, in_ascii, plain, safe, signs
+
+if TYPE_CHECKING:
+    from agentco_tui.api.records import Moment, Money
+
+_MINUTE: Final = 60
+_HOUR: Final = 3_600
+_DAY: Final = 86_400
+_AGES: Final = (  # below so many seconds, in units of so many, called
+    (_MINUTE, 1, "s"),
+    (_HOUR, _MINUTE, "m"),
+    (2 * _DAY, _HOUR, "h"),
+    (14 * _DAY, _DAY, "d"),
+    (728 * _DAY, 7 * _DAY, "w"),
+    (math.inf, 365.25 * _DAY, "y"),
+)
+_MONTHS: Final = (
+    "Jan",
+    "Feb",
+    "Mar",
+    "Apr",
+    "May",
+    "Jun",
+    "Jul",
+    "Aug",
+    "Sep",
+    "Oct",
+    "Nov",
+    "Dec",
+)
+
+_BEFORE: Final = {
+    "USD": "$",
+    "EUR": "€",
+    "GBP": "£",
+    "JPY": "¥",
+    "INR": "₹",
+    "KRW": "₩",
+    "ILS": "₪",
+    "CAD": "CA$",
+    "AUD": "A$",
+    "NZD": "NZ$",
+    "HKD": "HK$",
+    "SGD": "S$",
+    "MXN": "MX$",
+    "BRL": "R$",
+    "CNY": "CN¥",
+}
+"""Currencies whose sign is unmistakable; all others show their code behind the sum."""
+_NO_CENTS: Final = frozenset({"JPY", "KRW", "VND", "CLP", "ISK", "UGX", "XAF", "XOF", "HUF"})
+_CODE_LETTERS: Final = 3
+"""ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid."""
+_UNITS_OF_THREE: Final = frozenset({"REQ", "TOK", "GIB", "MIB", "KIB", "HRS", "MIN", "SEC"})
+
+_LARGEST: Final = 15
+"""From 10^15 on a figure is shown as 1.2E+15: no column holds it, and its digits say nothing."""
+_SMALLEST: Final = -9
+
+
+def age(seconds: float | None) -> SafeText:
+    """How long ago, in at most five cells: "0 s", "12 s", "26 m", "47 h", "13 d", "5 w", "3 y".
+
+    Rounded down. Negative (a clock that goes wrong) is "0 s".
+    """
+    if seconds is None or math.isnan(seconds):
+        return signs.missing
+    seconds = max(seconds, 0)
+    for below, unit, name in _AGES:
+        if seconds < below:
+            return SafeText(f"{min(int(seconds // unit), 999)} {name}")
+    return SafeText("999 y")
+
+
+def ago(seconds: float | None) -> SafeText:
+    """`age` as a phrase: "12 s ago"."""
+    text = age(seconds)
+    return text if text == signs.missing else SafeText(f"{text} ago")
+
+
+def duration(seconds: float | None) -> SafeText:
+    """How long something took: "84 ms", "1.5 s", "2 m 03 s", "3 h 05 m", "2 d 04 h".
+
+    Negative or not finite is missing: nothing takes less than no time.
+    """
+    if seconds is None or not math.isfinite(seconds) or seconds < 0:
+        return signs.missing
+    if 0 < seconds < 0.0005:
+        return SafeText("<1 ms")
+    if seconds < 0.9995:
+        return SafeText(f"{seconds * 1_000:.0f} ms")
+    if seconds < 59.95:
+        return SafeText(f"{seconds:.1f} s")
+    whole = round(seconds)
+    if whole < _HOUR:
+        return SafeText(f"{whole // _MINUTE} m {whole % _MINUTE:02d} s")
+    if whole < _DAY:
+        return SafeText(f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02d} m")
+    return SafeText(f"{min(whole // _DAY, 999_999):,} d {whole % _DAY // _HOUR:02d} h")
+
+
+def money(sum_: Money | None, short: bool = False) -> SafeText:
+    """A sum: "$1,234.50", "-$5.00", "~€12.00", "12.00 CHF", "1,200 TOKENS", "1,234.50".
+
+    Without a currency there is no sign and two decimals. Sums below ten cents show two significant
+    digits ("$0.0012"), from 10^15 on "$1.2E+15". `short` turns millions into "$1.2 M". That a unit
+    was assumed is not marked here, because every sum of such a platform would be: see `money_full`.
+    """
+    if sum_ is None or not sum_.amount.is_finite():
+        return signs.missing
+    unit = clip(safe(sum_.currency or ""), 12)
+    amount, sign = abs(sum_.amount), ""
+    if unit and not _is_money(unit):
+        figure = _quantity(amount, short)
+    else:
+        figure = _sum(amount, 0 if unit in _NO_CENTS else 2, short)
+        sign = _BEFORE.get(unit, "")
+        if in_ascii() and not sign.isascii():
+            sign = ""
+    below = "<" if figure.startswith("<") else ""
+    figure = figure.removeprefix("<")
+    minus = "-" if sum_.amount < 0 else ""
+    derived = signs.derived if sum_.derived else ""
+    behind = f" {unit}" if unit and not sign else ""
+    return plain(f"{derived}{below}{minus}{sign}{figure}{behind}")
+
+
+def money_full(sum_: Money | None) -> SafeText:
+    """`money` for the detail pane: also tells what was assumed or worked out."""
+    text = money(sum_)
+    if sum_ is None or not sum_.amount.is_finite():
+        return text
+    notes = ["unit assumed"] if sum_.unit_assumed else []
+    notes += ["currency not told"] if sum_.currency is None else []
+    notes += ["worked out here"] if sum_.derived else []
+    return plain(f"{text} ({', '.join(notes)})") if notes else text
+
+
+def _is_money(currency: str) -> bool:
+    return len(currency) == _CODE_LETTERS and currency.isalpha() and currency not in _UNITS_OF_THREE
+
+
+def _sum(amount: Decimal, decimals: int, short: bool) -> str:
+    """A sum that is not negative; begins with "<" if it is less than what can be shown."""
+    if not amount:
+        return f"{0:.{decimals}f}"
+    exponent = amount.adjusted()
+    if exponent < _SMALLEST:
+        return "<0.000000001"
+    if exponent < -1:
+        return _at_least(amount, decimals)
+    return _large(amount, short) or f"{_rounded(amount, decimals):,}"
+
+
+def _at_least(amount: Decimal, decimals: int) -> str:
+    """Two significant digits, and no fewer than `decimals` decimals."""
+    text = f"{_rounded(amount, 1 - amount.adjusted()):f}".rstrip("0")
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction:0<{decimals}}" if fraction or decimals else whole
+
+
+def _quantity(amount: Decimal, short: bool = False) -> str:
+    """An amount of what has no cents: up to twelve significant digits, no zeros behind."""
+    if not amount:
+        return "0"
+    exponent = amount.adjusted()
+    if exponent < _SMALLEST:
+        return _scientific(amount)
+    if large := _large(amount, short):
+        return large
+    text = f"{_rounded(amount, max(0, 11 - max(exponent, 0))):,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _large(amount: Decimal, short: bool) -> str | None:
+    """The short forms of large amounts; None if the amount is to be written out."""
+    exponent = amount.adjusted()
+    if exponent >= _LARGEST:
+        return _scientific(amount)
+    if not short or exponent < 6:
+        return None
+    for power, letter in ((6, "M"), (9, "B"), (12, "T")):
+        figure = _rounded(amount.scaleb(-power), 1)
+        if figure < 1_000 or letter == "T":
+            return f"{figure:,} {letter}"
+    return None
+
+
+def _rounded(amount: Decimal, decimals: int) -> Decimal:
+    return amount.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
+
+
+def _scientific(amount: Decimal) -> str:
+    return f"{amount:.1E}"
+
+
+def percent(share: Decimal | None, derived: bool = False) -> SafeText:
+    """A share, 1 being all of it: "83 %", "140 %", "<1 %", "~83 %".
+
+    "100 %" is exactly all of it: just below is "99 %", just above ">100 %".
+    """
+    if share is None or not share.is_finite():
+        return signs.missing
+    if share.adjusted() > 4 and share:
+        text = ">99,999 %" if share > 0 else "<-99,999 %"
+    elif share < 0:
+        text = f"{min(-1, round(share * 100)):,} %" if share <= Decimal("-0.01") else "<0 %"
+    elif 0 < share < Decimal("0.01"):
+        text = "<1 %"
+    elif share < 1:
+        text = f"{min(99, round(share * 100))} %"
+    else:
+        whole = round(share * 100)
+        text = ">100 %" if whole == 100 and share > 1 else f"{whole:,} %"
+    return SafeText((signs.derived if derived else "") + text)
+
+
+def count(value: int | None) -> SafeText:
+    """How many: "1,234"; from 10^15 on about how many, "1.2E+15"."""
+    if value is None:
+        return signs.missing
+    if value.bit_length() > 64:
+        # Turning a huge integer into digits takes quadratic time.
+        digits = round((value.bit_length() - 1) * math.log10(2))
+        return SafeText(f"{'-' if value < 0 else ''}1E+{digits}")
+    return number(Decimal(value))
+
+
+def number(value: Decimal | None) -> SafeText:
+    """Any figure: "1,234.5", "0.3" (also for 0.30000000000000004), "1.2E+40"."""
+    if value is None or not value.is_finite():
+        return signs.missing
+    figure = _quantity(abs(value))
+    return SafeText(f"-{figure}" if value < 0 and figure != "0" else figure)
+
+
+def trust(value: Decimal | None) -> SafeText:
+    """An agent's trust score as it was sent: no scale is promised (SHAPES G)."""
+    return number(value)
+
+
+def size(amount: int | None) -> SafeText:
+    """Bytes: "512 B", "1.5 kB", "20.0 MB" (a kB is 1,000 bytes)."""
+    if amount is None:
+        return signs.missing
+    if abs(amount) < 1_000:
+        return SafeText(f"{amount} B")
+    figure = amount / 1_000 if abs(amount) < 10**18 else math.copysign(10**15, amount)
+    for unit in ("kB", "MB", "GB"):
+        if abs(figure) < 999.95:
+            return SafeText(f"{figure:.1f} {unit}")
+        figure /= 1_000
+    return SafeText(f"{figure:,.1f} TB")
+
+
+def clock(moment_: Moment | None, now: float, tz: tzinfo | None = None) -> SafeText:
+    """A point in time seen from `now` (seconds since 1970): "12:04:31" today, "19 Nov 12:04" this
+    year, else "19 Nov 2024". In the zone `tz`, by default the local one.
+    """
+    if moment_ is None:
+        return signs.missing
+    then, today = _local(moment_.at, tz), _local(now, tz)
+    if then is None or today is None:
+        return signs.unknown
+    if then.date() == today.date():
+        return SafeText(f"{then:%H:%M:%S}")
+    day = f"{then.day} {_MONTHS[then.month - 1]}"
+    return SafeText(f"{day} {then:%H:%M}" if then.year == today.year else f"{day} {then.year}")
+
+
+def moment(moment_: Moment | None, tz: tzinfo | None = None) -> SafeText:
+    """A point in time with its date: "2025-11-19 12:04:31"."""
+    if moment_ is None:
+        return signs.missing
+    then = _local(moment_.at, tz)
+    return signs.unknown if then is None else SafeText(then.replace(tzinfo=None).isoformat(" "))
+
+
+def moment_full(moment_: Moment | None, tz: tzinfo | None = None) -> SafeText:
+    """`moment` for the detail pane: "2025-11-19 12:04:31 +01:00", and ", zone assumed" if so."""
+    if moment_ is None:
+        return signs.missing
+    then = _local(moment_.at, tz)
+    if then is None:
+        return plain(f"{signs.unknown} no time a calendar has")
+    text = then.isoformat(" ")
+    return plain(f"{text[:19]} {text[19:]}" + ", zone assumed" * moment_.zone_assumed)
+
+
+def _local(at: float, tz: tzinfo | None) -> datetime | None:
+    """The local time of `at`, to the second; None if it lies beyond what calendars have."""
+    try:
+        then = datetime.fromtimestamp(math.floor(at), UTC)
+        return then.astimezone(tz)
+    except (ValueError, OverflowError, OSError):
+        return None

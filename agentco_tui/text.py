@@ -1,0 +1,387 @@
+"""Untrusted text made safe to show: the one door to the screen (DESIGN, law 3).
+
+Agents write what the platform sends, so every string of it is hostile until it has passed
+`safe` (one line) or `safe_block` (several lines). What has passed has the type `SafeText`, which
+is what records and widgets take, so the type check finds what has not. Pieces of SafeText put
+together are SafeText again (`joined`).
+
+What becomes of characters:
+
+- shown as they are: the characters of `cells`, on whose width Textual, wcwidth and terminals agree;
+- newline and tab: their signs (`safe`), a break and four spaces (`safe_block`);
+- C0 controls and DEL: their pictures (␛ ␇ ␡); C1 controls, surrogates, private, unassigned and
+  non-characters: U+FFFD each;
+- blanks of any width, the braille blank too: a plain space; regional indicators: circled letters;
+- everything invisible (format and bidi controls, zero-width, tags, fillers, selectors) and marks
+  that terminals draw differently (the vowel signs and viramas of most Indic scripts, Thai vowels
+  above the line, enclosing marks): one U+FFFD for each run of them;
+- more than two combining marks on one character, and one at the start: the same;
+- variation selectors, joiners, skin tones and the keycap inside an emoji: dropped without a sign,
+  because they change only how the emoji before them looks.
+
+Markup (`[b]`, `[@click=…]`) is text and stays: show SafeText with Content or Text objects, or
+with markup=False, never through a parameter that parses markup.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from agentco_tui import cells
+from agentco_tui.signs import (
+    ASCII,
+    UNICODE,
+    SafeText,
+    Signs,
+    ascii_wanted,
+    in_ascii,
+    signs,
+    use_ascii,
+)
+from agentco_tui.width import MARK, MARKS, Align, cell_width, char_class, clip, fit, head, wrap
+
+__all__ = [
+    "Align",
+    "SafeText",
+    "Signs",
+    "ascii_wanted",
+    "cell_width",
+    "clip",
+    "clip_for_terminal_title",
+    "clipboard_text",
+    "csv_cell",
+    "escaped",
+    "fit",
+    "in_ascii",
+    "joined",
+    "plain",
+    "safe",
+    "safe_block",
+    "signs",
+    "use_ascii",
+    "wrap",
+]
+
+_REMOVED: Final = "\ue000"
+"""Stands for a removed character while cleaning; the input's own are replaced, as all private."""
+_HOSTILE: Final = re.compile(f"[^{char_class(cells.NARROW, cells.WIDE, cells.MARKS)}]+")
+"""What must not be shown as it is."""
+_MARKS_TOO_MANY: Final = re.compile(f"([{MARKS}]{{2}})[{MARKS}]+")
+_MARKS_AT_START: Final = re.compile(f"^[{MARKS}]+", re.MULTILINE)
+_REMOVED_RUN: Final = re.compile(f"{_REMOVED}+")
+_LINE_END: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_HANGUL: Final = re.compile(
+    "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]"
+)
+"""Syllables spelt in Jamo, as macOS does in file names; composed, because terminals differ."""
+
+_PICTURE: Final = (
+    "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f"
+    "\u2b00-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
+)
+_LOOK: Final = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
+_IN_EMOJI: Final = re.compile(
+    f"(?<=[{_PICTURE}])(?:[{_LOOK}]{{1,2}}(?:\u200d(?=[{_PICTURE}]))?|\u200d(?=[{_PICTURE}]))"
+    "|(?<=[0-9#*])\ufe0f?\u20e3"
+)
+"""What changes only the look of the emoji before it."""
+
+_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
+_ASCII_FOR: Final[dict[str, str]] = {
+    **dict.fromkeys("–—−‐‑‒―·", "-"),
+    **dict.fromkeys("‘’‚‹›", "'"),
+    **dict.fromkeys("“”„«»", '"'),
+    **{"•": "*", "…": "~", "→": "->", "←": "<-", "×": "x", "÷": "/", "ß": "ss", "ẞ": "SS"},
+    **{"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D"},
+    **{"ł": "l", "Ł": "L", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "€": "EUR"},
+    **{"£": "GBP", "¥": "JPY", "©": "(c)", "®": "(r)", "°": "deg", "␡": "^?"},
+    **{chr(0x2400 + code): "^" + chr(0x40 + code) for code in range(32)},
+    **{sign: vars(ASCII)[name] for name, sign in vars(UNICODE).items() if isinstance(sign, str)},
+}
+
+
+class _SignFor(dict[int, str]):
+    """For str.translate: a character that must not be shown to what is shown instead."""
+
+    def __missing__(self, code: int) -> str:
+        sign = self._sign(code)
+        if len(self) < 5_000:  # hostile text could bring every character there is
+            self[code] = sign
+        return sign
+
+    @staticmethod
+    def _sign(code: int) -> str:
+        char = chr(code)
+        category = unicodedata.category(char)
+        if code < 0x20:
+            return chr(0x2400 + code)
+        if code == 0x7F:
+            return "\u2421"
+        if category == "Zs" or code == 0x2800:
+            return " "
+        if 0x1F1E6 <= code <= 0x1F1FF:
+            return chr(0x24B6 + code - 0x1F1E6)
+        if category in {"Cf", "Mn", "Mc", "Me"} or char in _FILLERS:
+            return _REMOVED
+        return "\ufffd"
+
+
+class _AsciiFor(dict[int, str]):
+    """For str.translate: a character to its nearest in ASCII, else "?"; a mark to nothing."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if char in _ASCII_FOR:
+            near = _ASCII_FOR[char]
+        elif MARK.match(char):
+            near = ""
+        else:
+            parts = unicodedata.normalize("NFKD", char)
+            near = "".join(part for part in parts if " " < part <= "~") or "?"
+        if len(self) < 5_000:
+            self[code] = near
+        return near
+
+
+_sign_for: Final = _SignFor()
+_ascii_for: Final = _AsciiFor({code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
+
+
+def _replace_hostile(found: re.Match[str]) -> str:
+    return found[0].translate(_sign_for)
+
+
+def _compose(found: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", found[0])
+
+
+def _clean(text: str) -> str:
+    """One line with nothing in it that `cells` does not list, and marks bounded."""
+    if _HOSTILE.search(text):
+        text = _IN_EMOJI.sub("", text)
+        text = _HANGUL.sub(_compose, text)
+        text = _HOSTILE.sub(_replace_hostile, text)
+    if MARK.search(text):
+        # Bounded first: putting a long run of marks in order takes quadratic time.
+        text = _bound_marks(text)
+        text = _bound_marks(unicodedata.normalize("NFC", text))
+    text = _REMOVED_RUN.sub("\ufffd", text)
+    return text.translate(_ascii_for) if in_ascii() else text
+
+
+def _bound_marks(text: str) -> str:
+    text = _MARKS_AT_START.sub(_REMOVED, text)
+    return _MARKS_TOO_MANY.sub(rf"\1{_REMOVED}", text)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def safe(value: object, max_cells: int = 400) -> SafeText:
+    """Any value as one safe line of at most `max_cells` cells; longer ones end in `…`.
+
+    None is the sign for missing, numbers and containers a compact text, anything else the name of
+    its type. Never looks at more than four characters for each cell allowed. `safe(safe(x))` is
+    `safe(x)`.
+    """
+    if type(value) is str and len(value) <= max_cells and value.isascii() and value.isprintable():
+        return SafeText(value)
+    if value is None:
+        return signs.missing
+    limit = 4 * max(max_cells, 1)
+    text = _as_text(value, limit + 1)
+    cut = len(text) > limit
+    if cut:
+        text = text[:limit]
+    if not _is_plain(text):
+        if "\n" in text or "\r" in text or not text.isascii():
+            text = _LINE_END.sub("\n", text)
+        text = text.replace("\n", signs.newline).replace("\t", signs.tab)
+        text = _clean(text)
+    return clip(SafeText(text + signs.ellipsis if cut else text), max_cells)
+
+
+def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -> SafeText:
+    """Any value as safe lines, with "\\n" between them and as the only break.
+
+    At most `max_lines` lines and `max_cells` cells in all; where something was left out, the last
+    line says how many characters.
+    """
+    if value is None:
+        return signs.missing
+    limit = 4 * max(max_cells, 1)
+    text = _as_text(value, limit + 1)
+    length = len(value) if isinstance(value, str) else len(text)
+    text = text[:limit]
+    if not _is_plain(text):
+        text = _LINE_END.sub("\n", text).replace("\t", "    ")
+        text = "\n".join(map(_clean_line, text.split("\n")))
+    whole = length <= limit and text.count("\n") < max_lines
+    if whole and len(text) - text.count("\n") <= max_cells and cell_width(text) <= max_cells:
+        return SafeText(text)
+    return _cut_block(text, length, max_cells, max_lines)
+
+
+def _clean_line(line: str) -> str:
+    return line if _is_plain(line) else _clean(line)
+
+
+def _cut_block(text: str, length: int, max_cells: int, max_lines: int) -> SafeText:
+    """The first lines of `text`, and a last one that says how much of `length` is missing."""
+    kept: list[str] = []
+    room = max_cells - 40
+    for line in text.split("\n"):
+        if len(kept) >= max_lines - 1 or room <= 0:
+            break
+        shown = head(line, room)
+        kept.append(shown)
+        room -= cell_width(shown)
+        if shown != line:
+            break
+    rest = max(1, length - sum(map(len, kept)) - len(kept))
+    notice = plain(f"{signs.ellipsis} {rest:,} more character{'s' if rest != 1 else ''}")
+    return SafeText("\n".join([*kept, clip(notice, max_cells)]))
+
+
+def _as_text(value: object, limit: int) -> str:
+    """`value` as text of at most `limit` characters, not cleaned."""
+    if isinstance(value, str):
+        return str(value[:limit])
+    out: list[str] = []
+    length = 0
+    for part in _parts(value, limit, depth=0):
+        out.append(part)
+        length += len(part)
+        if length >= limit:
+            break
+    return "".join(out)[:limit]
+
+
+def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
+    """The text of `value` piece by piece, so that the reader can stop at any point."""
+    if isinstance(value, str):
+        yield str(value[:limit])
+    elif isinstance(value, (bytes, bytearray)):
+        yield bytes(value[:limit]).decode("utf-8", "replace")
+    elif value is None:
+        yield "null"
+    elif isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, int):
+        # Python refuses to print integers of more than 4,300 digits, and takes long for fewer.
+        large = value.bit_length() > 4_000
+        yield (
+            f"an integer of about {value.bit_length() * 0.30103:.0f} digits"
+            if large
+            else str(value)
+        )
+    elif isinstance(value, (float, Decimal, date)):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        yield "{"
+        for position, (key, item) in enumerate(value.items()):
+            yield ", " if position else ""
+            yield from _parts(key, limit, depth + 1)
+            yield ": "
+            yield from _parts(item, limit, depth + 1) if depth < 8 else ("…",)
+        yield "}"
+    elif isinstance(value, (Sequence, set, frozenset)):
+        yield "["
+        for position, item in enumerate(value):
+            yield ", " if position else ""
+            yield from _parts(item, limit, depth + 1) if depth < 8 else ("…",)
+        yield "]"
+    else:
+        # Never repr() or str(): they may hold what must not be shown, and may raise.
+        yield f"<{type(value).__name__}>"
+
+
+def escaped(value: object, max_cells: int = 4_000) -> SafeText:
+    """One line in which everything that `safe` would replace is written out: \\x1b, \\u202e.
+
+    For the detail pane, where a person looks at what was really sent. Backslashes are doubled, so
+    that the text can't pretend. Combining marks are written out too; letters stay letters.
+    """
+    limit = max(max_cells, 1)
+    text = _as_text(value, limit + 1)
+    cut = len(text) > limit
+    shown = _RISKY.sub(_escape, text[:limit].replace("\\", "\\\\"))
+    if in_ascii():
+        shown = re.sub("[^ -~]", _escape, shown)
+    return clip(SafeText(shown + signs.ellipsis if cut else shown), max_cells)
+
+
+_RISKY: Final = re.compile(f"[{MARKS}]|{_HOSTILE.pattern[:-1]}")
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if found[0] in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[found[0]]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def plain(text: str) -> SafeText:
+    """Our own words, or a composition of what is safe already, as SafeText; nothing is cleaned.
+
+    In ASCII mode it is put into ASCII.
+    """
+    assert not _HOSTILE.search(text.replace("\n", "")), f"not safe to show: {text!a}"
+    if text.isascii() or not in_ascii():
+        return SafeText(text)
+    return SafeText(text.translate(_ascii_for))
+
+
+def joined(parts: Iterable[SafeText], separator: str = " ") -> SafeText:
+    """Safe pieces in one, with `separator` (our own words) between them; empty ones left out."""
+    return SafeText(plain(separator).join(filter(None, parts)))
+
+
+def clip_for_terminal_title(value: object, max_cells: int = 120) -> SafeText:
+    """For the window title (OSC 0 and 2): as `safe`, shorter, with nothing that ends the title."""
+    return safe(value, max_cells)
+
+
+def clipboard_text(value: object, cap: int = 70_000) -> str:
+    """What goes to the clipboard (OSC 52): at most `cap` bytes of UTF-8, cut at a character.
+
+    Newlines and tabs stay. Other control characters, surrogates, private and unassigned ones, and
+    invisible format characters (pasted into a shell they would do harm unseen) become U+FFFD.
+    Emoji and all scripts stay whole. This is not SafeText: it must not be painted.
+    """
+    text = _as_text(value, cap).replace("\r\n", "\n")
+    if not _is_plain(text):
+        joiners = [(found.start(), found.end()) for found in _IN_EMOJI.finditer(text)]
+        inside = {at for start, end in joiners for at in range(start, end)}
+        text = "".join(
+            char
+            if at in inside or char in "\n\t" or unicodedata.category(char)[0] != "C"
+            else "\ufffd"
+            for at, char in enumerate(text)
+        )
+    return text.encode("utf-8")[:cap].decode("utf-8", "ignore")
+
+
+def csv_cell(value: object) -> SafeText:
+    """One cell of a CSV file that we write ourselves: safe, and no formula for a spreadsheet.
+
+    Text that begins with = + - @ or a blank control character, also after blanks and in its wide
+    form, gets an apostrophe before it; numbers don't. None is empty.
+    """
+    if value is None:
+        return SafeText("")
+    text = safe(value, 32_000)
+    if isinstance(value, (int, float, Decimal)):
+        return text
+    raw = value.lstrip(" ") if isinstance(value, str) else text
+    risky = raw[:1] in set("=+-@\t\r\n＝＋－＠") or text.lstrip(" ")[:1] in set("=+-@＝＋－＠")
+    return SafeText("'" + text) if risky and text else text
