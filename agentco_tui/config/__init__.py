@@ -1,0 +1,16 @@
+"""Files, environment and flags to one `Settings`. Knows no screen; the file is never written."""
+
+from agentco_tui.config.load import load, load_for_demo
+from agentco_tui.config.problems import NothingSetError, Problem, SettingsError
+from agentco_tui.config.settings import AlertLimits, Flags, Settings
+
+__all__ = [
+    "AlertLimits",
+    "Flags",
+    "NothingSetError",
+    "Problem",
+    "Settings",
+    "SettingsError",
+    "load",
+    "load_for_demo",
+]

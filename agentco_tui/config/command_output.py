@@ -1,0 +1,82 @@
+"""What a command prints, with a limit on time and on size, and without a shell."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+MAX_BYTES = 64 * 1024
+
+
+class CommandError(Exception):
+    """The command brought nothing; `str()` continues a sentence that names it."""
+
+
+@dataclass
+class _Output:
+    out: bytes = b""
+    err: bytes = b""
+
+
+def run_for_output(command: Sequence[str], env: Mapping[str, str], limit: float) -> bytes:
+    """What `command` writes to stdout, at most 64 KiB, within `limit` seconds.
+
+    It has no stdin, so that it cannot wait for one. What it writes to stderr is told only if it
+    fails. Raises CommandError, whose text holds nothing of stdout.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the person's own command, no shell
+            command,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except FileNotFoundError:
+        raise CommandError("was not found: check its name and PATH") from None
+    except OSError as error:
+        raise CommandError(f"could not be started: {error.strerror}") from None
+    with process.stdout, process.stderr:  # type: ignore[union-attr]
+        try:
+            output = _read(process, time.monotonic() + limit)
+            status = process.wait(timeout=0.5)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise CommandError(f"gave no answer within {limit:g} seconds") from None
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    if status != 0:
+        ending = (
+            f"ended with exit code {status}" if status > 0 else f"was ended by signal {-status}"
+        )
+        said = output.err.decode("utf-8", "replace").strip()[-300:]
+        raise CommandError(f"{ending}: {said}" if said else f"{ending}, and gave no reason")
+    return output.out
+
+
+def _read(process: subprocess.Popen[bytes], deadline: float) -> _Output:
+    """Read both pipes to their ends. Raises TimeoutError at the deadline."""
+    output = _Output()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, "out")  # type: ignore[arg-type]
+        selector.register(process.stderr, selectors.EVENT_READ, "err")  # type: ignore[arg-type]
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            for entry, _events in ready:
+                piece = os.read(entry.fd, 8192)
+                if not piece:
+                    selector.unregister(entry.fileobj)
+                elif entry.data == "err":
+                    output.err = (output.err + piece)[-MAX_BYTES:]
+                elif len(output.out) + len(piece) > MAX_BYTES:
+                    raise CommandError("printed more than a key")
+                else:
+                    output.out += piece
+    return output

@@ -1,0 +1,207 @@
+"""The kinds of values a setting can have: each a function from what was written to what it means.
+
+Every one raises `WrongError` with a sentence that says what the value must be and what was found,
+so that the file, the environment and the flags are told off in the same words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from decimal import Decimal
+from pathlib import Path
+
+from agentco_tui.config.problems import WrongError, nearest
+
+SCREENS = ("overview", "companies", "agents", "tasks", "budget", "activity")
+"""The screens, in the order of their keys."""
+
+THEMES = (
+    "textual-dark",
+    "textual-light",
+    "nord",
+    "gruvbox",
+    "catppuccin-mocha",
+    "dracula",
+    "tokyo-night",
+    "monokai",
+    "flexoki",
+    "catppuccin-latte",
+    "catppuccin-frappe",
+    "catppuccin-macchiato",
+    "solarized-light",
+    "solarized-dark",
+    "rose-pine",
+    "rose-pine-moon",
+    "rose-pine-dawn",
+    "atom-one-dark",
+    "atom-one-light",
+    "ansi-dark",
+    "ansi-light",
+)
+"""Textual's own themes, written out because this room does not import Textual (a test compares)."""
+
+REFRESH_FROM = 0.5
+REFRESH_TO = 86_400.0
+_TRUE = ("1", "true", "yes", "on")
+_FALSE = ("0", "false", "no", "off")
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[smhd]\s*)+", re.ASCII)
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])", re.ASCII)
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def what(value: object) -> str:
+    """A TOML value in words, for the end of "must be …, is …".
+
+    A text is not repeated: somebody may have put a key where it does not belong (law 4).
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "a text in quotes"
+    if isinstance(value, int | float):
+        return f"the number {value:.6g}" if math.isfinite(value) else f"the number {value}"
+    if isinstance(value, list):
+        return "a list"
+    return "a table" if isinstance(value, dict) else "a date or a time"
+
+
+def boolean(value: object) -> bool:
+    """True or false, as TOML has them."""
+    if not isinstance(value, bool):
+        raise WrongError(f"must be true or false, is {what(value)}")
+    return value
+
+
+def boolean_word(value: object) -> bool:
+    """True or false, as a word in an environment variable."""
+    word = str(value).strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise WrongError(f'must be one of {", ".join(_TRUE + _FALSE)}; is "{word[:40]}"')
+
+
+def text(value: object) -> str:
+    """A text with something in it, on one line."""
+    if not isinstance(value, str):
+        raise WrongError(f"must be a text in quotes, is {what(value)}")
+    if not value.strip():
+        raise WrongError("must not be empty")
+    if not value.isprintable():
+        raise WrongError("must be one line without control characters")
+    return value.strip()
+
+
+def variable(value: object) -> str:
+    """The name of an environment variable."""
+    name = text(value)
+    if not _VARIABLE.fullmatch(name):
+        raise WrongError(
+            "must be the name of an environment variable, such as PROD_KEY, without a $"
+        )
+    return name
+
+
+def refresh(value: object) -> float:
+    """Seconds between two polls of what the screen shows, from 0.5."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongError(f"must be a number of seconds, is {what(value)}")
+    if not REFRESH_FROM <= value <= REFRESH_TO:
+        raise WrongError(
+            f"must be a number of seconds from {REFRESH_FROM:g} to {REFRESH_TO:g}, is {what(value)}"
+        )
+    return float(value)
+
+
+def refresh_word(value: object) -> float:
+    """The same, from a flag's text."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise WrongError(f'must be a number of seconds, is "{str(value)[:40]}"') from None
+    return refresh(number)
+
+
+def screen(value: object) -> str:
+    """The name of a screen."""
+    return _one_of(value, SCREENS, "a screen")
+
+
+def theme(value: object) -> str:
+    """The name of one of Textual's themes."""
+    return _one_of(value, THEMES, "a theme")
+
+
+def _one_of(value: object, names: tuple[str, ...], noun: str) -> str:
+    word = text(value)
+    if word not in names:
+        raise WrongError(
+            f'is not {noun}: "{word[:60]}" (nearest valid name: {nearest(word, names)};'
+            f" all: {', '.join(names)})"
+        )
+    return word
+
+
+def path(value: object) -> Path:
+    """A path; `~` is the home folder. A relative one is made absolute by who knows its base."""
+    try:
+        return Path(text(value)).expanduser()
+    except RuntimeError:
+        raise WrongError(
+            "names the home folder of a user that this machine does not know"
+        ) from None
+
+
+def percent(value: object) -> Decimal:
+    """A percentage above 0; more than 100 is allowed, since spending can pass a limit."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongError(f"must be a number of per cent, is {what(value)}")
+    if not (math.isfinite(value) and 0 < value <= 1000):
+        raise WrongError(f"must be above 0 and at most 1000 per cent, is {what(value)}")
+    return Decimal(str(value))
+
+
+def duration(value: object) -> float:
+    """A length of time such as "90s", "15m", "1h30m" or "2d", in seconds."""
+    hint = 'must be a length of time such as "90s", "15m", "1h30m" or "2d"'
+    if not isinstance(value, str):
+        raise WrongError(f"{hint}, is {what(value)}")
+    if not _DURATION.fullmatch(value.strip()):
+        raise WrongError(f'{hint}, is "{value[:40]}"')
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in _DURATION_PART.findall(value))
+    if not 0 < seconds <= 366 * _SECONDS["d"]:
+        raise WrongError("must be more than nothing and at most a year")
+    return seconds
+
+
+def duration_text(seconds: float) -> str:
+    """Seconds as `duration` reads them: "1h30m"."""
+    words = ""
+    for unit, size in reversed(_SECONDS.items()):
+        number, seconds = (seconds, 0.0) if unit == "s" else divmod(seconds, size)
+        words += f"{number:g}{unit}" if number else ""
+    return words
+
+
+def command(value: object) -> tuple[str, ...]:
+    """A command and its arguments: a list of texts, or one text split as a shell would split it.
+
+    No shell runs it, so pipes and variables need `["sh", "-c", "…"]`.
+    """
+    if isinstance(value, list):
+        if not value or not all(isinstance(part, str) for part in value):
+            raise WrongError("must be a command: a text, or a list of texts")
+        words = [str(part) for part in value]
+    else:
+        line = text(value)
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            raise WrongError("has a quote that is not closed") from None
+    if not words or not words[0] or any("\0" in word for word in words):
+        raise WrongError("must name a command to run")
+    return tuple(words)

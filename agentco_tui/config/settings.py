@@ -1,0 +1,77 @@
+"""What the program was told to do: one frozen record, made once at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertLimits:
+    """From when on something is a warning or critical (`[alerts]`)."""
+
+    warn_percent: Decimal = Decimal(80)
+    """Spent share of a limit, in per cent."""
+    critical_percent: Decimal = Decimal(100)
+    waiting_warning: float = 15 * 60.0
+    """How long a task waits for a person, in seconds."""
+    waiting_critical: float = 60 * 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Every effective setting. A flag beats the environment, which beats the profile.
+
+    Holds the key, which masks itself in every form of output; nothing here is read again later.
+    """
+
+    base_url: BaseUrl
+    """Where the platform is; checked, and the only origin the key goes to."""
+    profile: str = "default"
+    """The profile's name; "default" if there is none."""
+    key: ApiKey | None = None
+    key_source: str = ""
+    """Where the key is from, in words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
+    company: str | None = None
+    """The id of the company that everything is scoped to at the start."""
+    screen: str | None = None
+    """The screen to open with, one of `SCREENS`."""
+    refresh: float = 5.0
+    """Seconds between two polls of what the screen shows."""
+    read_only: bool = False
+    """True if nothing may be changed from here."""
+    allow_http: bool = False
+    """True if plain http may go to other hosts than this one (law 4)."""
+    ca_file: Path | None = None
+    """Certificates to trust instead of the system's, PEM."""
+    trust_env: bool = False
+    """True if proxies and netrc from the environment are used."""
+    theme: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`.
+
+    A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
+    alerts: AlertLimits = field(default_factory=AlertLimits)
+    log_file: Path | None = None
+    config_path: Path | None = None
+    """The config file, also if it does not exist."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Setting to where it came from, in words: "--refresh", "profile prod, FILE:12", "default"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """What the command line said about the settings; None where it said nothing."""
+
+    profile: str | None = None
+    base_url: str | None = None
+    company: str | None = None
+    screen: str | None = None
+    refresh: float | None = None
+    read_only: bool = False
+    config: str | None = None
+    log_file: str | None = None

@@ -1,0 +1,250 @@
+"""Flags beat the environment, which beats the profile, which beats the defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.config import (
+    AlertLimits,
+    Flags,
+    NothingSetError,
+    SettingsError,
+    load,
+    load_for_demo,
+)
+from agentco_tui.config.sources import default_config_path
+from tests.config.conftest import Write
+
+KEY = "ag_0123456789abcdef"
+ENV = {"AGENTCO_BASE_URL": "https://env.example", "AGENTCO_API_KEY": KEY}
+PROFILES = """
+[profiles.prod]
+base_url = "https://prod.example"
+api_key_env = "PROD_KEY"
+read_only = true
+refresh = 9
+company = "cmp_1"
+screen = "tasks"
+theme = "nord"
+
+[profiles.lab]
+base_url = "http://lab.example"
+api_key_env = "LAB_KEY"
+allow_http = true
+trust_env = true
+"""
+KEYS = {"PROD_KEY": f"{KEY}p", "LAB_KEY": f"{KEY}l"}
+
+
+def _told(flags: Flags, env: dict[str, str]) -> str:
+    with pytest.raises(SettingsError) as refused:
+        load(flags, env)
+    return "\n".join(str(problem) for problem in refused.value.problems)
+
+
+def test_the_environment_alone_is_enough() -> None:
+    settings = load(Flags(), ENV)
+    assert str(settings.base_url) == "https://env.example"
+    assert settings.key is not None
+    assert settings.key.reveal() == KEY
+    assert settings.key_source == "AGENTCO_API_KEY"
+    assert (settings.profile, settings.refresh, settings.read_only) == ("default", 5.0, False)
+    assert settings.alerts == AlertLimits()
+    assert settings.config_path == default_config_path()
+
+
+def test_a_profile_sets_everything(write: Write) -> None:
+    settings = load(Flags(config=str(write(PROFILES)), profile="prod"), KEYS)
+    assert str(settings.base_url) == "https://prod.example"
+    assert settings.key == ApiKey.parse(f"{KEY}p")
+    assert settings.key_source == "api_key_env of profile prod"
+    assert (settings.read_only, settings.refresh) == (True, 9.0)
+    assert (settings.company, settings.screen, settings.theme) == ("cmp_1", "tasks", "nord")
+    assert settings.sources["refresh"].endswith("config.toml:6")
+
+
+def test_a_flag_beats_the_environment_which_beats_the_profile(write: Write) -> None:
+    config = str(write(PROFILES))
+    env = {**KEYS, **ENV, "AGENTCO_PROFILE": "prod", "AGENTCO_READ_ONLY": "no"}
+    settings = load(Flags(config=config), env)
+    assert str(settings.base_url) == "https://env.example"
+    assert settings.key == ApiKey.parse(KEY)
+    assert settings.read_only is False
+    assert settings.sources["read_only"] == "AGENTCO_READ_ONLY"
+    flags = Flags(
+        config=config,
+        profile="lab",
+        base_url="https://flag.example",
+        company="cmp_2",
+        screen="budget",
+        refresh=0.5,
+        read_only=True,
+    )
+    settings = load(flags, env)
+    assert settings.profile == "lab"
+    assert str(settings.base_url) == "https://flag.example"
+    assert (settings.company, settings.screen) == ("cmp_2", "budget")
+    assert (settings.refresh, settings.read_only) == (0.5, True)
+    assert settings.sources["base_url"] == "--base-url"
+    assert settings.trust_env
+
+
+@pytest.mark.parametrize(
+    ("top", "flags", "env", "chosen"),
+    [
+        ('profile = "prod"', Flags(), {}, "prod"),
+        ('profile = "prod"', Flags(), {"AGENTCO_PROFILE": "lab"}, "lab"),
+        ('profile = "prod"', Flags(profile="prod"), {"AGENTCO_PROFILE": "lab"}, "prod"),
+        ('profile = "prod"', Flags(), {"AGENTCO_PROFILE": ""}, "prod"),
+    ],
+)
+def test_which_profile(
+    write: Write, top: str, flags: Flags, env: dict[str, str], chosen: str
+) -> None:
+    env = {**KEYS, **env, "AGENTCO_CONFIG": str(write(top + PROFILES))}
+    assert load(flags, env).profile == chosen
+
+
+def test_the_only_profile_needs_no_name(write: Write) -> None:
+    path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "K"\n')
+    settings = load(Flags(config=str(path)), {"K": KEY})
+    assert (settings.profile, settings.sources["profile"]) == ("x", "the only profile")
+
+
+def test_a_profile_called_default_is_the_default(write: Write) -> None:
+    path = write(PROFILES + '[profiles.default]\nbase_url = "https://d.example"\n')
+    assert load(Flags(config=str(path)), {"AGENTCO_API_KEY": KEY}).profile == "default"
+
+
+def test_several_profiles_and_no_choice(write: Write) -> None:
+    told = _told(Flags(config=str(write(PROFILES))), {"AGENTCO_API_KEY": KEY})
+    assert "--profile NAME (prod, lab)" in told
+
+
+def test_an_unknown_profile_names_the_nearest(write: Write) -> None:
+    config = str(write(PROFILES))
+    told = _told(Flags(config=config, profile="prd"), {})
+    assert '--profile: there is no profile "prd" (nearest valid name: prod' in told
+    told = _told(Flags(config=config), {"AGENTCO_PROFILE": "lb"})
+    assert "AGENTCO_PROFILE: " in told
+    assert "nearest valid name: lab" in told
+    told = _told(Flags(config=str(write('profile = "prd"' + PROFILES))), {})
+    assert "config.toml:1: profile: there is no profile" in told
+
+
+def test_a_profile_without_a_config_file() -> None:
+    assert "there is no config file at" in _told(Flags(profile="prod"), dict(ENV))
+
+
+def test_nothing_at_all_is_told_apart() -> None:
+    with pytest.raises(NothingSetError):
+        load(Flags(), {"AGENTCO_BASE_URL": "", "AGENTCO_READ_ONLY": "1"})
+
+
+@pytest.mark.parametrize("name", ["AGENTCO_BASE_URL", "AGENTCO_API_KEY"])
+def test_half_of_it_names_the_other_half(name: str) -> None:
+    (other,) = set(ENV) - {name}
+    with pytest.raises(SettingsError) as refused:
+        load(Flags(), {name: ENV[name]})
+    assert not isinstance(refused.value, NothingSetError)
+    (problem,) = refused.value.problems
+    assert other in problem.text
+
+
+def test_all_problems_come_together(write: Write) -> None:
+    env = {"AGENTCO_READ_ONLY": "maybe", "AGENTCO_BASE_URL": "ftp://x"}
+    told = _told(Flags(config=str(write("thme = 1\n"))), env)
+    for words in ("AGENTCO_READ_ONLY", "AGENTCO_BASE_URL", "config.toml:1: thme", "no API key"):
+        assert words in told
+
+
+def test_an_ill_typed_value_is_not_called_missing_as_well(write: Write) -> None:
+    path = write("[profiles.x]\nbase_url = 5\napi_key_file = 5\n")
+    assert _told(Flags(config=str(path)), {}).count("\n") == 1
+    assert "no address" not in _told(Flags(config=str(write("x = \n"))), {})
+
+
+def test_a_named_config_file_must_exist(tmp_path: Path) -> None:
+    for flags, env in (
+        (Flags(config=str(tmp_path / "no")), {}),
+        (Flags(), {"AGENTCO_CONFIG": str(tmp_path / "no")}),
+    ):
+        assert "does not exist" in _told(flags, {**ENV, **env})
+
+
+def test_plain_http_is_for_this_machine_unless_the_profile_says_so(write: Write) -> None:
+    config = str(write(PROFILES))
+    assert load(Flags(config=config, profile="lab"), KEYS).base_url.scheme == "http"
+    assert load(Flags(base_url="http://127.0.0.1:9"), ENV).base_url.port == 9
+    assert "plain http" in _told(Flags(base_url="http://lab.example"), dict(ENV))
+
+
+def test_a_key_that_cannot_be_one_is_not_shown(write: Write) -> None:
+    told = _told(Flags(), {**ENV, "AGENTCO_API_KEY": f"{KEY} \x00"})
+    assert told.startswith("AGENTCO_API_KEY: ")
+    assert KEY not in told
+    path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "ag_oops"\n')
+    told = _told(Flags(config=str(path)), {})
+    assert "ag_oops" not in told
+    assert f"{path}:3: profiles.x.api_key_env" in told
+
+
+def test_files_in_the_config_are_meant_from_its_folder(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(KEY)
+    (tmp_path / "key").chmod(0o600)
+    (tmp_path / "ca.pem").write_text("x")
+    path = write(
+        '[profiles.x]\nbase_url = "https://x.example"\napi_key_file = "key"\nca_file = "ca.pem"\n'
+    )
+    settings = load(Flags(config=str(path)), {})
+    assert settings.ca_file == tmp_path / "ca.pem"
+    (tmp_path / "ca.pem").unlink()
+    assert f"{path}:4: profiles.x.ca_file: there is no file" in _told(Flags(config=str(path)), {})
+
+
+def test_the_home_folder_is_expanded(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(KEY)
+    (tmp_path / "key").chmod(0o644)
+    path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_file = "~/key"\n')
+    assert f"chmod 600 {tmp_path / 'key'}" in _told(Flags(config=str(path)), {})
+
+
+def test_the_key_of_the_environment_beats_the_profiles(write: Write) -> None:
+    path = write(
+        '[profiles.x]\nbase_url = "https://x.example"\napi_key_command = "no-such-command"\n'
+    )
+    assert load(Flags(config=str(path)), {"AGENTCO_API_KEY": KEY}).key == ApiKey.parse(KEY)
+
+
+def test_settings_do_not_show_the_key() -> None:
+    settings = load(Flags(), ENV)
+    assert KEY not in repr(settings)
+    assert KEY not in str(settings)
+
+
+def test_alerts_and_keys(write: Write) -> None:
+    path = write('[alerts]\nwarn_percent = 70\nwaiting_warning = "5m"\n[keys]\napp.quit = "Q"\n')
+    settings = load(Flags(config=str(path)), ENV)
+    assert settings.alerts.warn_percent == 70
+    assert settings.alerts.waiting_warning == 300
+    assert settings.keys == {"app.quit": "Q"}
+    assert settings.sources["keys.app.quit"].endswith(":5")
+
+
+def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
+    path = write('theme = "nord"\n[keys]\napp.quit = "Q"\n' + PROFILES)
+    here = BaseUrl.parse("http://127.0.0.1:1")
+    flags = Flags(config=str(path), refresh=1.0)
+    env = {**ENV, "AGENTCO_PROFILE": "prod"}
+    settings = load_for_demo(flags, env, here, ApiKey.parse(KEY))
+    assert (settings.profile, settings.base_url, settings.refresh) == ("demo", here, 1.0)
+    assert (settings.theme, settings.keys, settings.company) == ("nord", {"app.quit": "Q"}, None)
+    with pytest.raises(SettingsError):
+        load_for_demo(Flags(config=str(write("x = 1"))), {}, here, ApiKey.parse(KEY))
+
+
+def test_log_file_of_an_unknown_user() -> None:
+    assert "--log-file" in _told(Flags(log_file="~no-such-user-here/x"), dict(ENV))
