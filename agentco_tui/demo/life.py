@@ -1,0 +1,282 @@
+"""How the embedded world lives: tasks arrive, are worked on and end, agents talk and spend.
+
+Everything that will happen lies in one queue ordered by virtual time, and every sort of event
+draws from its own stream of chance. So what happens depends on the seed and on virtual time only,
+not on how often anybody looks.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agentco_tui.demo.dice import stream
+from agentco_tui.demo.model import CENT, Agent, State, Task
+from agentco_tui.demo.stories import PRIORITIES, Beat, Facts, Story, facts, fill, fill_argument
+from agentco_tui.demo.stories_build import STORIES as BUILD
+from agentco_tui.demo.stories_money import STORIES as MONEY
+from agentco_tui.demo.stories_words import STORIES as WORDS
+from agentco_tui.demo.stories_words import TALK
+from agentco_tui.demo.treasury import Treasury
+
+ALL_STORIES = MONEY + BUILD + WORDS
+FOR_ROLE: dict[str, tuple[Story, ...]] = {
+    role: tuple(story for story in ALL_STORIES if role in story.roles)
+    for role in {role for story in ALL_STORIES for role in story.roles}
+}
+
+COLLEAGUES = ("Wanda (operations)", "Theo (operations)", "Mirela (on call)")
+_KEPT_DONE = 20_000
+
+
+def particulars(state: State, task: Task) -> Facts:
+    """What a task is about in detail: drawn from its number, or as it was given."""
+    drawn = facts(state.seed, task.number)
+    return {**drawn, **task.given} if task.given else drawn
+
+
+def spoken(beat: Beat, known: Facts) -> str:
+    """A beat in the words of a log line."""
+    if beat.kind != "tool_call":
+        return fill(beat.text, known)
+    said = ", ".join(f"{key.rstrip('_')}={fill(text, known)}" for key, text in beat.args.items())
+    return f"{beat.tool}({said})"
+
+
+def arguments(beat: Beat, known: Facts) -> dict[str, int | float | str]:
+    """The arguments of a tool call, numbers as numbers."""
+    return {key.rstrip("_"): fill_argument(text, known) for key, text in beat.args.items()}
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class _Due:
+    at: float
+    turn: int
+    what: str
+    task: str = ""
+
+
+class Life:
+    """The queue of what will happen, and what each event does."""
+
+    def __init__(self, state: State, treasury: Treasury) -> None:
+        self._state = state
+        self._treasury = treasury
+        self._queue: list[_Due] = []
+        self._turn = 0
+        self._talk = stream(state.seed, "talk")
+        self._arrive = stream(state.seed, "arrive")
+        self._colleague = stream(state.seed, "colleague")
+        self._handlers: dict[str, Callable[[float, str], None]] = {
+            "talk": self._on_talk,
+            "arrive": self._on_arrive,
+            "colleague": self._on_colleague,
+            "work": self._on_work,
+            "period": self._on_period,
+        }
+        self.usual_queue = 0
+        """How many pending tasks there were at first: colleagues help when there are more."""
+        self.hot: list[Agent] = []
+        """Agents close to a threshold, who get to talk more so that alerts rise soon."""
+
+    def begin(self, at: float) -> None:
+        """Plan the first event of each sort."""
+        self.usual_queue = len(self._state.pending)
+        self._plan(at + self._talk.uniform(0.5, 3.0), "talk")
+        self._plan(at + self._arrive.uniform(8.0, 20.0), "arrive")
+        self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
+        self._plan(self._state.resets, "period")
+
+    def run_until(self, at: float, reached: Callable[[float], None]) -> None:
+        """Let everything happen that is due; `reached` hears the time of each event first."""
+        while self._queue and self._queue[0].at <= at:
+            due = heapq.heappop(self._queue)
+            reached(due.at)
+            self._handlers[due.what](due.at, due.task)
+
+    def work_on(self, task: Task, at: float) -> None:
+        """Plan the work on a task that has its yes."""
+        self._plan(at + self._chance(task).uniform(2.0, 6.0), "work", task.id)
+
+    def draft(
+        self,
+        agent: Agent,
+        story: Story,
+        at: float,
+        chance: random.Random,
+        *,
+        given: Facts | None = None,
+        priority: str | None = None,
+    ) -> Task:
+        """A new pending task for an agent; it is not yet in the state."""
+        state = self._state
+        state.numbers["task_number"] += 1
+        number = state.numbers["task_number"]
+        known = facts(state.seed, number)
+        return Task(
+            id=state.new_id("tsk"),
+            number=number,
+            story=story,
+            title=fill(story.title, {**known, **given} if given else known),
+            priority=priority or PRIORITIES[chance.choice(story.priorities)],
+            agent=agent,
+            created=at,
+            updated=at,
+            estimate=chance.randrange(story.cost[0], story.cost[1]) * CENT,
+            given=given,
+        )
+
+    def _plan(self, at: float, what: str, task: str = "") -> None:
+        self._turn += 1
+        heapq.heappush(self._queue, _Due(at, self._turn, what, task))
+
+    def _chance(self, task: Task) -> random.Random:
+        return stream(self._state.seed, task.number, task.progress)
+
+    def _somebody(self, chance: random.Random, agents: list[Agent]) -> Agent | None:
+        for _ in range(8):
+            if not agents:
+                return None
+            agent = agents[chance.randrange(len(agents))]
+            if agent.status == "active":
+                return agent
+        return None
+
+    def _on_talk(self, at: float, _: str) -> None:
+        chance = self._talk
+        pool = self.hot if chance.random() < 0.15 else list(self._state.agents.values())
+        agent = self._somebody(chance, pool)
+        level, template = TALK[chance.randrange(len(TALK))]
+        known = facts(self._state.seed, chance.randrange(1, 100_000))
+        cost = chance.randrange(2_000, 22_000)
+        if agent is not None:
+            words = fill(template, known)
+            self._state.log(at, level, "agent.note", words, agent=agent, cost=cost)
+            self._treasury.charge(agent, cost, at)
+        self._plan(at + chance.uniform(1.2, 3.8), "talk")
+
+    def _on_arrive(self, at: float, _: str) -> None:
+        chance = self._arrive
+        agent = self._somebody(chance, list(self._state.agents.values()))
+        if agent is not None:
+            story = chance.choice(FOR_ROLE[agent.role])
+            task = self.draft(agent, story, at, chance)
+            task.cost = task.estimate // 3
+            self._state.add_task(task)
+            self._state.log(
+                at,
+                "info",
+                "approval.requested",
+                f"Asks for approval: {task.title}",
+                task=task,
+                cost=task.cost,
+            )
+            self._treasury.charge(agent, task.cost, at)
+            self._forget_old()
+        self._plan(at + chance.uniform(18.0, 32.0), "arrive")
+
+    def _on_colleague(self, at: float, _: str) -> None:
+        chance = self._colleague
+        if len(self._state.pending) > self.usual_queue * 1.15:
+            # The old and the urgent ones are left to the person at the dashboard.
+            easy = [
+                task
+                for task in self._state.pending.values()
+                if task.priority in {"medium", "low"} and 120 < at - task.created < 9_000
+            ]
+            if easy:
+                task = easy[chance.randrange(len(easy))]
+                who = chance.choice(COLLEAGUES)
+                self.decide(task, "approve" if chance.random() < 0.8 else "reject", who, at)
+        self._plan(at + chance.uniform(12.0, 26.0), "colleague")
+
+    def decide(self, task: Task, decision: str, who: str, at: float) -> None:
+        """A person says yes or no to a pending task."""
+        approved = decision == "approve"
+        self._state.leave_queue(task, "approved" if approved else "rejected")
+        task.decided, task.decided_by = at, who
+        if not approved:
+            task.finished = at
+        self._state.changed_task(task, at)
+        verb = "approved" if approved else "rejected"
+        words = f"{who} {verb}: {task.title}"
+        self._state.log(at, "info", f"task.{verb}", words, task=task, actor=who)
+        if approved:
+            self.work_on(task, at)
+
+    def _on_work(self, at: float, task_id: str) -> None:
+        task = self._state.tasks.get(task_id)
+        if task is None or task.status not in {"approved", "running"}:
+            return
+        agent = task.agent
+        if agent.status != "active":
+            # Work of a stopped agent waits until somebody raises its limit.
+            if task.status == "approved" and task.version < 1_000:
+                words = f"Can't start, stopped by its budget: {task.title}"
+                self._state.log(at, "warning", "task.waiting", words, task=task, actor="scheduler")
+            self._plan(at + 120.0, "work", task.id)
+            return
+        chance = self._chance(task)
+        beats = task.story.carry_out
+        known = particulars(self._state, task)
+        if task.status == "approved":
+            task.status = "running"
+            words = f"Started: {task.title}"
+            self._state.log(at, "info", "task.started", words, task=task)
+        elif task.progress < len(beats):
+            beat = beats[task.progress]
+            task.progress += 1
+            fails = task.progress == len(beats) and self._fails(task)
+            cost = task.estimate * 2 // (3 * len(beats))
+            task.cost += cost
+            if fails:
+                self._end(task, "failed", fill(task.story.failed, known), at)
+            else:
+                self._state.log(
+                    at,
+                    "info",
+                    f"step.{beat.kind}",
+                    spoken(beat, known),
+                    task=task,
+                    cost=cost,
+                )
+            self._treasury.charge(agent, cost, at)
+            if fails:
+                return
+        else:
+            self._end(task, "completed", fill(task.story.done, known), at)
+            return
+        self._state.changed_task(task, at)
+        self._plan(at + chance.uniform(5.0, 18.0), "work", task.id)
+
+    def _fails(self, task: Task) -> bool:
+        chance = stream(self._state.seed, task.number, "fails")
+        return chance.random() < 0.09
+
+    def _end(self, task: Task, status: str, words: str, at: float) -> None:
+        task.status, task.finished = status, at
+        self._state.changed_task(task, at)
+        if status == "completed":
+            task.agent.completed += 1
+        level = "info" if status == "completed" else "error"
+        self._state.log(at, level, f"task.{status}", words, task=task)
+
+    def _on_period(self, at: float, _: str) -> None:
+        state = self._state
+        length = state.resets - state.period_start
+        state.period_start, state.resets = state.resets, state.resets + length
+        self._treasury.end_period(at)
+        self._plan(state.resets, "period")
+
+    def _forget_old(self) -> None:
+        """Keep memory bounded: the oldest ended task goes once there are very many."""
+        state = self._state
+        if len(state.tasks) <= max(_KEPT_DONE, state.numbers["built_tasks"] * 2):
+            return
+        for task in state.tasks.values():
+            if task.finished is not None:
+                del state.tasks[task.id]
+                task.agent.company.tasks -= 1
+                return

@@ -1,0 +1,221 @@
+"""What the embedded world consists of, and the state that holds it all.
+
+Money is an integer of micro-dollars, moments are seconds since 1970-01-01 UTC. These records
+change; `version` counts the changes, so that what was made from a record can be kept.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from agentco_tui.demo.stories import Facts, Story
+
+DOLLAR = 1_000_000
+CENT = 10_000
+
+KEPT_ENTRIES = 50_000
+"""How much of the activity log is kept; the oldest entries go first."""
+
+
+@dataclass(slots=True)
+class Company:
+    """A company; `limit` None means that it has none."""
+
+    id: str
+    name: str
+    template: str
+    mission: str
+    created: float
+    limit: int | None = None
+    spent: int = 0
+    agents: int = 0
+    tasks: int = 0
+    pending: int = 0
+    status: str = "active"
+    version: int = 0
+
+
+@dataclass(slots=True)
+class Agent:
+    """An agent; `status` is active or paused, `level` the budget alert it stands at."""
+
+    id: str
+    name: str
+    role: str
+    company: Company
+    model: str
+    trust: int
+    created: float
+    last_seen: float
+    limit: int | None
+    spent: int = 0
+    completed: int = 0
+    status: str = "active"
+    pause_reason: str | None = None
+    paused_at: float | None = None
+    version: int = 0
+
+
+@dataclass(slots=True)
+class Task:
+    """A task, from pending over approved and running to completed, failed or rejected."""
+
+    id: str
+    number: int
+    story: Story
+    title: str
+    priority: str
+    agent: Agent
+    created: float
+    updated: float
+    estimate: int
+    status: str = "pending"
+    cost: int = 0
+    decided: float | None = None
+    decided_by: str | None = None
+    finished: float | None = None
+    progress: int = 0
+    """How many beats of `story.carry_out` are done."""
+    given: Facts | None = None
+    """Particulars that were fixed from outside instead of drawn."""
+    version: int = 0
+
+
+@dataclass(slots=True, frozen=True)
+class Entry:
+    """An entry of the activity log; `actor` is set where a person did it."""
+
+    id: str
+    at: float
+    level: str
+    action: str
+    message: str
+    company: Company | None = None
+    agent: Agent | None = None
+    task: Task | None = None
+    actor: str | None = None
+    cost: int = 0
+
+
+@dataclass(slots=True)
+class Alert:
+    """A threshold that was crossed by an agent or a company; `resolved` once it is over."""
+
+    id: str
+    severity: str
+    message: str
+    threshold: int
+    company: Company
+    agent: Agent | None
+    limit: int
+    spent: int
+    created: float
+    resolved: float | None = None
+    version: int = 0
+
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_SPACE = 32**8
+
+
+@dataclass
+class State:
+    """All records of a world, in the order in which they came to be."""
+
+    seed: int
+    start: float
+    period_start: float
+    resets: float
+    companies: dict[str, Company] = field(default_factory=dict)
+    agents: dict[str, Agent] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    pending: dict[str, Task] = field(default_factory=dict)
+    alerts: dict[str, Alert] = field(default_factory=dict)
+    entries: deque[Entry] = field(default_factory=lambda: deque(maxlen=KEPT_ENTRIES))
+    revisions: Counter[str] = field(default_factory=Counter)
+    """For each kind of record, how often any of it changed."""
+    numbers: Counter[str] = field(default_factory=Counter)
+    period_over: bool = False
+
+    def new_id(self, prefix: str) -> str:
+        """The next identifier with this prefix: looks random, never repeats (INTERFACE 2)."""
+        self.numbers[prefix] += 1
+        offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
+        scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % _SPACE
+        letters = []
+        for _ in range(8):
+            scattered, digit = divmod(scattered, 32)
+            letters.append(ALPHABET[digit])
+        return f"{prefix}_{''.join(letters)}"
+
+    def log(
+        self,
+        at: float,
+        level: str,
+        action: str,
+        message: str,
+        *,
+        company: Company | None = None,
+        agent: Agent | None = None,
+        task: Task | None = None,
+        actor: str | None = None,
+        cost: int = 0,
+    ) -> Entry:
+        """Append to the activity log; agent and company follow from the task if not given."""
+        agent = agent or (task.agent if task else None)
+        company = company or (agent.company if agent else None)
+        self.numbers["entry"] += 1
+        entry = Entry(
+            f"evt_{self.numbers['entry']:07d}",
+            at,
+            level,
+            action,
+            message,
+            company,
+            agent,
+            task,
+            actor,
+            cost,
+        )
+        self.entries.append(entry)
+        self.revisions["activity"] += 1
+        if agent is not None and actor is None:
+            agent.last_seen = max(agent.last_seen, at)
+            self.changed_agent(agent)
+        return entry
+
+    def changed_agent(self, agent: Agent) -> None:
+        """Note that an agent changed."""
+        agent.version += 1
+        self.revisions["agents"] += 1
+
+    def changed_company(self, company: Company) -> None:
+        """Note that a company changed."""
+        company.version += 1
+        self.revisions["companies"] += 1
+
+    def changed_task(self, task: Task, at: float) -> None:
+        """Note that a task changed."""
+        task.version += 1
+        task.updated = max(task.updated, at)
+        self.revisions["tasks"] += 1
+
+    def add_task(self, task: Task) -> None:
+        """Put a new task in its place, with all counts."""
+        self.tasks[task.id] = task
+        company = task.agent.company
+        company.tasks += 1
+        if task.status == "pending":
+            self.pending[task.id] = task
+            company.pending += 1
+        self.revisions["tasks"] += 1
+        self.changed_company(company)
+
+    def leave_queue(self, task: Task, status: str) -> None:
+        """Take a task from the queue of pending ones into another status."""
+        if self.pending.pop(task.id, None) is not None:
+            task.agent.company.pending -= 1
+            self.changed_company(task.agent.company)
+        task.status = status

@@ -1,0 +1,255 @@
+"""Builds the first picture of an embedded world: companies, agents, a queue and a past."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, replace
+
+from agentco_tui.demo import names
+from agentco_tui.demo.dice import stream
+from agentco_tui.demo.life import (
+    ALL_STORIES,
+    COLLEAGUES,
+    FOR_ROLE,
+    Life,
+    particulars,
+    spoken,
+)
+from agentco_tui.demo.model import DOLLAR, Agent, Company, State, Task
+from agentco_tui.demo.stories import Facts, facts, fill
+from agentco_tui.demo.stories_words import TALK
+from agentco_tui.demo.treasury import WARN_AT, Treasury, level
+
+DAY = 86_400.0
+HISTORY = 5 * DAY
+_TOLD_TASKS = 1_500
+"""So many of the latest tasks have their past in the activity log."""
+_LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """A pending task of the fixed opening."""
+
+    agent: str
+    title: str
+    waits: float
+    priority: str
+    given: Facts
+
+
+_OPENING = (
+    _Opening(
+        "Linus",
+        "Refund {n} customers",
+        11_040.0,
+        "high",
+        {"n": 214, "amount": 18_240.0, "product": "Trailhead tent", "month": "October"},
+    ),
+    _Opening("Ada", "Rotate the staging database password", 4_260.0, "urgent", {"n": 97}),
+    _Opening("Grace", "Publish pricing page", 1_590.0, "high", {"percent": 8}),
+    _Opening("Maya", "Renew domain {domain}", 1_150.0, "medium", {"domain": "acme-arms.example"}),
+    _Opening("Tomas", "Send {quarter} invoice batch", 640.0, "medium", {"quarter": "Q4", "n": 86}),
+    _Opening("Nora", "Publish “A short guide to {topic}”", 6_800.0, "low", {}),
+    _Opening("Ines", "Block {n} addresses probing {service}", 75.0, "urgent", {}),
+)
+
+
+def build(state: State, treasury: Treasury, life: Life, sizes: tuple[int, int, int]) -> None:
+    """Fill a state with this many companies, agents and tasks, and their past."""
+    companies, agents, tasks = sizes
+    chance = stream(state.seed, "build")
+    _build_companies(state, companies, chance)
+    _build_agents(state, agents, chance)
+    _build_tasks(state, life, tasks, chance)
+    state.numbers["built_tasks"] = tasks
+    _tell_past(state, chance)
+    _set_budgets(state, treasury, chance)
+    _number_entries(state)
+
+
+def _number_entries(state: State) -> None:
+    """Put the log in the order of time, and number it in that order."""
+    told = sorted(state.entries, key=lambda entry: entry.at)
+    state.entries.clear()
+    state.entries.extend(
+        replace(entry, id=f"evt_{turn:07d}") for turn, entry in enumerate(told, start=1)
+    )
+
+
+def _build_companies(state: State, count: int, chance: random.Random) -> None:
+    for index in range(count):
+        seed = names.company(index)
+        company = Company(
+            state.new_id("cmp"),
+            seed.name,
+            seed.template,
+            seed.mission,
+            created=state.start - (400 - index % 350) * DAY - chance.randrange(0, 80_000),
+        )
+        state.companies[company.id] = company
+
+
+def _build_agents(state: State, count: int, chance: random.Random) -> None:
+    companies = list(state.companies.values())
+    whole_cast = len(companies) >= len(names.COMPANIES)
+    cast = names.AGENTS if whole_cast else tuple(a for a in names.AGENTS if a.company == 0)
+    for index in range(count):
+        if index < len(cast):
+            seed = cast[index]
+        else:
+            turn = index - len(cast)
+            limit = None if turn % 23 == 22 else chance.choice(_LIMITS)
+            spent = chance.betavariate(2.0, 3.4) * 0.98 if turn % 37 else chance.uniform(0.8, 1.1)
+            seed = names.AgentSeed(
+                names.agent_name(turn),
+                names.ROLES[(turn * 7 + turn // 10) % len(names.ROLES)],
+                index % len(companies),
+                chance.randrange(22, 99),
+                limit,
+                spent if limit else 0.0,
+            )
+        company = companies[seed.company]
+        limit_micros = None if seed.limit is None else seed.limit * DOLLAR
+        agent = Agent(
+            id=state.new_id("ag"),
+            name=seed.name,
+            role=seed.role,
+            company=company,
+            model=names.MODELS[(index * 3 + chance.randrange(2)) % len(names.MODELS)],
+            trust=seed.trust,
+            created=company.created + chance.randrange(3_600, int(30 * DAY)),
+            last_seen=state.start - chance.randrange(20, 5_000),
+            limit=limit_micros,
+            spent=(
+                chance.randrange(2 * DOLLAR, 40 * DOLLAR)
+                if limit_micros is None
+                else int(limit_micros * seed.share)
+            ),
+            completed=chance.randrange(14, 420),
+        )
+        state.agents[agent.id] = agent
+        company.agents += 1
+        company.spent += agent.spent
+
+
+def _build_tasks(state: State, life: Life, count: int, chance: random.Random) -> None:
+    agents = list(state.agents.values())
+    if not agents:
+        return
+    by_name = {agent.name: agent for agent in agents[: len(names.AGENTS)]}
+    opening = [scene for scene in _OPENING if scene.agent in by_name]
+    pending = min(count, max(1, round(count / 3))) if count else 0
+    opening = opening[:pending]
+    running = min(count - pending, 5 if count >= 20 else 1, 50)
+    # (created, status, scene): ended ones lie in the past days, running ones in the last hour.
+    plan: list[tuple[float, str, _Opening | None]] = [
+        (state.start - scene.waits, "pending", scene) for scene in opening
+    ]
+    for _ in range(pending - len(opening)):
+        waits = 60.0 * math.exp(chance.random() * math.log(200.0))
+        plan.append((state.start - waits, "pending", None))
+    for _ in range(running):
+        plan.append((state.start - chance.uniform(600, 3_000), "running", None))
+    for _ in range(count - pending - running):
+        dice = chance.random()
+        status = "completed" if dice < 0.82 else "failed" if dice < 0.9 else "rejected"
+        ago = chance.random() ** 1.6 * (HISTORY - 14_400) + 5_400
+        plan.append((state.start - ago, status, None))
+    plan.sort(key=lambda planned: planned[0])
+    for at, status, scene in plan:
+        if scene is not None:
+            agent = by_name[scene.agent]
+            story = next(story for story in ALL_STORIES if story.title == scene.title)
+            task = life.draft(
+                agent, story, at, chance, given=scene.given or None, priority=scene.priority
+            )
+        else:
+            agent = agents[int(chance.random() * len(agents))]
+            if status == "running" and agent.limit is not None and agent.spent > agent.limit * 0.95:
+                agent = agents[-1]
+            stories = FOR_ROLE[agent.role]
+            story = stories[int(chance.random() * len(stories))]
+            task = life.draft(agent, story, at, chance)
+        task.cost = task.estimate // 3
+        if status != "pending":
+            _age(state, task, status, chance)
+        state.add_task(task)
+        if status == "running":
+            life.work_on(task, state.start)
+
+
+def _age(state: State, task: Task, status: str, chance: random.Random) -> None:
+    """Give a task that was decided before the start its later moments."""
+    waited = min(60.0 * math.exp(chance.random() * math.log(90.0)), 4_800.0)
+    decided = min(task.created + waited, state.start - 30.0)
+    task.status = status
+    task.decided, task.updated = decided, decided
+    task.decided_by = COLLEAGUES[int(chance.random() * len(COLLEAGUES))]
+    if status == "running":
+        task.progress = 1
+        task.updated = max(decided, state.start - chance.uniform(4, 25))
+        return
+    if status == "rejected":
+        task.finished = decided
+        return
+    task.finished = min(decided + chance.uniform(25, 240), state.start - 5.0)
+    task.updated = task.finished
+    task.progress = len(task.story.carry_out)
+    task.cost = task.estimate
+
+
+def _tell_past(state: State, chance: random.Random) -> None:
+    """Write the activity log of the past days, as it would have been written then."""
+    for task in list(state.tasks.values())[-_TOLD_TASKS:]:
+        words = f"Asks for approval: {task.title}"
+        state.log(task.created, "info", "approval.requested", words, task=task, cost=task.cost)
+        if task.decided is None:
+            continue
+        verb = "rejected" if task.status == "rejected" else "approved"
+        words = f"{task.decided_by} {verb}: {task.title}"
+        state.log(task.decided, "info", f"task.{verb}", words, task=task, actor=task.decided_by)
+        if verb == "rejected":
+            continue
+        state.log(task.decided + 4.0, "info", "task.started", f"Started: {task.title}", task=task)
+        known = particulars(state, task)
+        end = task.finished or state.start
+        beats = task.story.carry_out[: task.progress]
+        for turn, beat in enumerate(beats, start=1):
+            at = task.decided + 4.0 + (end - task.decided - 4.0) * turn / (len(beats) + 1)
+            state.log(at, "info", f"step.{beat.kind}", spoken(beat, known), task=task)
+        if task.finished is not None:
+            failed = task.status == "failed"
+            words = fill(task.story.failed if failed else task.story.done, known)
+            log_level = "error" if failed else "info"
+            state.log(task.finished, log_level, f"task.{task.status}", words, task=task)
+    agents = list(state.agents.values())
+    for turn in range(240 if agents else 0):
+        # Ever denser towards the start, so that the live log goes on without a gap.
+        ago = 2.0 + HISTORY * (turn / 240) ** 3.2
+        agent = agents[int(chance.random() * len(agents))]
+        log_level, template = TALK[int(chance.random() * len(TALK))]
+        known = _talk_facts(state, chance)
+        state.log(state.start - ago, log_level, "agent.note", fill(template, known), agent=agent)
+
+
+def _talk_facts(state: State, chance: random.Random) -> Facts:
+    """Particulars for a log line that belongs to no task."""
+    return facts(state.seed, 1 + int(chance.random() * 100_000))
+
+
+def _set_budgets(state: State, treasury: Treasury, chance: random.Random) -> None:
+    """Limits of companies from their share, and the alerts that stand at the start."""
+    for index, company in enumerate(state.companies.values()):
+        wanted = company.spent / DOLLAR / names.company(index).share
+        company.limit = max(100, math.ceil(wanted / 10) * 10) * DOLLAR
+    for agent in state.agents.values():
+        reached = level(agent.spent, agent.limit)
+        if not reached:
+            continue
+        ago = chance.uniform(1_500, 9_000) if reached > WARN_AT else chance.uniform(4_000, 80_000)
+        treasury.review_agent(agent, state.start - ago)
+    for company in state.companies.values():
+        if level(company.spent, company.limit):
+            treasury.review_company(company, state.start - chance.uniform(9_000, 90_000))

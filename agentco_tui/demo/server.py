@@ -1,0 +1,319 @@
+"""The embedded platform as a real server on loopback: in a thread, or as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+
+from agentco_tui.demo.app import Interface
+from agentco_tui.demo.front import Front
+from agentco_tui.demo.keys import Keys
+from agentco_tui.demo.requestlog import RequestLog
+from agentco_tui.demo.shapes import ALL
+from agentco_tui.demo.world import World
+
+_PATIENCE = 10.0
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, ended from outside at once: open connections are cut, as a killed platform's are."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ending = asyncio.Event()
+        self.accepting = threading.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are the business of the process, not of this thread."""
+        yield
+
+    async def main_loop(self) -> None:
+        """Wait for the end without a tick."""
+        self.accepting.set()
+        await self.ending.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the listener, cut what is open, and wait until nothing runs."""
+        for server in self.servers:
+            server.close()
+        for sock in sockets or []:
+            sock.close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        while self.server_state.tasks:
+            await asyncio.wait(set(self.server_state.tasks), timeout=0.05)
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+        for server in self.servers:
+            await server.wait_closed()
+
+
+class EmbeddedPlatform:
+    """A platform over a living world, on 127.0.0.1; a context manager.
+
+    `shape` is one of `agentco_tui.demo.shapes.SHAPES`, `faults` are specs as `--fault` takes
+    them, `port` 0 lets the system choose one (kept over `stop` and `start`). `now` fixes the
+    start of the world's clock in seconds since 1970 UTC. Raises ValueError for an unknown shape
+    or a bad fault, OSError if the port is taken.
+    """
+
+    def __init__(
+        self,
+        seed: int = 7,
+        *,
+        companies: int = 3,
+        agents: int | None = None,
+        tasks: int | None = None,
+        speed: float = 1.0,
+        shape: str = "plain",
+        faults: tuple[str, ...] = (),
+        port: int = 0,
+        now: float | None = None,
+        full_key: str | None = None,
+        read_key: str | None = None,
+        etag: bool = False,
+    ) -> None:
+        if shape not in ALL:
+            raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(ALL)}")
+        self.world = World(
+            seed, companies=companies, agents=agents, tasks=tasks, speed=speed, now=now
+        )
+        self.keys = Keys(seed, full_key, read_key)
+        self.requests = RequestLog()
+        self.port = port
+        interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
+        self._app = Front(interface.app, self.world, self.keys, self.requests)
+        self._server: _Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def full_key(self) -> str:
+        """The key that may do everything."""
+        return self.keys.full
+
+    @property
+    def read_key(self) -> str:
+        """The key that may only read."""
+        return self.keys.read
+
+    @property
+    def base_url(self) -> str:
+        """The address, without a slash at its end; the port is 0 before the first start."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        """Whether it accepts connections."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> None:
+        """Serve from a thread; returns once connections are accepted. OSError: port taken."""
+        if self._thread is not None:
+            raise RuntimeError("the platform is running already")
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", self.port))
+            listener.listen(2048)
+        except OSError:
+            listener.close()
+            raise
+        self.port = listener.getsockname()[1]
+        ready = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, args=(listener, ready), name="embedded-platform", daemon=True
+        )
+        self._thread.start()
+        if not ready.wait(_PATIENCE) or self._server is None:
+            raise RuntimeError("the embedded platform did not start")
+        self._server.accepting.wait(_PATIENCE)
+
+    def stop(self) -> None:
+        """Cut all connections and end the thread; the world stays as it is."""
+        thread, loop, server = self._thread, self._loop, self._server
+        if thread is None:
+            return
+        if loop is not None and server is not None and not loop.is_closed():
+            with contextlib.suppress(RuntimeError):  # the loop has just ended by itself
+                loop.call_soon_threadsafe(server.ending.set)
+        thread.join(_PATIENCE)
+        if thread.is_alive():
+            raise RuntimeError("the embedded platform did not stop")
+        self._thread = self._loop = self._server = None
+
+    def revoke_key(self, which: str = "full") -> None:
+        """Make the `full` or the `read` key invalid from now on."""
+        self.keys.revoke(which)
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop it; an error of the platform's own comes up here if nothing else has."""
+        self.stop()
+        if error is None and self._app.errors:
+            raise self._app.errors[0]
+
+    def _run(self, listener: socket.socket, ready: threading.Event) -> None:
+        async def serve() -> None:
+            config = uvicorn.Config(
+                self._app,
+                http="h11",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                timeout_keep_alive=75,
+            )
+            self._server = _Server(config)
+            self._loop = asyncio.get_running_loop()
+            ready.set()
+            await self._server.serve(sockets=[listener])
+
+        try:
+            asyncio.run(serve())
+        finally:
+            ready.set()
+            listener.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What `agentco-tui demo --serve` was asked for; see `EmbeddedPlatform`."""
+
+    host: str = "127.0.0.1"
+    """Loopback only: anything else is refused."""
+    port: int = 0
+    seed: int = 7
+    companies: int = 3
+    agents: int | None = None
+    tasks: int | None = None
+    speed: float = 1.0
+    shape: str = "plain"
+    faults: tuple[str, ...] = ()
+    now: float | None = None
+    full_key: str | None = None
+    read_key: str | None = None
+    etag: bool = False
+    until_stdin_closes: bool = False
+    """End when standard input does: for a parent that runs this as a child."""
+
+
+def serve(options: ServeOptions) -> int:
+    """Serve until SIGINT, SIGTERM (or the end of stdin); the exit code.
+
+    Prints address and keys first. 0 after a signal, 2 for options that can't be served.
+    """
+    if options.host not in {"127.0.0.1", "localhost"}:
+        _complain(f"agentco-tui demo serves on loopback only, not on {options.host}")
+        return 2
+    try:
+        platform = EmbeddedPlatform(
+            options.seed,
+            companies=options.companies,
+            agents=options.agents,
+            tasks=options.tasks,
+            speed=options.speed,
+            shape=options.shape,
+            faults=options.faults,
+            port=options.port,
+            now=options.now,
+            full_key=options.full_key,
+            read_key=options.read_key,
+            etag=options.etag,
+        )
+    except ValueError as error:
+        _complain(f"agentco-tui demo: {error}")
+        return 2
+    with _Ending(watch_stdin=options.until_stdin_closes) as ending:
+        try:
+            platform.start()
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            _complain(f"agentco-tui demo: can't use port {options.port}: {reason}")
+            return 2
+        try:
+            _announce(platform)
+            ending.wait()
+        finally:
+            platform.stop()
+    return 0
+
+
+def _complain(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+def _announce(platform: EmbeddedPlatform) -> None:
+    lines = (
+        f"address   {platform.base_url}",
+        f"full key  {platform.full_key}",
+        f"read key  {platform.read_key}",
+        "",
+        "in another terminal:",
+        f"  AGENTCO_BASE_URL={platform.base_url} AGENTCO_API_KEY={platform.full_key} agentco-tui",
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+class _Ending:
+    """Waits for a signal or the end of stdin, without a thread and without polling."""
+
+    def __init__(self, *, watch_stdin: bool) -> None:
+        self._watch_stdin = watch_stdin
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Self:
+        self._hear, self._tell = os.pipe()
+        os.set_blocking(self._tell, False)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        os.close(self._hear)
+        os.close(self._tell)
+
+    def wait(self) -> None:
+        """Return once it is time to end."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._hear, selectors.EVENT_READ)
+            if self._watch_stdin:
+                try:
+                    selector.register(0, selectors.EVENT_READ)
+                except (OSError, ValueError):
+                    return  # stdin is closed already, or a file that is at its end
+            while True:
+                for key, _ in selector.select():
+                    if key.fd == self._hear or os.read(0, 4096) == b"":
+                        return
+
+    def _on_signal(self, *_: object) -> None:
+        with contextlib.suppress(BlockingIOError):  # one byte in the pipe is enough
+            os.write(self._tell, b"!")

@@ -1,0 +1,211 @@
+"""Stories of money and customers: support, finance, sales, operations."""
+
+from __future__ import annotations
+
+from agentco_tui.demo.stories import Story, call, out, think
+
+STORIES = (
+    Story(
+        ("support",),
+        "Refund {n} customers",
+        "The {month} batch of {product} arrived late. Policy allows a full refund after 10 days.",
+        (
+            think("{n} orders are past the delivery promise. Check which are owed a refund."),
+            call("orders.search", late_days=">10", product="{product}"),
+            out("{n} orders found, {amount} in all. None refunded before."),
+            call("payments.refund", batch="{n}", total="{amount}", dry_run="yes"),
+            out("Ready to refund {n} customers, {amount} in all"),
+        ),
+        (
+            call("payments.refund", batch="{n}", total="{amount}"),
+            out("{n} refunds booked, {amount} in all"),
+            call("mail.send_batch", template="refund-notice", recipients="{n}"),
+        ),
+        "Refunded {n} customers, {amount} in all",
+        "The payment provider refused the refund batch of {amount}: daily cap reached",
+        "uhhm",
+        (40, 320),
+    ),
+    Story(
+        ("finance",),
+        "Send {quarter} invoice batch",
+        "{n} invoices for {quarter} are drafted and reconciled against the contracts.",
+        (
+            think("Drafts must match the contracts before they leave."),
+            call("ledger.reconcile", quarter="{quarter}", invoices="{n}"),
+            out("{n} of {n} invoices match. Sum {amount}."),
+            call("mail.preview", template="invoice", sample="{few}"),
+            out("Previews look right. Ready to send {n} invoices."),
+        ),
+        (
+            call("mail.send_batch", template="invoice", recipients="{n}"),
+            out("{n} invoices sent, {few} bounced and were filed for a second look"),
+        ),
+        "Sent {n} {quarter} invoices, {amount} in all",
+        "Stopped sending invoices: the mail gateway refused after {few} messages",
+        "hhmm",
+        (30, 180),
+    ),
+    Story(
+        ("finance", "operations"),
+        "Pay {vendor} invoice #{ticket}",
+        "Due in {few} days. The amount is {percent} % above the usual month.",
+        (
+            call("ap.fetch_invoice", vendor="{vendor}", number="{ticket}"),
+            out("Invoice #{ticket}: {amount}, due in {few} days"),
+            think("{percent} % more than usual. The usage report explains it, so it is right."),
+        ),
+        (
+            call("bank.transfer", to="{vendor}", amount="{amount}", currency="USD"),
+            out("Transfer accepted by the bank"),
+        ),
+        "Paid {vendor} {amount} for invoice #{ticket}",
+        "The bank refused the transfer to {vendor}: second signature missing",
+        "hmml",
+    ),
+    Story(
+        ("support",),
+        "Reply to {n} open tickets about the {product}",
+        "All ask about the same fault. One answer, filled in for each customer, is drafted.",
+        (
+            call("tickets.cluster", product="{product}", status="open"),
+            out("{n} tickets share one cause: firmware before {version}"),
+            think("One honest answer fits all. Offer the update and a return label."),
+            out("Draft: “We found the fault. Version {version} fixes it …”"),
+        ),
+        (
+            call("tickets.reply_batch", tickets="{n}", macro="firmware-{version}"),
+            out("{n} replies sent, {few} customers already answered"),
+        ),
+        "Answered {n} tickets about the {product}",
+        "Could not reply: {few} tickets were reopened by a person meanwhile",
+        "hmml",
+        (20, 140),
+    ),
+    Story(
+        ("support", "sales"),
+        "Offer {customer} a {percent} % credit",
+        "They had {few} outages this month and are up for renewal in {month}.",
+        (
+            call("crm.account", name="{customer}"),
+            out("{customer}: {n} seats, {few} outages, renewal in {month}"),
+            think("A credit of {percent} % costs less than losing the account."),
+        ),
+        (
+            call("billing.credit", account="{customer}", percent="{percent}"),
+            out("Credit booked on the next invoice"),
+        ),
+        "Credited {customer} {percent} % on the next invoice",
+        "Billing refused the credit for {customer}: account is on a fixed contract",
+        "hmm",
+    ),
+    Story(
+        ("sales",),
+        "Send a quote over {amount} to {customer}",
+        "{n} seats of the {product}, {percent} % volume discount, valid for 30 days.",
+        (
+            call("crm.opportunity", account="{customer}"),
+            out("{customer} asked for {n} seats by {month}"),
+            call("pricing.quote", seats="{n}", discount="{percent}"),
+            out("Quote: {amount}, margin is above the floor"),
+        ),
+        (
+            call("mail.send", to="{person} at {customer}", attachment="quote-{ticket}.pdf"),
+            out("Quote sent and logged in the CRM"),
+        ),
+        "Sent {customer} a quote over {amount}",
+        "The quote for {customer} bounced: {person} left the company",
+        "hmml",
+    ),
+    Story(
+        ("operations",),
+        "Reorder {n} units of the {product}",
+        "Stock in {region} covers {few} days at the present rate.",
+        (
+            call("inventory.forecast", product="{product}", region="{region}"),
+            out("Stock runs out in {few} days"),
+            call("suppliers.price", units="{n}"),
+            out("Best offer {amount} with delivery in 6 days"),
+        ),
+        (
+            call("purchasing.order", units="{n}", total="{amount}"),
+            out("Purchase order {ticket} confirmed"),
+        ),
+        "Ordered {n} units of the {product} for {amount}",
+        "The supplier has fewer than {n} units of the {product}; nothing was ordered",
+        "uhmm",
+        (12, 80),
+    ),
+    Story(
+        ("operations",),
+        "Renew domain {domain}",
+        "Expires in {few} days. Auto-renewal failed because the card on file is out of date.",
+        (
+            call("registrar.status", domain="{domain}"),
+            out("{domain} expires in {few} days"),
+            think("Renew for two years with the new card, and switch auto-renewal on."),
+        ),
+        (
+            call("registrar.renew", domain="{domain}", years="2"),
+            out("Renewed for two years"),
+        ),
+        "Renewed {domain} for two years",
+        "The registrar refused the card for {domain}",
+        "hml",
+        (4, 20),
+    ),
+    Story(
+        ("operations", "support"),
+        "Reroute {n} parcels around the {region} strike",
+        "{vendor} stops deliveries from tomorrow. Another carrier has room for all of them.",
+        (
+            call("shipping.affected", region="{region}"),
+            out("{n} parcels would be stuck"),
+            call("shipping.quote", carrier="Quickship", parcels="{n}"),
+            out("Rerouting costs {amount}"),
+        ),
+        (
+            call("shipping.reroute", parcels="{n}", carrier="Quickship"),
+            out("{n} labels reissued"),
+        ),
+        "Rerouted {n} parcels, extra cost {amount}",
+        "The carrier took only {few} parcels; the rest wait for {vendor}",
+        "uhh",
+        (25, 160),
+    ),
+    Story(
+        ("finance", "analyst"),
+        "Close the books for {month}",
+        "{few} differences were found and explained; none is above the threshold.",
+        (
+            call("ledger.trial_balance", month="{month}"),
+            out("{few} differences, the largest {percent}.00"),
+            think("All are timing differences. Closing is safe and can be undone for 5 days."),
+        ),
+        (
+            call("ledger.close", month="{month}"),
+            out("{month} is closed"),
+        ),
+        "Closed the books for {month}",
+        "Could not close {month}: a person posted a journal entry meanwhile",
+        "hm",
+        (30, 200),
+    ),
+    Story(
+        ("sales", "marketing"),
+        "Invite {n} customers to the {region} roadshow",
+        "Selected by distance and last order. Consent was checked for all of them.",
+        (
+            call("crm.segment", region="{region}", consent="yes"),
+            out("{n} customers within 80 km"),
+            out("Invitation drafted; the venue holds {n} people"),
+        ),
+        (
+            call("mail.send_batch", template="roadshow", recipients="{n}"),
+            out("{n} invitations sent"),
+        ),
+        "Invited {n} customers to the {region} roadshow",
+        "Sending stopped: the venue cancelled",
+        "mml",
+    ),
+)

@@ -1,0 +1,341 @@
+"""The embedded world: what can be asked of it and done to it, while it lives.
+
+In memory, and deterministic: the same seed, start and doings give the same world at the same
+virtual time. Every method may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from typing import TypeVar
+
+from agentco_tui.demo import names
+from agentco_tui.demo.clock import VirtualClock
+from agentco_tui.demo.dice import stream
+from agentco_tui.demo.life import Life
+from agentco_tui.demo.model import DOLLAR, Agent, Alert, Company, Entry, State, Task
+from agentco_tui.demo.seeding import DAY, build
+from agentco_tui.demo.stories import GIVEN
+from agentco_tui.demo.treasury import Treasury
+
+OPERATOR = "operations desk"
+"""Who decides through the interface."""
+PRIORITIES = ("urgent", "high", "medium", "low")
+_PERIOD_PASSED = 19
+_PERIOD_LEFT = 11
+
+
+R = TypeVar("R")
+
+
+class NoSuchRecordError(LookupError):
+    """No company, agent or task has this id; `kind` says which was looked for."""
+
+    def __init__(self, kind: str, record_id: str) -> None:
+        super().__init__(f"{kind} not found")
+        self.kind = kind
+        self.record_id = record_id
+
+
+class AlreadyDecidedError(Exception):
+    """The task is not pending (any more); `task` tells who decided it and when."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(f"task is {task.status}")
+        self.task = task
+
+
+class RefusedFieldsError(ValueError):
+    """Fields of a request were refused: (field, message) pairs."""
+
+    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
+        super().__init__("; ".join(f"{name}: {message}" for name, message in fields))
+        self.fields = tuple(fields)
+
+
+class World:
+    """Companies, agents, tasks, budgets and a log, moving along a virtual clock.
+
+    `now` is the moment it starts at (seconds since 1970 UTC, default: the real one); `speed`
+    multiplies time, 0 freezes it. `agents` and `tasks` default to 8 and 40 for each company.
+    """
+
+    def __init__(
+        self,
+        seed: int = 7,
+        *,
+        companies: int = 3,
+        agents: int | None = None,
+        tasks: int | None = None,
+        speed: float = 1.0,
+        now: float | None = None,
+    ) -> None:
+        agents = companies * 8 if agents is None else agents
+        tasks = companies * 40 if tasks is None else tasks
+        if min(companies, agents, tasks) < 0 or (agents and not companies):
+            raise ValueError("companies, agents and tasks can't be negative; agents need a company")
+        if tasks and not agents:
+            raise ValueError("tasks need an agent")
+        start = float(int(time.time() if now is None else now))
+        midnight = start - start % DAY
+        self.lock = threading.RLock()
+        self.clock = VirtualClock(start, speed)
+        self.state = State(
+            seed,
+            start,
+            period_start=midnight - _PERIOD_PASSED * DAY,
+            resets=midnight + _PERIOD_LEFT * DAY,
+        )
+        self.applied: Counter[str] = Counter()
+        """For each task id, how many approvals through the interface were applied."""
+        self.attempts: Counter[str] = Counter()
+        """For each task id, how many approvals through the interface were asked for."""
+        self._at = start
+        self._treasury = Treasury(self.state)
+        self._life = Life(self.state, self._treasury)
+        build(self.state, self._treasury, self._life, (companies, agents, tasks))
+        self._life.hot = [
+            agent
+            for agent in self.state.agents.values()
+            if agent.limit
+            and any(0 < mark - agent.spent / agent.limit < 0.005 for mark in (0.8, 1.0))
+        ]
+        self._life.begin(start)
+
+    # --- time -----------------------------------------------------------------------------
+
+    @property
+    def now(self) -> float:
+        """The moment the world has reached, after everything due has happened."""
+        with self.living():
+            return self._at
+
+    @contextmanager
+    def living(self) -> Iterator[State]:
+        """The state, brought up to the clock and held still while the block runs."""
+        with self.lock:
+            target = self.clock.now()
+            self._life.run_until(target, self._reach)
+            self._reach(target)
+            yield self.state
+
+    def advance(self, seconds: float) -> None:
+        """Let this many virtual seconds pass at once."""
+        with self.lock:
+            self.clock.advance(seconds)
+            with self.living():
+                return
+
+    def _reach(self, at: float) -> None:
+        self._at = max(self._at, at)
+
+    # --- questions ------------------------------------------------------------------------
+
+    def company(self, company_id: str) -> Company:
+        """One company; NoSuchRecordError without it."""
+        return _found("company", company_id, self.state.companies)
+
+    def agent(self, agent_id: str) -> Agent:
+        """One agent; NoSuchRecordError without it."""
+        return _found("agent", agent_id, self.state.agents)
+
+    def task(self, task_id: str) -> Task:
+        """One task; NoSuchRecordError without it."""
+        return _found("task", task_id, self.state.tasks)
+
+    def agents(self, company_id: str | None = None) -> list[Agent]:
+        """Agents in the order they were made."""
+        with self.living() as state:
+            return [a for a in state.agents.values() if company_id in {None, a.company.id}]
+
+    def tasks(self, company_id: str | None = None, status: str | None = None) -> list[Task]:
+        """Tasks, the newest first."""
+        with self.living() as state:
+            pool = state.pending if status == "pending" else state.tasks
+            return [
+                task
+                for task in reversed(pool.values())
+                if (status is None or task.status == status)
+                and (company_id is None or task.agent.company.id == company_id)
+            ]
+
+    def activity(
+        self,
+        company_id: str | None = None,
+        agent_id: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+    ) -> list[Entry]:
+        """Log entries, the newest first; both days are included, in UTC."""
+        first = float("-inf") if from_date is None else _midnight(from_date)
+        end = float("inf") if to_date is None else _midnight(to_date + timedelta(days=1))
+        with self.living() as state:
+            return [
+                entry
+                for entry in reversed(state.entries)
+                if first <= entry.at < end
+                and (company_id is None or (entry.company and entry.company.id == company_id))
+                and (agent_id is None or (entry.agent and entry.agent.id == agent_id))
+            ]
+
+    def alerts(self) -> list[Alert]:
+        """Budget alerts, the newest first, resolved ones too."""
+        with self.living() as state:
+            return sorted(state.alerts.values(), key=lambda alert: alert.created, reverse=True)
+
+    # --- doings ---------------------------------------------------------------------------
+
+    def approve(self, task_id: str, who: str = OPERATOR) -> Task:
+        """Approve a pending task. AlreadyDecidedError if it isn't; NoSuchRecordError."""
+        with self.living():
+            task = self.task(task_id)
+            self.attempts[task_id] += 1
+            if task.status != "pending":
+                raise AlreadyDecidedError(task)
+            self._life.decide(task, "approve", who, self._at)
+            self.applied[task_id] += 1
+            return task
+
+    def another_operator(self, task_id: str, decision: str, who: str = "Wanda") -> Task:
+        """Somebody else approves or rejects a task, not through the interface."""
+        if decision not in {"approve", "reject"}:
+            raise RefusedFieldsError([("decision", "must be approve or reject")])
+        with self.living():
+            task = self.task(task_id)
+            if task.status != "pending":
+                raise AlreadyDecidedError(task)
+            self._life.decide(task, decision, who, self._at)
+            return task
+
+    def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> Task:
+        """A new pending task. RefusedFieldsError names the fields that are wrong."""
+        with self.living() as state:
+            wrong = []
+            if company_id not in state.companies:
+                wrong.append(("company_id", "no such company"))
+            if not title.strip():
+                wrong.append(("title", "must not be empty"))
+            elif len(title) > 200:
+                wrong.append(("title", "must not be longer than 200 characters"))
+            agent = state.agents.get(agent_id)
+            if agent is None:
+                wrong.append(("agent_id", "no such agent"))
+            elif company_id in state.companies and agent.company.id != company_id:
+                wrong.append(("agent_id", "the agent belongs to another company"))
+            if priority not in PRIORITIES:
+                wrong.append(("priority", f"must be one of {', '.join(PRIORITIES)}"))
+            if wrong or agent is None:
+                raise RefusedFieldsError(wrong)
+            chance = stream(state.seed, "created", state.numbers["tsk"])
+            given = {"title": title.strip().replace("{", "(").replace("}", ")")}
+            task = self._life.draft(agent, GIVEN, self._at, chance, given=given, priority=priority)
+            task.title = title.strip()
+            state.add_task(task)
+            words = f"Asks for approval: {task.title}"
+            state.log(self._at, "info", "approval.requested", words, task=task)
+            return task
+
+    def create_company(self, name: str, template: str, mission: str) -> Company:
+        """A new company with a small staff after its template."""
+        with self.living() as state:
+            wrong = self._wrong_company(name, mission)
+            if not template.strip():
+                wrong.append(("template", "must not be empty"))
+            if wrong:
+                raise RefusedFieldsError(wrong)
+            company = self._found_company(name, template, mission)
+            chance = stream(state.seed, "staff", company.id)
+            for role in ("operations", "support", "writer"):
+                self._hire(company, role, 50 * DOLLAR, chance.randrange(40, 80))
+            return company
+
+    def clone_company(self, company_id: str, name: str, mission: str) -> Company:
+        """A copy of a company with all its agents, without their tasks and spending."""
+        with self.living():
+            source = self.company(company_id)
+            wrong = self._wrong_company(name, mission)
+            if wrong:
+                raise RefusedFieldsError(wrong)
+            company = self._found_company(name, source.template, mission)
+            company.limit = source.limit
+            for agent in self.agents(source.id):
+                self._hire(company, agent.role, agent.limit, agent.trust)
+            return company
+
+    def set_limit(self, agent_id: str, dollars: float | int) -> Agent:
+        """Set an agent's monthly limit in whole dollars; 0 lifts it. NoSuchRecordError."""
+        with self.living() as state:
+            agent = self.agent(agent_id)
+            limit = round(dollars * DOLLAR) or None
+            words = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
+            state.log(self._at, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
+            self._treasury.set_limit(agent, limit, self._at)
+            return agent
+
+    def _wrong_company(self, name: str, mission: str) -> list[tuple[str, str]]:
+        wrong = []
+        if not name.strip():
+            wrong.append(("name", "must not be empty"))
+        elif len(name) > 120:
+            wrong.append(("name", "must not be longer than 120 characters"))
+        elif any(c.name.casefold() == name.strip().casefold() for c in self._companies()):
+            wrong.append(("name", "is already taken"))
+        if len(mission) > 2_000:
+            wrong.append(("mission", "must not be longer than 2000 characters"))
+        return wrong
+
+    def _companies(self) -> list[Company]:
+        return list(self.state.companies.values())
+
+    def _found_company(self, name: str, template: str, mission: str) -> Company:
+        state = self.state
+        company = Company(
+            state.new_id("cmp"),
+            name.strip(),
+            template.strip(),
+            mission.strip(),
+            created=self._at,
+            limit=500 * DOLLAR,
+        )
+        state.companies[company.id] = company
+        state.changed_company(company)
+        state.revisions["budgets"] += 1
+        words = f"{company.name} was founded"
+        state.log(self._at, "info", "company.created", words, company=company, actor=OPERATOR)
+        return company
+
+    def _hire(self, company: Company, role: str, limit: int | None, trust: int) -> None:
+        state = self.state
+        state.numbers["hired"] += 1
+        agent = Agent(
+            id=state.new_id("ag"),
+            name=names.agent_name(20_000 + state.numbers["hired"]),
+            role=role,
+            company=company,
+            model=names.MODELS[state.numbers["hired"] % len(names.MODELS)],
+            trust=trust,
+            created=self._at,
+            last_seen=self._at,
+            limit=limit,
+        )
+        state.agents[agent.id] = agent
+        company.agents += 1
+        state.changed_agent(agent)
+        state.changed_company(company)
+        state.revisions["budgets"] += 1
+
+
+def _found(kind: str, record_id: str, records: dict[str, R]) -> R:
+    record = records.get(record_id)
+    if record is None:
+        raise NoSuchRecordError(kind, record_id)
+    return record
+
+
+def _midnight(day: date) -> float:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
