@@ -1,0 +1,382 @@
+"""The rows of a record table: which there are, in what order, and which are shown. No Textual.
+
+`Rows` holds records by id and keeps two lists of ids: `order`, all of them sorted, and `shown`,
+those the filter lets through. The lists are replaced, never changed in place, so whoever kept the
+old one can tell what moved. A change of few rows costs as much as those rows: their places are
+found by bisection. What costs as much as the table (loading, sorting, filtering) is written as a
+generator that works on a draft, pauses every millisecond or so, and puts the draft in force at its
+end, so that the caller decides whether to stop for it or to let other things happen meanwhile.
+
+While `held`, the lists stay as they are: changed records show their new values in their old
+places, removed ones stay as ghosts, new ones wait. `release` brings all of it up to date.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Generic
+
+from agentco_tui.text import plain
+from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
+from agentco_tui.widgets.table_filter import NOTHING, Filter
+
+_CHUNK: Final = 1_000
+"""Rows worked on between two pauses."""
+_SORT_CHUNK: Final = 25_000
+"""Rows sorted in one go; the sorted runs are then merged, which costs a pass or two."""
+_FEW: Final = 4_000
+"""Up to this many changes are put in place one by one rather than by sorting everything."""
+
+GONE: Final = Cell(plain("gone"), Tone.DIM)
+"""What a ghost says when nobody said what became of it."""
+
+Steps = Iterator[None]
+"""A piece of work in slices: run it to its end, at once or with pauses."""
+
+
+class Rows(Generic[R]):
+    """Records by id, sorted by one column and filtered."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[R]],
+        search_text: Callable[[R], str] | None = None,
+    ) -> None:
+        """`search_text` gives the text that words of a filter are looked for in, lines apart; it
+        is faster than putting the cells together, which is what is done without it.
+        """
+        self.columns = tuple(columns)
+        self.records: dict[str, R] = {}
+        self.order: list[str] = []
+        self.shown: list[str] = self.order
+        self.filter: Filter = NOTHING
+        self.sort_column: int | None = None
+        self.descending = False
+        self.held = False
+        self.notes: dict[str, Cell] = {}
+        """What became of rows that are ghosts, or are about to be."""
+        self._search_text = search_text
+        self._keys: dict[str, Any] = {}
+        self._keyed_by: int | None = None
+        self._arrivals = 0
+        self._haystacks: dict[str, str] = {}
+        self._ghosts: dict[str, R] = {}
+        self._waiting: dict[str, None] = {}
+        self._stirred: set[str] = set()
+
+    # ---- reading
+
+    def record(self, row_id: str) -> R | None:
+        """The record, also that of a ghost; None if there is none of this id."""
+        found = self.records.get(row_id)
+        return self._ghosts.get(row_id) if found is None else found
+
+    def is_ghost(self, row_id: str) -> bool:
+        """True if the row shows what became of its record rather than the record."""
+        return row_id in self._ghosts or row_id in self.notes
+
+    def note(self, row_id: str) -> Cell:
+        """What a ghost says."""
+        return self.notes.get(row_id, GONE)
+
+    @property
+    def waiting(self) -> int:
+        """How many new rows would be shown after a release."""
+        if not self._waiting:
+            return 0
+        return len(self.filter.select(self, list(self._waiting)))
+
+    @property
+    def pending(self) -> bool:
+        """True if a release would change something."""
+        return bool(self._waiting or self._ghosts or self._stirred or self.notes)
+
+    def position(self, row_id: str) -> int | None:
+        """Where the row stands among those shown, or None."""
+        return self._find(self.shown, row_id)
+
+    def haystack(self, row_id: str) -> str:
+        """The text that words are looked for in: all cells that don't depend on the clock."""
+        found = self._haystacks.get(row_id)
+        if found is None:
+            record = self.known(row_id)
+            if self._search_text is not None:
+                found = self._search_text(record).casefold()
+            else:
+                cells = [column.cell(record).text for column in self.columns if not column.ticks]
+                found = "\n".join(cells).casefold()
+            self._haystacks[row_id] = found
+        return found
+
+    def folded(self, row_id: str, column: int) -> str:
+        """The column's text value if it has one, otherwise what its cell shows; case folded."""
+        wanted = self.columns[column]
+        value = None
+        if wanted.filter_value is not None:
+            value = wanted.filter_value(self.known(row_id))
+        if isinstance(value, str):
+            return value.casefold()
+        return wanted.cell(self.known(row_id)).text.casefold()
+
+    def value(self, row_id: str, column: int) -> Any:
+        """The column's value to compare with, or None if it isn't known."""
+        read = self.columns[column].filter_value
+        return None if read is None else read(self.known(row_id))
+
+    def known(self, row_id: str) -> R:
+        """The record of a row in `order`; KeyError if there is none."""
+        found = self.records.get(row_id)
+        return self._ghosts[row_id] if found is None else found
+
+    # ---- changing
+
+    def load(self, rows: Iterable[tuple[str, R]]) -> Steps:
+        """Replaces all rows, and lets go of what was held back."""
+        draft = copy.copy(self)
+        draft.records = dict(rows)
+        draft._keys, draft._haystacks, draft._arrivals = {}, {}, 0
+        draft._settle_held()
+        yield
+        yield from draft._rebuild()
+        self._adopt(draft)
+
+    def apply(self, upserts: Iterable[tuple[str, R]], removed: Iterable[str]) -> Steps:
+        """Takes in added and changed records and the ids of removed ones."""
+        put = dict(upserts)
+        gone = [row_id for row_id in removed if row_id in self.records and row_id not in put]
+        for row_id in (*put, *gone):
+            self._haystacks.pop(row_id, None)
+        if self.held:
+            self._apply_held(put, gone)
+            return
+        yield from self._place(put, gone)
+
+    def _apply_held(self, put: dict[str, R], gone: list[str]) -> None:
+        for row_id, record in put.items():
+            if row_id in self.records:
+                if row_id not in self._waiting:
+                    self._stirred.add(row_id)
+            elif self._ghosts.pop(row_id, None) is not None:
+                self.notes.pop(row_id, None)
+                self._stirred.add(row_id)
+            else:
+                self._waiting[row_id] = None
+            self.records[row_id] = record
+        for row_id in gone:
+            record = self.records.pop(row_id)
+            self._stirred.discard(row_id)
+            if row_id in self._waiting:
+                del self._waiting[row_id]
+            else:
+                self._ghosts[row_id] = record
+
+    def release(self) -> Steps:
+        """Brings the order up to date with all that happened while held, and ends the hold."""
+        self.held = False
+        ghosts, stirred, waiting = self._ghosts, self._stirred, self._waiting
+        put = {row_id: self.records[row_id] for row_id in (*stirred, *waiting)}
+        self.records = {**self.records, **ghosts}
+        self._settle_held()
+        yield from self._place(put, list(ghosts))
+
+    def sort(self, column: int | None, descending: bool) -> Steps:
+        """Sorts by a column, or by order of arrival; brings held rows up to date too."""
+        draft = copy.copy(self)
+        draft.sort_column, draft.descending = column, descending
+        draft._settle_held()
+        yield from draft._rebuild()
+        self._adopt(draft)
+
+    def refilter(self, wanted: Filter, anew: bool = False) -> Steps:
+        """Shows what `wanted` lets through; brings held rows up to date too. `anew` looks at all
+        rows again, because time has passed.
+        """
+        draft = copy.copy(self)
+        draft.filter = wanted
+        if self.pending:
+            draft._settle_held()
+            yield from draft._rebuild()
+        else:
+            narrower = not anew and bool(self.filter) and wanted.narrows(self.filter)
+            yield from draft._select(self.shown if narrower else self.order)
+        self._adopt(draft)
+
+    def warm(self) -> Steps:
+        """Reads the text of all rows, so that the first filter finds it ready."""
+        for chunk in _chunks(self.order):
+            for row_id in chunk:
+                if row_id in self.records:
+                    self.haystack(row_id)
+            yield
+
+    # ---- within
+
+    def _adopt(self, draft: Rows[R]) -> None:
+        self.__dict__.update(draft.__dict__)
+
+    def _settle_held(self) -> None:
+        """Forgets what was held back; the caller rebuilds or places it."""
+        self._ghosts, self._waiting, self._stirred, self.notes = {}, {}, set(), {}
+
+    def _key(self, row_id: str, record: R) -> Any:
+        """What the row is sorted by; None comes last."""
+        if self.sort_column is None:
+            arrival = self._keys.get(row_id)
+            if arrival is None:
+                self._arrivals += 1
+                return self._arrivals
+            return arrival
+        read = self.columns[self.sort_column].sort_key
+        key = read(record) if read is not None else None
+        return None if key != key else key  # noqa: PLR0124  NaN has no place in an order
+
+    def _before(self, key: Any, row_id: str, other_key: Any, other_id: str) -> bool:
+        """True if the first stands above the second."""
+        if key is None or other_key is None:
+            if key is None and other_key is None:
+                return row_id < other_id
+            return other_key is None
+        if key == other_key:
+            return row_id < other_id
+        return bool(key > other_key if self.descending else key < other_key)
+
+    def _bisect(self, ids: list[str], key: Any, row_id: str) -> int:
+        """The first place in `ids` that doesn't stand above this key and id."""
+        low, high = 0, len(ids)
+        keys, before = self._keys, self._before
+        while low < high:
+            middle = (low + high) // 2
+            other = ids[middle]
+            if before(keys[other], other, key, row_id):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _find(self, ids: list[str], row_id: str) -> int | None:
+        if row_id not in self._keys:
+            return None
+        place = self._bisect(ids, self._keys[row_id], row_id)
+        return place if place < len(ids) and ids[place] == row_id else None
+
+    def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
+        """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
+        if len(put) + len(gone) > max(_FEW, len(self.records) // 8):
+            draft = copy.copy(self)
+            draft.records = {**self.records, **put}
+            for row_id in gone:
+                del draft.records[row_id]
+            for row_id in gone:
+                draft.notes.pop(row_id, None)
+            yield from draft._rebuild()
+            self._adopt(draft)
+            return
+        keys = {row_id: self._key(row_id, record) for row_id, record in put.items()}
+        moved = [
+            row_id
+            for row_id, key in keys.items()
+            if row_id in self._keys and not self._same(row_id, key)
+        ]
+        new = [row_id for row_id in put if row_id not in self._keys]
+        filtered = self.shown is not self.order
+        out = [*moved, *gone]
+        order = self._without(self.order, out)
+        shown = self._without(self.shown, [*put, *gone]) if filtered else order
+        self.records.update(put)
+        for row_id in gone:
+            del self.records[row_id], self._keys[row_id]
+            self.notes.pop(row_id, None)
+        self._keys.update(keys)
+        order = self._with(order, [*moved, *new])
+        if filtered:
+            shown = self._with(shown, self.filter.select(self, list(put)))
+            if shown != self.shown:
+                self.shown = shown
+            self.order = order
+        elif order is not self.order:
+            self.order = self.shown = order
+
+    def _same(self, row_id: str, key: Any) -> bool:
+        known = self._keys[row_id]
+        return bool(known is key or known == key)
+
+    def _without(self, ids: list[str], out: Sequence[str]) -> list[str]:
+        places = sorted(place for row_id in out if (place := self._find(ids, row_id)) is not None)
+        if not places:
+            return ids
+        kept: list[str] = []
+        start = 0
+        for place in places:
+            kept += ids[start:place]
+            start = place + 1
+        kept += ids[start:]
+        return kept
+
+    def _with(self, ids: list[str], new: Sequence[str]) -> list[str]:
+        if not new:
+            return ids
+        keys = self._keys
+        added = [(self._bisect(ids, keys[row_id], row_id), row_id) for row_id in self._sorted(new)]
+        grown: list[str] = []
+        start = 0
+        for place, row_id in added:
+            if place > start:
+                grown += ids[start:place]
+                start = place
+            grown.append(row_id)
+        grown += ids[start:]
+        return grown
+
+    def _sorted(self, ids: Iterable[str]) -> list[str]:
+        keys = self._keys
+        by_id = sorted(ids)
+        known = [row_id for row_id in by_id if keys[row_id] is not None]
+        known.sort(key=keys.__getitem__, reverse=self.descending)
+        if len(known) == len(by_id):
+            return known
+        return known + [row_id for row_id in by_id if keys[row_id] is None]
+
+    def _rebuild(self) -> Steps:
+        """Works out keys, order and what is shown for all records."""
+        if self.sort_column is None and self._keyed_by is not None:
+            self._keys, self._arrivals = {}, 0
+        self._keyed_by = self.sort_column
+        keys: dict[str, Any] = {}
+        records, key = self.records, self._key
+        for chunk in _chunks(list(records)):
+            for row_id in chunk:
+                keys[row_id] = key(row_id, records[row_id])
+            yield
+        self._keys = keys
+        by_id = sorted(records)
+        yield
+        known = [row_id for row_id in by_id if keys[row_id] is not None]
+        order: list[str] = []
+        for start in range(0, len(known), _SORT_CHUNK):
+            run = known[start : start + _SORT_CHUNK]
+            run.sort(key=keys.__getitem__, reverse=self.descending)
+            order += run
+            yield
+        if len(known) > _SORT_CHUNK:
+            order.sort(key=keys.__getitem__, reverse=self.descending)
+            yield
+        if len(known) < len(by_id):
+            order += [row_id for row_id in by_id if keys[row_id] is None]
+        self.order = order
+        yield from self._select(order)
+
+    def _select(self, candidates: list[str]) -> Steps:
+        if not self.filter:
+            self.shown = self.order
+            return
+        kept: list[str] = []
+        for chunk in _chunks(candidates):
+            kept += self.filter.select(self, chunk)
+            yield
+        self.shown = kept
+
+
+def _chunks(ids: list[str]) -> Iterator[list[str]]:
+    """The ids in lists short enough to pause after each."""
+    return (ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK))

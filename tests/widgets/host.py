@@ -1,0 +1,254 @@
+"""A small program with nothing but a record table, to test it, to look at it and to measure it.
+
+Run as `python -m tests.widgets.host [ROWS] [--live]` it is a table to play with: `s` and `S` sort,
+`h` holds and releases, `x` makes a change, `d` dims, `t` takes the next theme, `q` quits.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+
+from agentco_tui.text import plain, signs
+from agentco_tui.widgets.record_table import Cell, Column, Kind, RecordTable, Tone
+
+
+@dataclass(frozen=True)
+class Job:
+    """A made-up record with a bit of everything."""
+
+    id: str
+    title: str
+    agent: str
+    company: str
+    priority: str = "medium"
+    since: float = 0.0
+    trust: int | None = 50
+    spent: float | None = None
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100_000.0
+
+    def age(self, job: Job) -> float:
+        return self.now - job.since
+
+
+def age_text(seconds: float) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+_PRIORITY = {
+    "high": (0, Tone.CRITICAL, "✖"),
+    "raised": (1, Tone.WARNING, "▲"),
+    "medium": (2, Tone.PLAIN, " "),
+    "low": (3, Tone.DIM, " "),
+}
+
+
+def priority_cell(job: Job) -> Cell:
+    _, tone, sign = _PRIORITY[job.priority]
+    return Cell(plain(f"{sign} {job.priority}"), tone)
+
+
+def title_cell(job: Job) -> Cell:
+    return Cell(plain(job.title), Tone.STRONG if job.priority == "high" else Tone.PLAIN)
+
+
+def number_cell(value: float | None, text: str) -> Cell:
+    return Cell(signs.missing, Tone.DIM) if value is None else Cell(plain(text))
+
+
+def columns(clock: Clock) -> list[Column[Job]]:
+    return [
+        Column(
+            "age",
+            plain("WAITING"),
+            7,
+            lambda job: Cell(plain(age_text(clock.age(job)))),
+            align="right",
+            sort_key=lambda job: job.since,
+            ticks=True,
+            kind=Kind.SECONDS,
+            filter_value=clock.age,
+            aliases=("waiting",),
+        ),
+        Column(
+            "priority",
+            plain("PRIORITY"),
+            8,
+            priority_cell,
+            priority=2,
+            sort_key=lambda job: _PRIORITY[job.priority][0],
+        ),
+        Column(
+            "title",
+            plain("TASK"),
+            24,
+            title_cell,
+            min_width=12,
+            grow=1,
+            sort_key=lambda job: job.title.casefold(),
+        ),
+        Column(
+            "agent",
+            plain("AGENT"),
+            12,
+            lambda job: Cell(plain(job.agent)),
+            min_width=6,
+            priority=3,
+            sort_key=lambda job: job.agent.casefold(),
+        ),
+        Column(
+            "company",
+            plain("COMPANY"),
+            16,
+            lambda job: Cell(plain(job.company)),
+            min_width=8,
+            priority=4,
+            sort_key=lambda job: job.company.casefold(),
+        ),
+        Column(
+            "trust",
+            plain("TRUST"),
+            6,
+            lambda job: number_cell(job.trust, str(job.trust)),
+            align="right",
+            priority=5,
+            sort_key=lambda job: job.trust,
+            kind=Kind.NUMBER,
+            filter_value=lambda job: job.trust,
+            descending_first=True,
+        ),
+        Column(
+            "spent",
+            plain("SPENT %"),
+            7,
+            lambda job: number_cell(job.spent, f"{(job.spent or 0) * 100:.0f}"),
+            align="right",
+            priority=6,
+            sort_key=lambda job: job.spent,
+            kind=Kind.SHARE,
+            filter_value=lambda job: job.spent,
+            descending_first=True,
+        ),
+        Column(
+            "id",
+            plain("ID"),
+            10,
+            lambda job: Cell(plain(job.id), Tone.DIM),
+            priority=7,
+            sort_key=lambda job: job.id,
+        ),
+    ]
+
+
+_VERBS = ("Refund", "Publish", "Renew", "Send", "Draft", "Check", "Translate", "Migrate")
+_THINGS = ("214 customers", "the pricing page", "the domain", "invoices", "the FAQ", "backups")
+_AGENTS = ("Linus", "Grace", "Maya", "Ada", "Edsger")
+_COMPANIES = ("Globex", "Acme Robotics", "Initech Content")
+
+
+def jobs(count: int, seed: int = 7) -> Iterator[Job]:
+    """Records that are the same for the same seed."""
+    chance = random.Random(seed)
+    for number in range(count):
+        yield Job(
+            id=f"tsk_{number:06d}",
+            title=f"{chance.choice(_VERBS)} {chance.choice(_THINGS)} {number}",
+            agent=chance.choice(_AGENTS),
+            company=chance.choice(_COMPANIES),
+            priority=chance.choice(("high", "raised", "medium", "medium", "low", "low")),
+            since=100_000.0 - chance.randrange(10, 90_000),
+            trust=chance.choice((None, *range(0, 100, 7))),
+            spent=chance.choice((None, 0.2, 0.55, 0.81, 1.18)),
+        )
+
+
+class Host(App[None]):
+    """Nothing but the table."""
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "sort", show=False),
+        Binding("S", "turn", show=False),
+        Binding("h", "hold", show=False),
+        Binding("x", "change", show=False),
+        Binding("d", "dim", show=False),
+        Binding("t", "theme", show=False),
+        Binding("q", "quit", show=False),
+    ]
+
+    def __init__(self, count: int = 0, sort: tuple[str, bool] | None = None) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.table: RecordTable[Job] = RecordTable(
+            columns(self.clock),
+            search_text=lambda job: f"{job.title}\n{job.agent}\n{job.company}\n{job.priority}",
+            sort=sort,
+            can_mark=True,
+            id="table",
+        )
+        self.first = list(jobs(count))
+        self.said: list[object] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+    def on_mount(self) -> None:
+        if self.first:
+            self.table.load((job.id, job) for job in self.first)
+
+    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        self.said.append(message)
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        self.said.append(message)
+
+    def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
+        self.said.append(message)
+
+    def on_record_table_sort_changed(self, message: RecordTable.SortChanged) -> None:
+        self.said.append(message)
+
+    def on_record_table_held_changed(self, message: RecordTable.HeldChanged) -> None:
+        self.said.append(message)
+
+    def action_sort(self) -> None:
+        self.table.cycle_sort()
+
+    def action_turn(self) -> None:
+        self.table.reverse_sort()
+
+    def action_hold(self) -> None:
+        self.table.hold = not self.table.hold
+
+    def action_dim(self) -> None:
+        self.table.set_stale(self.table.state.value == "ready")
+
+    def action_theme(self) -> None:
+        names = sorted(self.available_themes)
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def action_change(self) -> None:
+        cursor = self.table.cursor_id
+        job = self.table.record(cursor) if cursor is not None else None
+        if job is not None:
+            self.table.apply(changed=[(job.id, replace(job, trust=(job.trust or 0) + 1))])
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    Host(numbers[0] if numbers else 200, sort=("age", False)).run()
