@@ -1,0 +1,127 @@
+"""What became of a write, in values that a screen can show as they are.
+
+The word "approved" stands only in sentences that a read, or the platform's clear yes, bears out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from agentco_tui.actions.fingerprint import Difference
+from agentco_tui.actions.verbs import Verb
+from agentco_tui.api.records import Record
+from agentco_tui.text import SafeText
+
+
+class Kind(StrEnum):
+    """The sorts of outcome; the value is the word in the journal."""
+
+    APPROVED_HERE = "approved here"
+    """The platform said yes to this attempt; `known_by` says if a read bears it out."""
+    APPROVED = "approved"
+    """A read shows it decided, by this attempt or by somebody else: the platform can't tell."""
+    STILL_PENDING = "still pending"
+    """The platform said yes, and its list shows the task as pending all the same."""
+    DONE = "done"
+    """A create, a clone or a new limit is there."""
+    REFUSED = "refused"
+    """A clear no, with the platform's words."""
+    CHANGED = "changed"
+    """It is not what was shown any more: nothing was sent."""
+    DECIDED_ELSEWHERE = "decided elsewhere"
+    """Somebody else decided it; no error."""
+    GONE = "gone"
+    """No list has it any more; what became of it can't be read."""
+    NOT_DONE = "not done"
+    """The answer was lost, and reads over a while show that nothing happened."""
+    UNKNOWN = "unknown"
+    """The answer was lost, and reading goes on."""
+    UNCLEAR = "unclear"
+    """The answer was lost, and what was read doesn't tell what happened."""
+    NOT_SENT = "not sent"
+    """Nothing left this machine."""
+    NOT_ALLOWED = "not allowed"
+    """403: the key lacks the permission."""
+    KEY_REJECTED = "key rejected"
+    """401, and reads are refused as well."""
+
+
+GOOD = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DONE})
+"""What the person wanted is so."""
+
+CLEAR_FAILURES = frozenset({Kind.REFUSED, Kind.NOT_SENT, Kind.NOT_DONE})
+"""Certainly not applied, and a new decision may try it again."""
+
+
+class KnownBy(StrEnum):
+    """How an outcome is known."""
+
+    READ = "read"
+    """From a read that began after the write was answered or given up."""
+    ANSWER = "answer"
+    """From the platform's answer to the write alone."""
+    HERE = "here"
+    """Because nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one write, or what is known of it so far (`Kind.UNKNOWN`)."""
+
+    verb: Verb
+    kind: Kind
+    subject: str
+    """The id of the task, company or agent acted on; "" for what has none yet."""
+    title: SafeText
+    """What the record acted on, or the new one, is called."""
+    sentence: SafeText
+    """What happened and what to do, for a person; without the title."""
+    known_by: KnownBy
+    words: SafeText | None = None
+    """The platform's own words, where it said any."""
+    differences: tuple[Difference, ...] = ()
+    """What changed since it was shown (`Kind.CHANGED`)."""
+    fields: Mapping[str, SafeText] = field(default_factory=lambda: MappingProxyType({}))
+    """Messages for a form, by the names of its fields."""
+    attempt_id: str | None = None
+    """The attempt in the journal; None if it came to none."""
+    http_status: int | None = None
+    record: Record | None = None
+    """The record as it was last read, where one was."""
+
+    @property
+    def good(self) -> bool:
+        """Whether what was wanted is so."""
+        return self.kind in GOOD
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether it is certain that nothing was applied, so that a new decision may try again."""
+        return self.kind in CLEAR_FAILURES
+
+
+class Step(StrEnum):
+    """Where a write stands."""
+
+    READING = "reading"
+    """It is read again before anything is sent."""
+    SENDING = "sending"
+    CONFIRMING = "confirming"
+    """The platform answered clearly; a read is to bear it out."""
+    UNKNOWN = "unknown"
+    """No clear answer came: it is being read until a read settles it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step that a write has reached."""
+
+    step: Step
+    subject: str
+    sentence: SafeText
+    attempt_id: str | None = None
+    tries: int = 0
+    """Reads made so far to settle it."""

@@ -1,0 +1,397 @@
+"""The journal: whole after anything, shared, and the judge of who may send."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.actions import journal_file
+from agentco_tui.actions.journal import (
+    Attempt,
+    InFlight,
+    Journal,
+    JournalError,
+    Overtaken,
+    Settled,
+    Unsettled,
+)
+from agentco_tui.actions.journal_entries import (
+    LONGEST_LINE,
+    from_line,
+    seconds_of,
+    stamp,
+    to_line,
+)
+
+ORIGIN = "https://platform.example"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "journal.jsonl"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[Journal]:
+    journal = Journal(path)
+    yield journal
+    journal.close()
+
+
+def attempt(attempt_id: str = "a1", subject: str = "tsk_1", **more: object) -> Attempt:
+    return Attempt(
+        **{  # type: ignore[arg-type]
+            "attempt": attempt_id,
+            "time": stamp(1_700_000_000.5),
+            "origin": ORIGIN,
+            "profile": "prod",
+            "verb": "approve",
+            "subject": subject,
+            "task": subject,
+            "title": "Send the report",
+            **more,
+        }
+    )
+
+
+def settled(attempt_id: str = "a1", outcome: str = "approved here") -> Settled:
+    return Settled(attempt=attempt_id, time=stamp(1_700_000_001), outcome=outcome, known_by="read")
+
+
+def entries(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+
+
+def test_an_attempt_is_on_the_disk_before_begin_returns(journal: Journal, path: Path) -> None:
+    journal.begin(attempt(company="cmp_1", company_name="Acme", fingerprint="f"), journal.mark())
+    [line] = entries(path)
+    assert line["kind"] == "attempt"
+    assert line["attempt"] == "a1"
+    assert line["time"] == "2023-11-14T22:13:20.500Z"
+    assert (line["origin"], line["profile"], line["task"]) == (ORIGIN, "prod", "tsk_1")
+    assert (line["company"], line["title"], line["pid"]) == (
+        "cmp_1",
+        "Send the report",
+        os.getpid(),
+    )
+    journal.finish(settled())
+    assert entries(path)[1]["outcome"] == "approved here"
+    assert entries(path)[1]["attempt"] == "a1"
+
+
+def test_folder_and_files_are_for_their_owner_only(journal: Journal, path: Path) -> None:
+    before = os.umask(0)
+    try:
+        journal.begin(attempt(), journal.mark())
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    for file in (path, path.with_suffix(".lock"), *(path.parent / "writers").iterdir()):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((path.parent / "writers").stat().st_mode) == 0o700
+
+
+def test_nothing_is_made_before_the_first_attempt(journal: Journal, path: Path) -> None:
+    assert journal.open_attempts(ORIGIN) == []
+    assert journal.mark().offset == 0
+    assert not path.parent.exists()
+
+
+def test_the_same_thing_twice_at_a_time_is_refused(journal: Journal) -> None:
+    journal.begin(attempt("a1"), journal.mark())
+    with pytest.raises(InFlight, match="this dashboard is approving this task right now"):
+        journal.begin(attempt("a2"), journal.mark())
+    journal.begin(attempt("a3", "tsk_2"), journal.mark())
+    journal.finish(settled("a1"))
+    journal.begin(attempt("a4"), journal.mark())
+
+
+def test_another_dashboard_that_lives_is_respected(path: Path, journal: Journal) -> None:
+    other = Journal(path)
+    other.begin(attempt("a1"), other.mark())
+    with pytest.raises(InFlight, match="another dashboard on this machine is approving this task"):
+        journal.begin(attempt("a2"), journal.mark())
+    assert journal.open_attempts(ORIGIN) == []
+    other.close()
+    with pytest.raises(Unsettled) as found:
+        journal.begin(attempt("a2"), journal.mark())
+    assert found.value.attempt.attempt == "a1"
+    assert [left.attempt for left in journal.open_attempts(ORIGIN)] == ["a1"]
+
+
+def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
+    path: Path, journal: Journal
+) -> None:
+    mark = journal.mark()
+    other = Journal(path)
+    other.begin(attempt("a1"), other.mark())
+    other.finish(settled("a1"))
+    other.close()
+    with pytest.raises(Overtaken):
+        journal.begin(attempt("a2"), mark)
+    journal.begin(attempt("a2"), journal.mark())
+
+
+def test_an_outcome_after_the_read_counts_too(path: Path, journal: Journal) -> None:
+    other = Journal(path)
+    other.begin(attempt("a1"), other.mark())
+    mark = journal.mark()
+    other.finish(settled("a1"))
+    other.close()
+    with pytest.raises(Overtaken):
+        journal.begin(attempt("a2"), mark)
+
+
+def test_what_was_forgotten_counts_as_overtaken(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentco_tui.actions.journal.REMEMBERED", 2)
+    old = journal.mark()
+    for number in range(4):
+        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
+        journal.finish(settled(f"a{number}"))
+    with pytest.raises(Overtaken):
+        journal.begin(attempt("b0", "tsk_0"), old)
+    journal.begin(attempt("b0", "tsk_0"), journal.mark())
+
+
+def test_what_this_process_let_go_can_be_taken_up_by_it(journal: Journal) -> None:
+    journal.begin(attempt("a1"), journal.mark())
+    assert journal.open_attempts(ORIGIN) == []
+    journal.let_go("a1")
+    assert [left.attempt for left in journal.open_attempts(ORIGIN, "prod")] == ["a1"]
+    assert journal.open_attempts(ORIGIN, "other") == []
+    assert journal.open_attempts("https://other.example") == []
+    journal.adopt("a1")
+    assert journal.open_attempts(ORIGIN) == []
+    journal.finish(settled("a1", "not done"))
+    earlier = journal.earlier(ORIGIN, "approve", "tsk_1")
+    assert earlier is not None
+    assert earlier.settled is not None
+    assert earlier.settled.outcome == "not done"
+
+
+@given(cut=st.integers(min_value=1, max_value=10_000))
+def test_a_line_torn_anywhere_costs_only_itself(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("torn") / "journal.jsonl"
+    first = Journal(path)
+    first.begin(attempt("a1"), first.mark())
+    first.finish(settled("a1"))
+    size = path.stat().st_size
+    first.begin(attempt("a2", "tsk_2"), first.mark())
+    first.close()
+    torn = max(size, path.stat().st_size - cut)
+    os.truncate(path, torn)
+    again = Journal(path)
+    again.begin(attempt("a3", "tsk_3"), again.mark())
+    again.close()
+    read = [entry for line in path.read_bytes().split(b"\n") if (entry := from_line(line))]
+    known = {entry.attempt for entry in read}
+    assert {"a1", "a3"} <= known
+    last = Journal(path)
+    left = {entry.attempt for entry in last.open_attempts(ORIGIN)}
+    assert left == (known & {"a2"}) | {"a3"}
+    last.close()
+
+
+def test_noise_and_overlong_lines_are_stepped_over(path: Path, journal: Journal) -> None:
+    path.parent.mkdir()
+    path.write_bytes(
+        b"\x00\xff garbage\n[1,2]\n{}\n"
+        + b'{"kind":"outcome","attempt":"nobody","time":"","outcome":"x"}\n'
+        + b'{"kind":"attempt","attempt":7}\n'
+        + b"x" * (3 * LONGEST_LINE)
+        + b"\n\n"
+        + to_line(attempt("a1"))
+    )
+    assert [left.attempt for left in journal.open_attempts(ORIGIN)] == ["a1"]
+    journal.begin(attempt("a2", "tsk_2"), journal.mark())
+
+
+def test_a_full_disk_refuses_and_leaves_the_journal_whole(path: Path) -> None:
+    """A limit on the size of files stands in for a full disk: the write stops in mid-line."""
+    program = textwrap.dedent(
+        """
+        import resource, sys
+        from pathlib import Path
+        from agentco_tui.actions.journal import Attempt, Journal, JournalError, Settled
+        path = Path(sys.argv[1])
+        journal = Journal(path)
+        def make(name):
+            return Attempt(attempt=name, time="2026-01-01T00:00:00Z", origin="o", profile="p",
+                           verb="approve", subject=name, title="x" * 300)
+        journal.begin(make("a1"), journal.mark())
+        size = path.stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+        try:
+            journal.begin(make("a2"), journal.mark())
+        except JournalError as error:
+            print(error.sentence)
+        assert path.stat().st_size == size
+        done = Settled(attempt="a1", time="2026-01-01T00:00:01Z", outcome="approved here",
+                       words="y" * 300)
+        try:
+            journal.finish(done)
+        except JournalError as error:
+            print("owed")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        journal.begin(make("a3"), journal.mark())
+        """
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert "nothing is sent without it" in ran.stdout
+    assert "File too large" in ran.stdout
+    assert ran.stdout.endswith("owed\n")
+    assert [(line["kind"], line["attempt"]) for line in entries(path)] == [
+        ("attempt", "a1"),
+        ("outcome", "a1"),
+        ("attempt", "a3"),
+    ]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 100
+
+
+def test_a_device_or_a_folder_is_no_journal(tmp_path: Path) -> None:
+    for place in (Path("/dev/full"), tmp_path):
+        path = tmp_path / f"link-{place.name}.jsonl"
+        path.symlink_to(place)
+        journal = Journal(path)
+        with pytest.raises(JournalError, match="nothing is sent"):
+            journal.begin(attempt(), journal.mark())
+        journal.close()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    journal = Journal(tmp_path / "file" / "journal.jsonl")
+    with pytest.raises(JournalError, match=r"nothing is sent"):
+        journal.begin(attempt(), journal.mark())
+    journal.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    journal = Journal(tmp_path / "journal.jsonl")
+    try:
+        with pytest.raises(JournalError, match=r"Permission denied.*nothing is sent"):
+            journal.begin(attempt(), journal.mark())
+    finally:
+        tmp_path.chmod(0o700)
+        journal.close()
+
+
+def test_a_writer_that_hangs_is_not_waited_for_for_ever(
+    path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = journal_file.JournalFile(path)
+    monkeypatch.setattr(journal_file.JournalFile.locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
+    with file.locked(), pytest.raises(JournalError, match="see if it hangs"):
+        journal.begin(attempt(), journal.mark())
+
+
+def test_a_journal_taken_away_is_begun_anew(path: Path, journal: Journal) -> None:
+    journal.begin(attempt("a1"), journal.mark())
+    mark = journal.mark()
+    path.unlink()
+    with pytest.raises(Overtaken):
+        journal.begin(attempt("a2", "tsk_2"), mark)
+    journal.begin(attempt("a2", "tsk_2"), journal.mark())
+    assert [line["attempt"] for line in entries(path)] == ["a2"]
+
+
+def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None:
+    journals = [Journal(path) for _ in range(4)]
+
+    def work(number: int) -> None:
+        journal = journals[number % 4]
+        for turn in range(10):
+            name = f"a{number}-{turn}"
+            journal.begin(attempt(name, name), journal.mark())
+            journal.finish(settled(name))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(entries(path)) == 160
+    assert journals[0].open_attempts(ORIGIN) == []
+    for journal in journals:
+        journal.close()
+
+
+def test_what_killed_processes_left_is_tidied(path: Path, journal: Journal) -> None:
+    program = (
+        "import sys, os, signal; from pathlib import Path;"
+        "from agentco_tui.actions.writers import WriterLock;"
+        "lock = WriterLock(Path(sys.argv[1])); lock.hold(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    writers = path.parent / "writers"
+    subprocess.run([sys.executable, "-c", program, str(writers)], check=False)
+    assert len(list(writers.iterdir())) == 1
+    journal.begin(attempt(), journal.mark())
+    journal.tidy()
+    [mine] = writers.iterdir()
+    assert mine.name.startswith(f"{os.getpid()}-")
+    journal.close()
+    assert list(writers.iterdir()) == []
+
+
+def test_a_hundred_thousand_lines_are_read_in_a_moment(path: Path, journal: Journal) -> None:
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        for number in range(50_000):
+            file.write(to_line(attempt(f"a{number}", f"tsk_{number}", title="A title " * 8)))
+            if number != 7:
+                file.write(to_line(settled(f"a{number}")))
+    began = time.process_time()
+    assert [left.attempt for left in journal.open_attempts(ORIGIN)] == ["a7"]
+    assert time.process_time() - began < 10
+    assert len(journal._last) <= 4_096
+    assert len(journal._open) == 1
+
+
+@given(st.text(st.characters(codec=None, categories=None)), st.text())
+def test_any_text_makes_one_ascii_line_and_comes_back(subject: str, title: str) -> None:
+    line = to_line(attempt("a1", subject, title=title))
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert all(0x20 <= byte < 0x7F for byte in line[:-1])
+    read = from_line(line)
+    assert isinstance(read, Attempt)
+    assert read.subject == subject
+
+
+def test_the_key_is_taken_out_of_texts(path: Path) -> None:
+    journal = Journal(path, redact=lambda text: text.replace("ag_secret", "****"))
+    journal.begin(attempt(title="use ag_secret"), journal.mark())
+    journal.finish(
+        Settled(attempt="a1", time=stamp(0), outcome="refused", words="bad key ag_secret")
+    )
+    journal.close()
+    assert b"ag_secret" not in path.read_bytes()
+    assert entries(path)[0]["title"] == "use ****"
+
+
+def test_stamps() -> None:
+    assert stamp(0.25) == "1970-01-01T00:00:00.250Z"
+    assert seconds_of(stamp(1_700_000_000.5)) == 1_700_000_000.5
+    assert seconds_of("1970-01-01T00:00:01") == 1
+    assert seconds_of("soon") is None
