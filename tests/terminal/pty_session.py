@@ -59,6 +59,8 @@ KEYS: Mapping[str, bytes] = {
 }
 """Names that `press` knows beside `ctrl+letter`, `alt+key` and plain text."""
 
+_SEQUENCE = re.compile(r"\x1b\[[0-9;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x07")
+
 Condition = str | re.Pattern[str] | Callable[[str], bool]
 
 
@@ -205,7 +207,7 @@ class PtySession:
     def after_screen(self) -> str:
         """What was written after the alternate screen was left, without escape sequences."""
         tail = self.raw.rpartition(b"\x1b[?1049l")[2].decode("utf-8", "replace")
-        return re.sub(r"\x1b\[[0-9;<=>?]*[ -/]*[@-~]", "", tail).replace("\r\n", "\n")
+        return _SEQUENCE.sub("", tail).replace("\r\n", "\n")
 
     def left_on(self) -> set[str]:
         """Names of terminal modes that the program turned on and not off again.
@@ -245,7 +247,7 @@ class PtySession:
         self._set_size((columns, rows))
 
     def hold(self) -> None:
-        """Stop reading, as a stalled line does: the program's writes block when buffers are full."""
+        """Stop reading, as a stalled line does: the program's writes block once buffers fill."""
         self._reading.clear()
         os.write(self._wake_write, b"h")
         self._paused.wait()
@@ -337,6 +339,10 @@ class PtySession:
     def termios(self) -> list[Any]:
         """The terminal's settings now; equal to `termios_before` once all is restored."""
         return termios.tcgetattr(self._slave)
+
+    def terminal_fileno(self) -> int:
+        """The program's side of the terminal, for `termios` calls on it."""
+        return self._slave
 
     def _set_size(self, size: tuple[int, int]) -> None:
         columns, rows = size

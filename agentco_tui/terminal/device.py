@@ -1,0 +1,223 @@
+"""The terminal as a device: its settings saved and put back, its modes turned off.
+
+Everything here works while other threads hang in a write to the same terminal, and from any
+thread, since it is what runs when nothing else does any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import termios
+import time
+import warnings
+from typing import Any, Final
+
+_TIDY: Final = (
+    b"\x1b[?2026l"  # end synchronised output, or the terminal holds the rest back
+    b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l"
+    b"\x1b[?1016l"  # Textual turns pixel reports on and never off
+    b"\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h\x1b[?25h\x1b[0m"
+)
+"""What may be said twice: each mode that Textual turns on, off."""
+
+_LEAVE: Final = (
+    b"\x18\x1b\\"  # end a sequence that was cut in the middle
+    + _TIDY
+    + b"\x1b[<u"  # the keyboard protocol, on the alternate screen's own stack
+    + b"\x1b[?1049l"  # back to the shell's screen, and cursor
+    + _TIDY
+)
+"""What must be said once only: a second time it would move the shell's cursor and take the
+shell's own keyboard mode away."""
+
+_AFTERLIFE: Final = 3.0
+
+
+class TerminalDevice:
+    """One terminal, opened by us a second time so that our writes never block.
+
+    `inputs`: the descriptor keys come from. `output`: the one the picture goes to. Either may be
+    no terminal at all; then what needs one does nothing.
+    """
+
+    def __init__(self, inputs: int, output: int) -> None:
+        self._inputs = inputs
+        self._settings: list[Any] | None = None
+        self._shared = output
+        self._own = _open_again(output)
+        self.note_settings()
+
+    @classmethod
+    def of_this_process(cls) -> TerminalDevice:
+        """The terminal on standard input and standard error (or output, as the driver does)."""
+        return cls(_fileno(sys.__stdin__, 0), canvas_fileno())
+
+    def close(self) -> None:
+        """Give back the descriptor of our own."""
+        if self._own is not None:
+            os.close(self._own)
+            self._own = None
+
+    @property
+    def watched(self) -> int | None:
+        """The descriptor to poll for a hang-up, or None when there is no terminal."""
+        return self._own if self._own is not None else _only_tty(self._inputs)
+
+    def note_settings(self) -> None:
+        """Remember the settings as they are now as the ones to put back."""
+        with contextlib.suppress(termios.error):
+            self._settings = termios.tcgetattr(self._inputs)
+
+    def settings_changed(self) -> bool:
+        """Whether the settings differ from those remembered."""
+        try:
+            return self._settings is not None and self._settings != termios.tcgetattr(self._inputs)
+        except termios.error:
+            return False
+
+    def in_foreground(self) -> bool:
+        """Whether this process may touch the terminal now (a shell's background job may not)."""
+        try:
+            return os.tcgetpgrp(self._inputs) == os.getpgrp()
+        except OSError:
+            return True
+
+    def gone(self) -> bool:
+        """Whether the terminal has been closed at its other end."""
+        watched = self.watched
+        if watched is None:
+            return False
+        poller = select.poll()
+        poller.register(watched, 0)
+        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll(0))
+
+    def writable(self) -> bool:
+        """Whether a write would be taken at once."""
+        target = self._own if self._own is not None else self._shared
+        try:
+            return bool(select.select([], [target], [], 0)[1])
+        except (OSError, ValueError):
+            return False
+
+    def restore_settings(self) -> None:
+        """Put the remembered settings back, unless the terminal is the shell's again."""
+        if self._settings is None or not self.in_foreground():
+            return
+        # In the time between the question above and this, a shell may take the terminal back;
+        # then this signal would stop us for ever.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+        try:
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(self._inputs, termios.TCSANOW, self._settings)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def tidy(self) -> None:
+        """Turn off what Textual's own end leaves on. Never blocks; what isn't taken is dropped."""
+        if self._own is not None and self.in_foreground():
+            with contextlib.suppress(OSError):
+                os.write(self._own, _TIDY)
+
+    def say(self, text: str) -> None:
+        """Write lines to the terminal, if it takes them at once."""
+        if self._own is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._own, text.encode("ascii", "replace"))
+
+    def leave_by_force(self, seconds: float) -> None:
+        """Leave the full screen although its writer may hang: give up what waits for the terminal.
+
+        For a process that ends right after: nothing written to standard output or error reaches
+        the terminal after this. Takes at most about `seconds`; when the terminal takes nothing in
+        that time, a child goes on trying for a few seconds once this process, whose writes hold
+        the terminal's lock, is gone.
+        """
+        if self._own is None or not self.in_foreground():
+            return
+        self._cut_off_writers()
+        end = time.monotonic() + seconds
+        rest = self._offer(_LEAVE, end)
+        if rest:
+            self._bequeath(rest)
+
+    def _cut_off_writers(self) -> None:
+        """Send later writes nowhere; the one that hangs ends as its bytes are given up below."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in {self._shared, 1, 2}:
+            if _only_tty(descriptor) is not None:
+                os.dup2(nowhere, descriptor)
+
+    def _offer(self, data: bytes, end: float) -> bytes:
+        """Write without blocking until `end`, throwing away what waits in the queue before it."""
+        own = self._own
+        assert own is not None
+        whole = data
+        while data and time.monotonic() < end:
+            if data is whole:
+                with contextlib.suppress(termios.error):
+                    termios.tcflush(own, termios.TCOFLUSH)
+                    termios.tcflow(own, termios.TCOON)
+            try:
+                data = data[os.write(own, data) :]
+            except BlockingIOError:
+                time.sleep(0.005)
+            except OSError:
+                return b""
+        return data
+
+    def _bequeath(self, rest: bytes) -> None:
+        """Fork a child that writes `rest` when this process is gone, for a few seconds at most."""
+        alive, held = os.pipe()
+        with warnings.catch_warnings():
+            # Forking beside threads is warned of since 3.12. The child calls the kernel only.
+            warnings.simplefilter("ignore")
+            child = os.fork()
+        if child:
+            return
+        try:
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            os.close(held)
+            os.read(alive, 1)
+            self._offer(rest, time.monotonic() + _AFTERLIFE)
+        finally:
+            os._exit(0)
+
+
+def canvas_fileno() -> int:
+    """The descriptor that the picture goes to: standard error as Textual does, or, when that is
+    sent to a file (`2>log`), standard output.
+    """
+    error = _fileno(sys.__stderr__, 2)
+    return error if _only_tty(error) is not None else _fileno(sys.__stdout__, 1)
+
+
+def _open_again(descriptor: int) -> int | None:
+    """The same terminal with non-blocking writes; its sharers (the shell) keep their own mode."""
+    if _only_tty(descriptor) is None:
+        return None
+    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
+    with contextlib.suppress(OSError):
+        return os.open(os.ttyname(descriptor), flags)
+    # In a container the terminal may have a name of another place; this one always leads to it.
+    with contextlib.suppress(OSError):
+        return os.open(os.ctermid(), flags)
+    return None
+
+
+def _only_tty(descriptor: int) -> int | None:
+    try:
+        return descriptor if os.isatty(descriptor) else None
+    except OSError:
+        return None
+
+
+def _fileno(stream: Any, otherwise: int) -> int:
+    try:
+        return int(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return otherwise

@@ -1,0 +1,100 @@
+"""Textual's terminal driver, made to know whether it holds the screen.
+
+Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself (two
+threads read the keys, and the raw settings are remembered as the ones to restore); a stopped job
+that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
+stopped once more instead of ending; and Ctrl-Z without a shell above stops it for good.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from textual.app import App
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+
+from agentco_tui.terminal.device import TerminalDevice, canvas_fileno
+
+
+@dataclass(slots=True)
+class Hold:
+    """Whether the app has the screen, and whether it is to end (then it takes it no more)."""
+
+    full_screen: bool = False
+    ending: bool = False
+
+
+def shell_above() -> bool:
+    """Whether somebody is there to continue us once stopped: a parent in our own session that is
+    of another process group. Without one (a terminal that runs the program itself, `ssh -t host
+    agentco-tui`) being stopped is for ever, which is why the kernel ignores SIGTSTP there.
+    """
+    parent = os.getppid()
+    try:
+        return os.getsid(parent) == os.getsid(0) and os.getpgid(parent) != os.getpgrp()
+    except (ProcessLookupError, PermissionError):
+        return False
+
+
+def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driver]:
+    """The driver class to run with: our own in place of Textual's, any other as it is."""
+    if base is not LinuxDriver:
+        return base
+
+    class GuardedDriver(LinuxDriver):
+        """The Linux and macOS driver, with a memory."""
+
+        def __init__(self, app: App[Any], **options: Any) -> None:
+            super().__init__(app, **options)
+            for stream in (sys.__stderr__, sys.__stdout__):
+                if stream is not None and stream.fileno() == canvas_fileno():
+                    self._file = stream
+                    break
+            self._starting = False
+            self._textuals_stop = signal.getsignal(signal.SIGTSTP)
+            signal.signal(signal.SIGTSTP, self._stop_with_a_shell)
+
+        @property
+        def can_suspend(self) -> bool:
+            """Only where somebody can continue us."""
+            return shell_above()
+
+        def _stop_with_a_shell(self, number: int, frame: FrameType | None) -> None:
+            if shell_above() and callable(self._textuals_stop):
+                self._textuals_stop(number, frame)
+
+        def start_application_mode(self) -> None:
+            """Take the screen; called at the start and after each SIGCONT."""
+            if self._starting:
+                return
+            self._starting = True
+            try:
+                while not device.in_foreground() and not hold.ending:
+                    os.kill(os.getpid(), signal.SIGSTOP)
+                if hold.ending:
+                    return
+                again = hold.full_screen
+                if again:
+                    self.stop_application_mode()
+                    self.close()
+                device.note_settings()
+                super().start_application_mode()  # type: ignore[no-untyped-call]
+                hold.full_screen = True
+                if again:
+                    self._app.call_later(self._app.refresh, layout=True)
+            finally:
+                self._starting = False
+
+        def stop_application_mode(self) -> None:
+            """Give the screen back, unless it was given back before."""
+            if hold.full_screen:
+                super().stop_application_mode()
+                hold.full_screen = False
+
+    return GuardedDriver

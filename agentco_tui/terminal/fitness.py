@@ -1,0 +1,111 @@
+"""Whether this terminal can show the dashboard, and how: refusal, ASCII, colours, size.
+
+Nothing here imports Textual, so it can be asked (by `doctor` too) before that costs anything.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Final, TextIO
+
+from agentco_tui.terminal import ascii_glyphs
+from agentco_tui.text import ascii_wanted, use_ascii
+
+_PLAIN: Final = frozenset({"", "dumb", "unknown"})
+_SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")
+_TRUE_COLOUR: Final = 16_777_216
+_INSTEAD: Final = "; `agentco-tui status` and `agentco-tui tail` work without"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """What the terminal can do.
+
+    `refusal`: one sentence for a person why the dashboard can't run here, or None. `ascii`: only
+    ASCII is safe to write. `colours`: 0 (NO_COLOR, or none), 16, 256 or 16,777,216. `columns`,
+    `rows`: the size in cells. `term`: TERM as set. `encoding`: of the stream that is drawn on.
+    """
+
+    refusal: str | None
+    ascii: bool
+    colours: int
+    columns: int
+    rows: int
+    term: str
+    encoding: str
+
+
+def check(
+    environ: Mapping[str, str] = os.environ,
+    stdin: TextIO | None = sys.__stdin__,
+    stdout: TextIO | None = sys.__stdout__,
+    stderr: TextIO | None = sys.__stderr__,
+) -> Fitness:
+    """Look at the environment and the three streams (None: closed). Changes nothing."""
+    term = environ.get("TERM", "")
+    canvas = stderr if _is_terminal(stderr) else stdout
+    encoding = (canvas.encoding if canvas else None) or "ascii"
+    columns, rows = shutil.get_terminal_size()
+    return Fitness(
+        refusal=_refusal(term, stdin, stdout),
+        ascii=ascii_wanted(encoding, environ),
+        colours=_colours(term, environ),
+        columns=columns,
+        rows=rows,
+        term=term,
+        encoding=encoding,
+    )
+
+
+def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) -> None:
+    """Make this process write what the terminal can show. Call once, before Textual's app exists.
+
+    In ASCII the streams get that encoding with `ascii_glyphs` for the rest, so that Textual's
+    own borders and scroll bars come out as `|`, `-`, `+` and `#` and rows keep their width.
+    """
+    if fitness.ascii:
+        use_ascii()
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if fitness.ascii:
+            stream.reconfigure(encoding="ascii", errors=ascii_glyphs.HANDLER)
+        else:
+            stream.reconfigure(errors=ascii_glyphs.HANDLER)
+    if fitness.colours == 16:
+        # COLORTERM survives sudo, su and screen; the console they run on has 16 colours all the
+        # same, and Textual asks this variable first.
+        environ.pop("COLORTERM", None)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def _refusal(term: str, stdin: TextIO | None, stdout: TextIO | None) -> str | None:
+    if not _is_terminal(stdout):
+        return f"the dashboard needs a terminal on standard output{_INSTEAD}"
+    if not _is_terminal(stdin):
+        return f"the dashboard needs a terminal on standard input, for the keys{_INSTEAD}"
+    if term.lower() in _PLAIN:
+        named = f"TERM={term} says that this terminal" if term else "TERM is not set: it"
+        return f"{named} can't draw a screen{_INSTEAD}"
+    return None
+
+
+def _colours(term: str, environ: Mapping[str, str]) -> int:
+    if term.lower() in _PLAIN or environ.get("NO_COLOR") is not None:
+        return 0
+    if term.lower().startswith(_SIXTEEN):
+        return 16
+    if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
+        return _TRUE_COLOUR
+    return 256 if term.lower().endswith(("256color", "kitty", "direct")) else 16

@@ -1,0 +1,374 @@
+"""Run a Textual app so that it ends well whatever happens.
+
+`run_guarded` is the one way the dashboard is started. A thread of its own, that needs neither
+the event loop nor the main thread, waits for signals and for the terminal to go away: it asks the
+app to end, and when that takes too long restores the terminal and ends the process itself. See
+SAFETY "Ends of life" for what each part answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import logging
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, Never
+
+from rich.console import Console
+from textual.app import App
+
+from agentco_tui.terminal import crash as crash_report
+from agentco_tui.terminal.device import TerminalDevice
+from agentco_tui.terminal.driver import Hold, guarded
+
+DEADLINE: Final = 0.6
+"""Seconds the app has to end after a signal or a lost terminal."""
+LINGER: Final = 3.0
+"""Seconds that a thread may hold the process after the app ended by itself."""
+RESTORING: Final = 0.15
+"""Seconds given to a terminal that takes no output, before it is left to a child process."""
+LAST_WORDS: Final = 0.1
+"""Seconds given to `on_end` when the process is ended by force."""
+LAST_WALL: Final = 0.35
+"""Seconds after which the kernel ends the process, should ending by force itself hang."""
+GLANCE: Final = 0.5
+"""Seconds between looks at the terminal where it can't be polled (macOS)."""
+
+ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+_OTHER_SIGNALS: Final = (
+    signal.SIGTSTP,
+    signal.SIGCONT,
+    signal.SIGWINCH,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+)
+_WRITER: Final = "textual-output"
+
+# What goes through the pipe beside the numbers of signals.
+_OVER: Final = b"\0"
+_NUDGE: Final = b"\xff"
+
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
+
+
+def run_guarded(
+    app: App[Any],
+    *,
+    crash_folder: Callable[[], Path],
+    redact: Callable[[str], str] = str,
+    program: str = "agentco-tui",
+    on_end: Callable[[], None] | None = None,
+) -> int:
+    """Run `app` to its end and give the exit code for the process.
+
+    0 or the app's own return code after a normal end, 128 + n after signal n (129 when the
+    terminal went away), 1 after an error in the program: then two lines on standard error say
+    what and where the report lies. `crash_folder` gives the folder for reports (asked only
+    then), `redact` takes keys out of a text. `on_end` is called once at the end, on the main
+    thread after a graceful end and on another after a forced one (where it has 0.1 s).
+
+    Call it on the main thread and leave the process soon after: once a signal came, the process
+    is ended by force 0.6 s later wherever it then is.
+    """
+    return _Guard(app, crash_folder, redact, program, on_end).run()
+
+
+class _Guard:
+    def __init__(
+        self,
+        app: App[Any],
+        crash_folder: Callable[[], Path],
+        redact: Callable[[str], str],
+        program: str,
+        on_end: Callable[[], None] | None,
+    ) -> None:
+        self._app = app
+        self._crash_folder = crash_folder
+        self._redact = redact
+        self._program = program
+        self._on_end = on_end
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._device = TerminalDevice.of_this_process()
+        self._hold = Hold()
+        self._errors: list[BaseException] = []
+        self._console = io.StringIO()
+        self._code: int | None = None
+        self._deadline: float | None = None
+        self._writer_lost = False
+        self._settling = threading.Lock()
+        self._settled = threading.Event()
+        self._told = threading.Lock()
+        self._ended = threading.Lock()
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+
+    # On the main thread
+
+    def run(self) -> int:
+        app = self._app
+        # Public, and where Textual prints its report with all local variables in it.
+        app.error_console = Console(file=self._console)
+        app.driver_class = guarded(app.driver_class, self._hold, self._device)
+        watcher = threading.Thread(target=self._watch, name="terminal-guard", daemon=True)
+        with self._signals_caught(), self._hooks():
+            watcher.start()
+            code = 1
+            try:
+                code = asyncio.run(self._main())
+            except KeyboardInterrupt:
+                code = 128 + signal.SIGINT
+            except SystemExit as leaving:
+                code = leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code))
+            except BaseException as error:
+                self._errors.append(error)
+            finally:
+                self._settle()
+            if self._errors and self._code is None:
+                code = 1
+            self._call_on_end()
+            if self._code is not None:
+                # The deadline stays: a thread that nobody can stop may hold the interpreter.
+                return self._code
+            self._wake(_OVER)
+            watcher.join()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        self._device.close()
+        return code
+
+    async def _main(self) -> int:
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(self._unawaited)
+        try:
+            await self._app.run_async()
+        except Exception as error:
+            self._errors.append(error)
+        finally:
+            self._note_crash()
+            if self._device.gone():
+                self._end(128 + signal.SIGHUP)
+            self._settle()
+            if self._code is None:
+                self._deadline = time.monotonic() + LINGER
+                self._wake(_NUDGE)
+        return 1 if self._errors else self._app.return_code or 0
+
+    def _note_crash(self) -> None:
+        """Collect what Textual caught: the first error, or the words the app gave to `panic`."""
+        error = getattr(self._app, "_exception", None)
+        if isinstance(error, BaseException):
+            self._errors.insert(0, error)
+            self._console = io.StringIO()
+
+    def _settle(self) -> None:
+        """Leave the terminal as it was found, and tell of a crash. A second call does nothing."""
+        if self._settled.is_set():
+            return
+        if not self._settling.acquire(blocking=False):
+            # The guard's thread is at it and ends the process; nothing may overtake it.
+            while True:
+                time.sleep(1.0)
+        try:
+            self._tell_crash(self._restore(stuck=False))
+        finally:
+            self._settled.set()
+
+    def _restore(self, *, stuck: bool) -> Callable[[str], object]:
+        """Put the terminal right; gives the way by which a person can be told something now."""
+        device = self._device
+        by_force = stuck or self._hold.full_screen or self._writer_lost
+        if by_force:
+            device.leave_by_force(RESTORING)
+        device.restore_settings()
+        device.tidy()
+        return device.say if by_force else _say
+
+    def _tell_crash(self, say: Callable[[str], object]) -> None:
+        words = self._console.getvalue()
+        # Losing the terminal makes every part of Textual fail; that is no error in the program.
+        if not (self._errors or words) or self._device.gone():
+            return
+        if not self._told.acquire(blocking=False):
+            return
+        found = crash_report.Crash(tuple(self._errors), words)
+        if not self._errors:
+            self._errors.append(RuntimeError(words))
+        try:
+            path = crash_report.write(found, self._crash_folder(), self._redact)
+            where = f"the report, without the key, is in {path}"
+        except Exception as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            where = f"no report could be written: {reason}"
+        with contextlib.suppress(OSError):
+            say(f"{self._program}: stopped by an error: {found.told()}\n{where}\n")
+
+    def _call_on_end(self) -> None:
+        if self._on_end is None or not self._ended.acquire(blocking=False):
+            return
+        try:
+            self._on_end()
+        except Exception as error:
+            self._log_error("the last work before the end failed", error)
+
+    @contextlib.contextmanager
+    def _signals_caught(self) -> Iterator[None]:
+        before: dict[signal.Signals, Any] = {}
+        for number in (*ENDING_SIGNALS, *_OTHER_SIGNALS):
+            before[number] = signal.getsignal(number)
+        for number in ENDING_SIGNALS:
+            # Ignored by the parent (nohup, `&` without job control): that was somebody's wish.
+            if before[number] != signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
+        wakeup = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            if self._code is None:
+                signal.set_wakeup_fd(wakeup)
+                for number, handler in before.items():
+                    if handler is not None:
+                        signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def _hooks(self) -> Iterator[None]:
+        """Nothing prints a traceback onto the screen: threads and finalisers are logged."""
+        before = threading.excepthook, sys.unraisablehook
+        threading.excepthook, sys.unraisablehook = self._thread_died, self._unraisable
+        try:
+            yield
+        finally:
+            if self._code is None:
+                threading.excepthook, sys.unraisablehook = before
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        # The kernel's half has written the number to the pipe already, unless somebody else took
+        # the wake-up descriptor. No lock here: this runs between any two steps of the main thread.
+        self._hold.ending = True
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        self._wake(bytes([number]))
+
+    # What nobody waits for
+
+    def _unawaited(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        self._log_error(str(context.get("message")), context.get("exception"))
+
+    def _thread_died(self, args: threading.ExceptHookArgs) -> None:
+        name = args.thread.name if args.thread else "a thread"
+        self._log_error(f"{name} ended with an error", args.exc_value)
+        if name == _WRITER and args.exc_value and not self._device.gone():
+            # Without its writer the app paints into a queue that fills, and then stands still.
+            self._errors.append(args.exc_value)
+            self._writer_lost = True
+            self._end(1)
+
+    def _unraisable(self, args: sys.UnraisableHookArgs) -> None:
+        self._log_error(args.err_msg or "an error while clearing away", args.exc_value)
+
+    def _log_error(self, message: str, error: BaseException | None) -> None:
+        known = crash_report.Crash((error,) if error else (), message)
+        _log.error("%s", known.report(self._redact))
+
+    # On the guard's thread
+
+    def _watch(self) -> None:
+        poller = select.poll()
+        poller.register(self._wake_read, select.POLLIN)
+        watched = self._device.watched
+        if watched is not None:
+            poller.register(watched, 0)
+        glance = False
+        while True:
+            for descriptor, event in poller.poll(self._patience(glance)):
+                if descriptor == self._wake_read:
+                    if not self._woken():
+                        return
+                elif event & select.POLLNVAL and not glance:
+                    glance = True
+                    poller.unregister(descriptor)
+                else:
+                    poller.unregister(descriptor)
+                    self._end(128 + signal.SIGHUP)
+            if glance and self._lost():
+                glance = False
+                self._end(128 + signal.SIGHUP)
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                self._end_by_force()
+
+    def _patience(self, glance: bool) -> float | None:
+        """Milliseconds to sleep at most; None is until something happens."""
+        if self._deadline is not None:
+            return max(0.0, self._deadline - time.monotonic()) * 1000 + 1
+        return GLANCE * 1000 if glance else None
+
+    def _woken(self) -> bool:
+        """Act on what came through the pipe; False when the watch is over."""
+        try:
+            came = os.read(self._wake_read, 256)
+        except BlockingIOError:
+            return True
+        for number in came:
+            if number == _OVER[0]:
+                return False
+            if number in ENDING_SIGNALS:
+                self._end(128 + number)
+        return True
+
+    def _lost(self) -> bool:
+        watched = self._device.watched
+        if watched is None:
+            return False
+        try:
+            termios.tcgetattr(watched)
+        except termios.error:
+            return True
+        return False
+
+    def _end(self, code: int) -> None:
+        """Ask the app to end with `code`, and set the deadline. The first reason counts."""
+        if self._code is not None:
+            return
+        self._code = code
+        self._hold.ending = True
+        self._deadline = time.monotonic() + DEADLINE
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # closed: then it is about to end anyway
+                self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=code))
+        self._wake(_NUDGE)
+
+    def _end_by_force(self) -> Never:
+        # The last wall is the kernel's: its default for this signal needs nothing of ours.
+        signal.setitimer(signal.ITIMER_REAL, LAST_WALL)
+        last_words = threading.Thread(target=self._call_on_end, daemon=True)
+        last_words.start()
+        if self._settling.acquire(blocking=False):
+            self._tell_crash(self._restore(stuck=not self._device.writable()))
+        else:
+            self._settled.wait(RESTORING)
+        last_words.join(LAST_WORDS)
+        code = self._code
+        if code is None:
+            code = 1 if self._errors else self._app.return_code or 0
+        os._exit(code)
+
+    def _wake(self, what: bytes) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake_write, what)
+
+
+def _say(text: str) -> None:
+    """Write lines to standard error, wherever it goes."""
+    if sys.__stderr__ is not None:
+        sys.__stderr__.write(text)
+        sys.__stderr__.flush()

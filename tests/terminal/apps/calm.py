@@ -1,0 +1,124 @@
+"""A small app behind the guard. `python -m tests.terminal.apps.calm FOLDER [WHAT ...]`.
+
+On the key f it blocks its event loop. WHAT says what else it does: `flood` (writes much, for
+ever), `thread` (a thread worker that nobody can stop), or how it fails on the key x: `handler`,
+`worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import ClassVar, NoReturn
+
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.events import Key
+from textual.widgets import Static
+
+from agentco_tui.terminal import fitness, guard
+
+CANARY = "sk_canary_9f8e7d6c5b4a"
+
+
+class CalmApp(App[None]):
+    """Shows a frame, counts what it is asked to."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = "Static { border: solid red; height: 5; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("q", "quit", "quit"),
+        ("ctrl+z", "suspend_process", "suspend"),
+        ("x", "fail", "fail"),
+        ("7", "leave(7)", "leave"),
+    ]
+
+    def __init__(self, what: list[str]) -> None:
+        super().__init__()
+        self.what = what
+        self.count = 0
+        self.headers = {"Authorization": f"Bearer {CANARY}"}
+
+    def compose(self) -> ComposeResult:
+        yield Static("calm ● José 東", id="box")
+        yield Static("pressed: -", id="keys")
+
+    def on_mount(self) -> None:
+        if "mount" in self.what:
+            self.break_down()
+        if "flood" in self.what:
+            self.set_interval(0.02, self.flood)
+        if "thread" in self.what:
+            self.run_worker(lambda: time.sleep(12), thread=True)
+
+    def on_unmount(self) -> None:
+        if "unmount" in self.what:
+            self.break_down()
+
+    def on_key(self, event: Key) -> None:
+        self.query_one("#keys", Static).update(f"pressed: {event.key}")
+        if event.key == "f":
+            self.call_after_refresh(time.sleep, 12)
+
+    def flood(self) -> None:
+        self.count += 1
+        columns, rows = self.size
+        line = f"{self.count:09d} " * (columns // 10)
+        self.query_one("#box", Static).styles.height = rows
+        self.query_one("#box", Static).update("\n".join([line] * rows))
+
+    def action_leave(self, code: int) -> None:
+        self.exit(return_code=code)
+
+    def action_fail(self) -> None:
+        if "handler" in self.what:
+            self.break_down()
+        elif "worker" in self.what:
+            self.run_worker(self.break_down_later())
+        elif "thread-worker" in self.what:
+            self.run_worker(self.break_down, thread=True)
+        elif "timer" in self.what:
+            self.set_timer(0.01, self.break_down)
+        elif "task" in self.what:
+            self.lost = asyncio.create_task(self.break_down_later())
+        elif "panic" in self.what:
+            self.panic("it is\x1b[31m over")
+        elif "writer" in self.what and self._driver is not None:
+            for thread in threading.enumerate():
+                if thread.name == "textual-output":
+                    thread._file = None  # type: ignore[attr-defined]
+                    self._driver.write(b"no text")  # type: ignore[arg-type]
+
+    async def break_down_later(self) -> None:
+        self.break_down()
+
+    def break_down(self) -> NoReturn:
+        headers = {"Authorization": f"Bearer {CANARY}", "X-Key": CANARY}
+        raise RuntimeError(f"a fault with {headers} and \x1b[31mcolour")
+
+
+def note_end(folder: Path) -> None:
+    with (folder / "ended").open("a") as file:
+        file.write("once\n")
+
+
+def main() -> int:
+    folder, what = Path(sys.argv[1]), sys.argv[2:]
+    fit = fitness.check()
+    if fit.refusal:
+        sys.stderr.write(f"agentco-tui: {fit.refusal}\n")
+        return 2
+    fitness.prepare(fit)
+    return guard.run_guarded(
+        CalmApp(what),
+        crash_folder=lambda: folder / "state",
+        redact=lambda text: text.replace(CANARY, "****"),
+        on_end=lambda: note_end(folder),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The calm app in a pseudo-terminal, and how long it may take to be gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.terminal.apps.calm import CANARY
+from tests.terminal.pty_session import PtySession
+
+_ASKED = os.environ.get("AGENTCO_SIGNAL_RUNS")
+
+RUNS = range(int(_ASKED or "1"))
+"""How often each end of life is tried: one in the normal run, more (twenty) to measure."""
+
+SOON = 1.0 if _ASKED else 5.0
+"""Seconds: DESIGN law 7 says one, and is measured when asked; what hangs would take 12 or more,
+so a busy machine does not fail the normal run."""
+
+
+def calm(folder: Path, *what: str, **options: Any) -> PtySession:
+    """The app, not yet seen on the screen."""
+    return PtySession(
+        [sys.executable, "-m", "tests.terminal.apps.calm", str(folder), *what], **options
+    )
+
+
+def ready(session: PtySession) -> None:
+    """Wait until the app draws and answers keys."""
+    session.wait_for("calm")
+    session.press("j")
+    session.wait_for("pressed: j")
+
+
+def gone_after(session: PtySession, cause: Callable[[], object], within: float = SOON) -> int:
+    """Do `cause`, wait for the end, and check that it came in time; gives the exit code.
+
+    The time is printed (`pytest -s -rP`) for those who measure.
+    """
+    start = time.monotonic()
+    cause()
+    code = session.wait_gone()
+    took = time.monotonic() - start
+    sys.stdout.write(f"gone after {took:.3f} s\n")
+    assert took < within
+    return code
+
+
+def assert_restored(session: PtySession) -> None:
+    """The terminal is as it was found: every mode off again, the settings the same."""
+    assert session.left_on() == set()
+    assert session.termios() == session.termios_before
+
+
+def assert_no_key(session: PtySession, folder: Path) -> None:
+    """The key is in nothing the program wrote."""
+    assert CANARY.encode() not in session.raw
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert CANARY not in path.read_text()

@@ -1,0 +1,104 @@
+"""Normal ends and errors in the program."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.calm import assert_no_key, assert_restored, calm, gone_after, ready
+
+
+@pytest.mark.parametrize(("key", "code"), [("q", 0), ("7", 7)])
+def test_a_normal_end(key: str, code: int, tmp_path: Path) -> None:
+    with calm(tmp_path) as session:
+        ready(session)
+        session.press(key)
+        assert session.wait_gone() == code
+        assert_restored(session)
+        assert session.after_screen() == ""
+    assert (tmp_path / "ended").read_text() == "once\n"
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("mode", ["pixels"])
+def test_a_terminal_that_answers_queries_is_restored_too(mode: str, tmp_path: Path) -> None:
+    """With in-band resize Textual turns pixel reports on, and leaves them on by itself."""
+    replies = {b"\x1b[?2048$p": b"\x1b[?2048;2$y", b"\x1b[?2026$p": b"\x1b[?2026;2$y"}
+    with calm(tmp_path, replies=replies) as session:
+        ready(session)
+        session.wait_raw(b"\x1b[?1016h")
+        session.press("q")
+        assert session.wait_gone() == 0
+        assert_restored(session)
+
+
+def test_a_normal_end_with_a_thread_that_cannot_be_stopped(tmp_path: Path) -> None:
+    with calm(tmp_path, "thread") as session:
+        ready(session)
+        assert gone_after(session, lambda: session.press("q"), within=8.0) == 0
+        assert_restored(session)
+    assert (tmp_path / "ended").read_text() == "once\n"
+
+
+@pytest.mark.parametrize(
+    "where", ["handler", "worker", "thread-worker", "timer", "mount", "unmount", "panic", "writer"]
+)
+def test_an_error_in_the_program(where: str, tmp_path: Path) -> None:
+    with calm(tmp_path, where) as session:
+        if where != "mount":
+            ready(session)
+            session.press("q" if where == "unmount" else "x")
+        assert session.wait_gone() == 1
+        assert_restored(session)
+        assert_no_key(session, tmp_path)
+        told = session.after_screen().splitlines()
+    (report,) = (tmp_path / "state").iterdir()
+    assert len(told) == 2
+    assert told[0].startswith("agentco-tui: stopped by an error: ")
+    assert str(report) in "".join(told)
+    text = report.read_text()
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    assert stat.S_IMODE(report.parent.stat().st_mode) == 0o700
+    assert "\x1b" not in text
+    assert "textual " in text
+    if where not in {"panic", "writer"}:
+        assert "RuntimeError in calm.py, line " in told[0]
+        assert "RuntimeError: a fault with" in text
+        assert "****" in text
+        assert "break_down" in text
+    assert (tmp_path / "ended").read_text() == "once\n"
+
+
+def test_an_error_when_no_report_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("in the way")
+    with calm(tmp_path, "handler") as session:
+        ready(session)
+        session.press("x")
+        assert session.wait_gone() == 1
+        told = session.after_screen().splitlines()
+        assert told[1] == "no report could be written: File exists"
+        assert_restored(session)
+
+
+def test_a_task_that_nobody_waits_for_does_not_print(tmp_path: Path) -> None:
+    with calm(tmp_path, "task") as session:
+        ready(session)
+        session.press("x", "k")
+        session.wait_for("pressed: k")
+        session.press("q")
+        assert session.wait_gone() == 0
+        assert session.after_screen() == ""
+        assert_no_key(session, tmp_path)
+
+
+def test_standard_error_in_a_file_leaves_the_screen_on_the_terminal(tmp_path: Path) -> None:
+    with calm(tmp_path, "handler", stderr=tmp_path / "log") as session:
+        ready(session)
+        session.press("x")
+        assert session.wait_gone() == 1
+        assert_restored(session)
+    log = (tmp_path / "log").read_text().splitlines()
+    assert len(log) == 2
+    assert log[0].startswith("agentco-tui: stopped by an error: RuntimeError")

@@ -1,0 +1,174 @@
+"""Ctrl-Z, fg, kill %1 and SIGSTOP, in a real shell with job control."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.calm import calm, ready
+from tests.terminal.pty_session import PtySession
+
+BASH = shutil.which("bash")
+
+pytestmark = pytest.mark.skipif(BASH is None, reason="needs bash for job control")
+
+
+def shell() -> PtySession:
+    assert BASH is not None
+    session = PtySession(
+        [BASH, "--noprofile", "--norc", "-i"],
+        size=(100, 30),
+        env={"PS1": "prompt> ", "HISTFILE": "", "PYTHONPATH": "."},
+    )
+    session.wait_for("prompt>")
+    return session
+
+
+def start(session: PtySession, folder: Path, *what: str) -> None:
+    words = " ".join([sys.executable, "-m", "tests.terminal.apps.calm", str(folder), *what])
+    session.press(words, "enter")
+    ready(session)
+
+
+def back_in_the_shell(session: PtySession) -> None:
+    """The shell reads lines again, echoes them, and no mode of the app is on."""
+    session.wait_for(lambda screen: screen.rstrip().endswith("prompt>"))
+    # The shell's own line editor uses bracketed paste.
+    assert session.left_on() <= {"bracketed paste"}
+
+
+def program_pid(session: PtySession) -> int:
+    children = Path(f"/proc/{session.pid}/task/{session.pid}/children").read_text().split()
+    return int(children[0])
+
+
+def exit_code(session: PtySession) -> str:
+    session.press("echo code=$?", "enter")
+    seen = session.wait_for(re.compile(r"^code=\d+", re.MULTILINE))
+    return re.findall(r"^code=(\d+)", seen, re.MULTILINE)[-1]
+
+
+def settings(session: PtySession, mark: str) -> str:
+    """What `stty` says between two marks."""
+    session.press(f"echo {mark}; stty -g; echo {mark}", "enter")
+    seen = session.wait_for(re.compile(rf"^{mark}\n(.+)\n{mark}$", re.MULTILINE))
+    return re.findall(rf"^{mark}\n(.+)\n{mark}$", seen, re.MULTILINE)[-1]
+
+
+def test_ctrl_z_and_fg(tmp_path: Path) -> None:
+    with shell() as session:
+        before = settings(session, "one")
+        start(session, tmp_path)
+        session.press("ctrl+z")
+        session.wait_for("Stopped")
+        back_in_the_shell(session)
+        assert settings(session, "two") == before
+        session.press("fg", "enter")
+        session.wait_for("calm")
+        session.press("k")
+        session.wait_for("pressed: k")
+        session.press("q")
+        session.wait_for("prompt>")
+        back_in_the_shell(session)
+        assert settings(session, "three") == before
+
+
+def test_settings_changed_while_stopped_are_kept(tmp_path: Path) -> None:
+    with shell() as session:
+        start(session, tmp_path)
+        session.press("ctrl+z")
+        session.wait_for("Stopped")
+        back_in_the_shell(session)
+        session.press("stty tostop", "enter")
+        changed = settings(session, "one")
+        session.press("fg", "enter")
+        session.wait_for("calm")
+        session.press("q")
+        back_in_the_shell(session)
+        assert settings(session, "two") == changed
+
+
+def test_killing_a_stopped_job_ends_it(tmp_path: Path) -> None:
+    with shell() as session:
+        start(session, tmp_path)
+        session.press("ctrl+z")
+        session.wait_for("Stopped")
+        back_in_the_shell(session)
+        session.press("kill %1; wait %1; echo code=$?", "enter")
+        session.wait_for(re.compile(r"^code=143", re.MULTILINE))
+        back_in_the_shell(session)
+
+
+def test_a_job_continued_in_the_background_waits_for_fg(tmp_path: Path) -> None:
+    with shell() as session:
+        start(session, tmp_path)
+        session.press("ctrl+z")
+        session.wait_for("Stopped")
+        back_in_the_shell(session)
+        session.press("bg", "enter")
+        session.press("jobs", "enter")
+        session.wait_for(lambda screen: screen.count("Stopped") >= 2)
+        session.press("fg", "enter")
+        session.wait_for("calm")
+        session.press("k")
+        session.wait_for("pressed: k")
+        session.press("q")
+        back_in_the_shell(session)
+
+
+def test_started_in_the_background_it_waits_for_fg(tmp_path: Path) -> None:
+    with shell() as session:
+        words = f"{sys.executable} -m tests.terminal.apps.calm {tmp_path} &"
+        session.press(words, "enter")
+        session.wait_for("[1]")
+        session.press("wait %1", "enter")
+        session.wait_for("Stopped")
+        session.press("fg", "enter")
+        ready(session)
+        session.press("q")
+        back_in_the_shell(session)
+        assert exit_code(session) == "0"
+
+
+def test_an_unannounced_stop_is_survived(tmp_path: Path) -> None:
+    with shell() as session:
+        before = settings(session, "one")
+        start(session, tmp_path)
+        pid = program_pid(session)
+        session.press("m")
+        session.wait_for("pressed: m")
+        signal_program(pid, signal.SIGSTOP)
+        session.wait_for("Stopped")
+        session.press("fg", "enter")
+        session.wait_for("calm")
+        for key in "abcdegh":
+            session.press(key)
+            session.wait_for(f"pressed: {key}")
+        session.press("q")
+        session.wait_for("prompt>")
+        back_in_the_shell(session)
+        assert settings(session, "two") == before
+
+
+def signal_program(pid: int, number: signal.Signals) -> None:
+    import os
+
+    os.kill(pid, number)
+
+
+def test_without_a_shell_above_ctrl_z_does_nothing(tmp_path: Path) -> None:
+    """Nobody could continue it: `ssh -t host agentco-tui`."""
+    with calm(tmp_path) as session:
+        ready(session)
+        session.press("ctrl+z", "k")
+        session.wait_for("pressed: k")
+        session.signal(signal.SIGTSTP)
+        session.press("m")
+        session.wait_for("pressed: m")
+        session.press("q")
+        assert session.wait_gone() == 0

@@ -1,0 +1,156 @@
+"""Ends of life by signal or by the loss of the terminal (DESIGN law 7, SAFETY "Ends of life")."""
+
+from __future__ import annotations
+
+import signal
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.calm import RUNS, assert_restored, calm, gone_after, ready
+from tests.terminal.pty_session import NotSeenError, PtySession
+
+SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
+
+
+@pytest.fixture(params=RUNS)
+def run(request: pytest.FixtureRequest) -> int:
+    """Once for each run asked for by AGENTCO_SIGNAL_RUNS."""
+    return int(request.param)
+
+
+def block(session: PtySession) -> None:
+    """Stop reading, and wait until the app hangs in its writes: it no longer uses the processor."""
+    session.wait_for("00000")
+    session.hold()
+    before, since = session.cpu_seconds(), time.monotonic()
+    while time.monotonic() - since < 0.4:
+        if (now := session.cpu_seconds()) != before:
+            before, since = now, time.monotonic()
+        with pytest.raises(NotSeenError):
+            session.wait_gone(0.02)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_it_and_all_is_restored(
+    number: signal.Signals, run: int, tmp_path: Path
+) -> None:
+    with calm(tmp_path) as session:
+        ready(session)
+        assert gone_after(session, lambda: session.signal(number)) == 128 + number
+        assert_restored(session)
+        assert session.after_screen() == ""
+    assert (tmp_path / "ended").read_text() == "once\n"
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("what", ["freeze", "thread"])
+def test_what_cannot_be_stopped_does_not_hold_it(
+    what: str, number: signal.Signals, run: int, tmp_path: Path
+) -> None:
+    with calm(tmp_path, what) as session:
+        ready(session)
+        if what == "freeze":
+            session.press("f")
+            session.wait_for("pressed: f")
+        assert gone_after(session, lambda: session.signal(number)) == 128 + number
+        assert_restored(session)
+    assert (tmp_path / "ended").read_text() == "once\n"
+
+
+@pytest.mark.parametrize("ignored", [[], [signal.SIGHUP]], ids=["default", "ignored"])
+def test_the_terminal_closed(ignored: list[signal.Signals], run: int, tmp_path: Path) -> None:
+    with calm(tmp_path, ignored=ignored) as session:
+        ready(session)
+        assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
+    assert (tmp_path / "ended").read_text() == "once\n"
+    assert not (tmp_path / "state").exists(), "a lost terminal is no error in the program"
+
+
+@pytest.mark.parametrize("ignored", [[], [signal.SIGHUP]], ids=["default", "ignored"])
+def test_the_terminal_closed_while_the_loop_is_frozen(
+    ignored: list[signal.Signals], run: int, tmp_path: Path
+) -> None:
+    with calm(tmp_path, ignored=ignored) as session:
+        ready(session)
+        session.press("f")
+        session.wait_for("pressed: f")
+        assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_output_blocked_then_a_signal(number: signal.Signals, run: int, tmp_path: Path) -> None:
+    with calm(tmp_path, "flood", size=(160, 50)) as session:
+        block(session)
+        assert gone_after(session, lambda: session.signal(number)) == 128 + number
+        session.release()
+        session.wait_raw(b"\x1b[?1049l")
+        session.wait_quiet(0.05)
+        assert_restored(session)
+    assert (tmp_path / "ended").read_text() == "once\n"
+
+
+def test_output_stopped_in_the_kernel_then_a_signal(run: int, tmp_path: Path) -> None:
+    with calm(tmp_path, "flood", size=(160, 50)) as session:
+        session.wait_for("00000")
+        termios.tcflow(session.terminal_fileno(), termios.TCOOFF)
+        session.wait_quiet(0.3)
+        assert gone_after(session, lambda: session.signal(signal.SIGTERM)) == 143
+        session.wait_raw(b"\x1b[?1049l")
+        session.wait_quiet(0.05)
+        assert_restored(session)
+
+
+def test_output_blocked_then_the_terminal_closed(run: int, tmp_path: Path) -> None:
+    with calm(tmp_path, "flood", size=(160, 50), ignored=[signal.SIGHUP]) as session:
+        block(session)
+        assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.2, 0.3, 0.4, 0.6])
+def test_a_signal_at_any_moment_of_the_start(moment: float, tmp_path: Path) -> None:
+    """Before Python runs our code the default applies; from then on the terminal is restored."""
+    with calm(tmp_path) as session:
+        try:
+            code = session.wait_gone(moment)
+        except NotSeenError:
+            code = gone_after(session, lambda: session.signal(signal.SIGTERM))
+        assert code == 143
+        assert_restored(session)
+
+
+def test_a_second_signal_changes_nothing(tmp_path: Path) -> None:
+    with calm(tmp_path) as session:
+        ready(session)
+
+        def twice() -> None:
+            session.signal(signal.SIGTERM)
+            session.signal(signal.SIGINT)
+
+        assert gone_after(session, twice) in {143, 130}
+        assert_restored(session)
+    assert (tmp_path / "ended").read_text() == "once\n"
+
+
+def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
+    with calm(tmp_path, ignored=[signal.SIGHUP, signal.SIGINT]) as session:
+        ready(session)
+        session.signal(signal.SIGHUP)
+        session.signal(signal.SIGINT)
+        session.press("k")
+        session.wait_for("pressed: k")
+        session.press("q")
+        assert session.wait_gone() == 0
+
+
+def test_at_rest_the_watch_costs_nothing(tmp_path: Path) -> None:
+    with calm(tmp_path) as session:
+        ready(session)
+        mark = session.wait_quiet(0.3)
+        before = session.cpu_seconds()
+        session.wait_quiet(1.0)
+        assert session.cpu_seconds() - before <= 0.05
+        assert session.since(mark) == b""
