@@ -1,0 +1,249 @@
+"""The command `agentco-tui`: arguments to the dashboard or to one of the commands.
+
+Nothing prints a traceback at a person. What each part needs is imported when it is needed, so that
+`--help`, `status` and `tail` never wait for the screen toolkit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from agentco_tui.arguments import UsageError, flags_of, parse
+from agentco_tui.commands.output import Exit, OutputError, complain, settings_failed
+from agentco_tui.config import Flags, NothingSetError, Settings, SettingsError, load
+from agentco_tui.log_file import log_to
+from agentco_tui.text import ascii_wanted, use_ascii
+
+_HOW_TO_START = """\
+agentco-tui has no platform to show yet. To start:
+
+  agentco-tui demo          see it at once, on a platform of its own
+
+  AGENTCO_BASE_URL=https://platform.example.com AGENTCO_API_KEY=… agentco-tui
+                            a platform of yours (the key: Settings, API Keys)
+
+  agentco-tui config path   the file for profiles, so that nothing has to be typed again:
+                              [profiles.prod]
+                              base_url = "https://platform.example.com"
+                              api_key_command = "pass show agentco/prod"
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (default: the process's own); returns the exit code."""
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv), os.environ)
+        _flush()
+    except UsageError as error:
+        complain(str(error))
+        return Exit.USAGE
+    except SettingsError as error:
+        return settings_failed(error)
+    except BrokenPipeError:
+        # The reader (`head`, a closed pager) has what it wanted.
+        _drop_stdout()
+        return Exit.OK
+    except OutputError as error:
+        _drop_stdout()
+        complain(str(error))
+        return Exit.FAILED
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    except Exception as error:  # the last door: nothing may print a traceback at a person
+        _tell_unforeseen(error)
+        return Exit.FAILED
+    return code
+
+
+def _run(argv: list[str], env: Mapping[str, str]) -> int:
+    _speak_what_the_terminal_reads(env)
+    found = parse(argv)
+    flags = flags_of(found)
+    if found.command is None:
+        return _dashboard(flags, env)
+    return _COMMANDS[found.command](found, flags, env)
+
+
+def _dashboard(flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.terminal.fitness import check
+
+    if refusal := check(env).refusal:
+        complain(refusal)
+        return Exit.USAGE
+    try:
+        settings = load(flags, env)
+    except NothingSetError:
+        sys.stderr.write(_HOW_TO_START)
+        return Exit.USAGE
+    from agentco_tui.app import run_dashboard
+
+    with _log(settings):
+        return run_dashboard(settings)
+
+
+def _demo(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.commands import demo
+
+    options = demo.options_of(vars(found))
+    if found.serve:
+        return demo.serve(options)
+    from agentco_tui.terminal.fitness import check
+
+    if refusal := check(env).refusal:
+        complain(refusal)
+        return Exit.USAGE
+
+    def run(settings: Settings) -> int:
+        from agentco_tui.app import run_dashboard
+
+        with _log(settings):
+            return run_dashboard(settings)
+
+    return demo.run(options, flags, env, run)
+
+
+def _config(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.commands import config
+
+    return config.run(found.what, flags, env, as_json=found.json)
+
+
+def _status(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.commands import status
+
+    try:
+        settings = load(flags, env)
+    except SettingsError as error:
+        return status.unusable(error, as_json=found.json)
+    with _log(settings), _ends_as_asked():
+        return status.run(settings, as_json=found.json)
+
+
+def _doctor(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.commands import doctor
+
+    with _with_settings(flags, env) as settings:
+        return doctor.run(settings, env, as_json=found.json)
+
+
+def _tail(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.commands import tail
+
+    options = tail.Options(
+        follow=found.follow, as_json=found.json, agent=found.agent, limit=found.limit
+    )
+    with _with_settings(flags, env) as settings:
+        return tail.run(settings, options)
+
+
+def _export(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    from agentco_tui.commands import export
+
+    if flags.company is not None:
+        raise UsageError(
+            "the platform's export holds all companies: it cannot be asked for one."
+            " Leave out --company, or use: agentco-tui tail --json --company ID"
+        )
+    with _with_settings(flags, env) as settings:
+        return export.run(settings, file_format=found.format, out=found.out, force=found.force)
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace, Flags, Mapping[str, str]], int]] = {
+    "demo": _demo,
+    "status": _status,
+    "doctor": _doctor,
+    "tail": _tail,
+    "export": _export,
+    "config": _config,
+}
+
+
+@contextmanager
+def _with_settings(flags: Flags, env: Mapping[str, str]) -> Iterator[Settings]:
+    settings = load(flags, env)
+    with _log(settings), _ends_as_asked():
+        yield settings
+
+
+@contextmanager
+def _log(settings: Settings) -> Iterator[None]:
+    """Log to the file that was asked for; what is unforeseen goes there with its place."""
+    if settings.log_file is None:
+        yield
+        return
+    try:
+        end = log_to(settings.log_file, [settings.key] if settings.key else [])
+    except OSError as error:
+        raise UsageError(f"--log-file cannot be written: {error.strerror}") from None
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (BrokenPipeError, OutputError)):
+            logging.getLogger(__name__).exception("unforeseen")
+        raise
+    finally:
+        end()
+
+
+@contextmanager
+def _ends_as_asked() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a command the way out, so that it leaves no half-written file."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = {
+        number: signal.signal(number, leave)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is signal.SIG_DFL
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _speak_what_the_terminal_reads(env: Mapping[str, str]) -> None:
+    """Use ASCII signs where others would arrive as rubbish; nothing printed may fail on its way."""
+    use_ascii(ascii_wanted(getattr(sys.stdout, "encoding", None), env))
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _flush() -> None:
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror}") from None
+
+
+def _drop_stdout() -> None:
+    """Python flushes stdout once more at its end, and would complain about the same again."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell_unforeseen(error: Exception) -> None:
+    """Two plain lines: what and where, without the error's own text, which may quote anything."""
+    from agentco_tui.terminal.crash import Crash
+
+    complain(
+        f"stopped by an error in the program: {Crash((error,)).told()}",
+        "to report it, run it again with --log-file FILE: the details are written there",
+    )

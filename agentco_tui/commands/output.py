@@ -1,0 +1,78 @@
+"""What commands write: results on stdout, everything else on stderr, and how they end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from decimal import Decimal
+from enum import IntEnum
+
+from agentco_tui.config import Problem, SettingsError
+from agentco_tui.text import safe
+
+
+class Exit(IntEnum):
+    """Exit codes. `status` has the same numbers with the meanings of monitoring plugins."""
+
+    OK = 0
+    FAILED = 1
+    """Something unforeseen; a log holds more."""
+    USAGE = 2
+    """The arguments or the settings cannot be used."""
+    NO_ANSWER = 3
+    """The platform did not give what was asked for."""
+    INTERRUPTED = 130
+
+
+class OutputError(Exception):
+    """What was to be written could not be; `str()` says why."""
+
+
+def say(*lines: str) -> None:
+    """Write result lines. Each is cleaned, so text of the platform may stand in them.
+
+    Raises BrokenPipeError if the reader has gone, OutputError if it cannot be written otherwise.
+    """
+    write("".join(f"{safe(line, 100_000)}\n" for line in lines))
+
+
+def say_json(value: object) -> None:
+    """Write one JSON value on a line of its own, all that is not ASCII escaped: safe to show."""
+    write(json.dumps(value, default=_plain_number) + "\n")
+
+
+def _plain_number(value: object) -> int | float:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise TypeError(f"{type(value).__name__} has no place in JSON output")
+
+
+def write(text: str) -> None:
+    """Write text that is clean already, at once."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror}") from None
+
+
+def complain(*lines: str) -> None:
+    """Write what went wrong to stderr, cleaned."""
+    for line in lines:
+        print(f"agentco-tui: {safe(line, 10_000)}", file=sys.stderr, flush=True)
+
+
+def complain_of(problems: Iterable[Problem]) -> None:
+    """Write every problem of the settings to stderr."""
+    complain(*(str(problem) for problem in problems))
+
+
+def settings_failed(error: SettingsError) -> Exit:
+    """Tell what is wrong with the settings; returns the exit code."""
+    complain_of(error.problems)
+    return Exit.USAGE
