@@ -119,10 +119,11 @@ class TableHand(TableView[R]):
         place = max(0, min(place, len(shown) - 1))
         self._touched = True
         self._cursor_at = place
+        more = self._height // 2 if self.thin else 0
         if place < self._top:
-            self._top = place
+            self._top = place - more
         elif place >= self._top + self._height:
-            self._top = place - max(0, self._height - 1)
+            self._top = place - max(0, self._height - 1) + more
         self._point(shown[place])
         self._sync()
 

@@ -7,7 +7,7 @@ terminal, whatever happened to the rows in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.table_columns import Cell, Column, Tone
-from agentco_tui.widgets.table_layout import GAP, Layout
+from agentco_tui.widgets.table_layout import Layout
 
 GUTTER: Final = 3
 """Cells before the first column: the cursor, the mark and a blank."""
@@ -40,6 +40,8 @@ class Look(NamedTuple):
     pieces: tuple[Piece, ...]
     cursor: bool = False
     marked: bool = False
+    band: bool = False
+    """True if the whole row is painted as the cursor's, not only the sign before it."""
     ghost: bool = False
 
 
@@ -53,6 +55,7 @@ class Palette:
     tones: dict[Tone, Style]
     cursor: Style
     cursor_sign: Style
+    """The sign before a cursor row that is painted whole; `mark` is that of one that isn't."""
     mark: Style
     header: Style
     header_sorted: Style
@@ -60,11 +63,15 @@ class Palette:
     dimmed: Style
     """What rows, ghosts and all, look like while the table is stale."""
 
+    def sign(self, look: Look) -> Style:
+        """The style of the cursor's sign."""
+        return self.cursor_sign if look.band else self.mark
+
     def of(self, tone: Tone, look: Look, stale: bool) -> Style:
         """The style of a piece of a row. The cursor's row has one style only: it is painted most
         often, and each change of style costs as much as a dozen letters.
         """
-        if look.cursor:
+        if look.band:
             return self.cursor
         if stale or look.ghost:
             return self.dimmed
@@ -106,24 +113,34 @@ def header(
     pieces = []
     for placed in layout.columns:
         column = columns[placed.index]
-        title = column.title
-        tone = Tone.PLAIN
-        if placed.index == sorted_by:
-            tone = Tone.STRONG
-            sign = signs.down if descending else signs.up
-            room = max(0, placed.width - 1 - cell_width(sign))
-            title = plain(f"{fit(title, min(room, cell_width(title)))} {sign}")
-        pieces.append(Piece(placed.x, placed.width, fit(title, placed.width, column.align), tone))
+        width = cell_width(column.title)
+        if placed.index != sorted_by:
+            text = fit(column.title, placed.width, column.align)
+            pieces.append(Piece(placed.x, placed.width, text, Tone.PLAIN))
+            continue
+        sign = signs.down if descending else signs.up
+        if column.align == "left" and width + 2 <= placed.width:
+            text = fit(plain(f"{column.title} {sign}"), placed.width)
+            pieces.append(Piece(placed.x, placed.width, text, Tone.STRONG))
+        else:
+            # The first cell of the gap behind the column is the sign's, so the title stays whole.
+            text = plain(fit(column.title, placed.width, column.align) + sign)
+            pieces.append(Piece(placed.x, placed.width + 1, text, Tone.STRONG))
     return tuple(pieces)
 
 
 def changes(before: Look, after: Look) -> list[tuple[int, int]] | None:
-    """The stretches (x and width among the columns) that differ; None if the whole line does."""
+    """The stretches (x and width among the columns) that differ; None if the whole line does.
+
+    The gutter, left of the columns, is the stretch that starts at -GUTTER.
+    """
     if before is after or before == after:
         return []
-    if before[1:] != after[1:] or len(before.pieces) != len(after.pieces):
+    if before[3:] != after[3:] or len(before.pieces) != len(after.pieces):
         return None
     spans: list[tuple[int, int]] = []
+    if before[1:3] != after[1:3]:
+        spans.append((-GUTTER, GUTTER))
     for old, new in zip(before.pieces, after.pieces, strict=True):
         if old == new:
             continue
@@ -133,38 +150,49 @@ def changes(before: Look, after: Look) -> list[tuple[int, int]] | None:
     return spans
 
 
+def joined_spans(spans: Iterable[tuple[int, int]], worth: int) -> list[tuple[int, int]]:
+    """Spans (left and right edge, from left to right) of some width, in one where less than
+    `worth` cells lie between.
+    """
+    joined: list[tuple[int, int]] = []
+    for left, right in spans:
+        if left >= right:
+            continue
+        if joined and left - joined[-1][1] < worth:
+            joined[-1] = (joined[-1][0], right)
+        else:
+            joined.append((left, right))
+    return joined
+
+
 def paint(
     look: Look, palette: Palette, *, stale: bool, room: int, scrolled: int, scrollbar: bool
 ) -> Strip:
     """The strip of a row: gutter, columns scrolled sideways by `scrolled`, scroll bar."""
-    plain_style = palette.of(Tone.PLAIN, look, stale)
-    sign = palette.cursor_sign if look.cursor else plain_style
-    mark = plain_style if look.cursor or not look.marked else palette.mark
+    ground = palette.of(Tone.PLAIN, look, stale)
+    sign = palette.sign(look) if look.cursor else ground
+    mark = palette.mark if look.marked and not look.band else ground
     parts = [
         (signs.cursor if look.cursor else " ", sign),
         (f"{signs.mark} " if look.marked else "  ", mark),
         *_columns(look, palette, stale, room, scrolled),
-        (signs.bar_full, palette.scrollbar) if scrollbar else (" ", plain_style),
+        (signs.bar_full if scrollbar else " ", palette.scrollbar),
     ]
     return _strip(parts, GUTTER + room + SCROLLBAR)
 
 
 def paint_header(pieces: tuple[Piece, ...], palette: Palette, room: int, scrolled: int) -> Strip:
     """The strip of the header."""
-    parts = [(" " * GUTTER, palette.header)]
-    styles = {Tone.PLAIN: palette.header, Tone.STRONG: palette.header_sorted}
+    parts: list[tuple[str, Style]] = []
     x = 0
     for piece in pieces:
+        style = palette.header_sorted if piece.tone is Tone.STRONG else palette.header
         parts.append((" " * (piece.x - x), palette.header))
-        parts.append((piece.text, styles[piece.tone]))
+        parts.append((piece.text, style))
         x = piece.x + piece.width
-    strip = _strip(parts[1:], x).crop_extend(scrolled, scrolled + room, palette.header)
-    tail = Segment(" " * SCROLLBAR, palette.header)
-    head = Segment(" " * GUTTER, palette.header)
-    return _strip(
-        [(segment.text, segment.style or palette.header) for segment in (head, *strip, tail)],
-        GUTTER + room + SCROLLBAR,
-    )
+    end = scrolled + room + SCROLLBAR
+    strip = _strip(parts, x).crop_extend(scrolled, end, palette.header)
+    return Strip([Segment(" " * GUTTER, palette.header), *strip], GUTTER + room + SCROLLBAR)
 
 
 def paint_text(text: SafeText, palette: Palette, room: int) -> Strip:
@@ -233,21 +261,3 @@ def _same_ground(one: Style, other: Style) -> bool:
         or one.strike
         or other.strike
     )
-
-
-__all__ = [
-    "EMPTY",
-    "GAP",
-    "GUTTER",
-    "SCROLLBAR",
-    "Look",
-    "Palette",
-    "Piece",
-    "changes",
-    "header",
-    "lay_out",
-    "lay_out_ghost",
-    "paint",
-    "paint_header",
-    "paint_text",
-]

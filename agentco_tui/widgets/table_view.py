@@ -16,12 +16,15 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentco_tui.text import SafeText, plain
+from agentco_tui.widgets import partial_paint
 from agentco_tui.widgets import table_paint as paint
 from agentco_tui.widgets.table_columns import Column, R, Tone
 from agentco_tui.widgets.table_layout import Layout, arrange
 from agentco_tui.widgets.table_marks import Marks
 from agentco_tui.widgets.table_rows import Rows
 
+_WORTH_A_JUMP: Final = 12
+"""Unchanged cells between two changed ones from which on it is cheaper to jump over them."""
 _PREFIX: Final = "record-table--"
 _PARTS: Final = ("header", "header-sorted", "cursor", "cursor-sign", "mark", "scrollbar", "stale")
 
@@ -67,6 +70,8 @@ class TableView(Widget, Generic[R]):
     ) -> None:
         super().__init__(id=widget_id, classes=classes)
         self._rows: Rows[R] = Rows(columns, search_text)
+        self.thin = False
+        """True for a slow line: the cursor is its sign only, and the view moves in larger steps."""
         self._marks = Marks()
         self._cursor_at = 0
         self._top = 0
@@ -128,11 +133,12 @@ class TableView(Widget, Generic[R]):
         )
         if header != self._header:
             regions.append(Region(0, 0, self.size.width, 1))
-        if len(lines) != len(self._lines):
-            self._lines = []
+        fresh = len(lines) != len(self._lines)
         for at, line in enumerate(lines):
-            before = self._lines[at] if self._lines else None
-            regions.extend(self._differences(before, line, at + 1))
+            if fresh:
+                regions.append(Region(0, at + 1, self.size.width, 1))
+                continue
+            regions.extend(self._differences(self._lines[at], line, at + 1))
             if (at in self._thumb) != (at in thumb):
                 regions.append(Region(self.size.width - paint.SCROLLBAR, at + 1, 1, 1))
         self._lines, self._thumb, self._header = lines, thumb, header
@@ -158,6 +164,7 @@ class TableView(Widget, Generic[R]):
                     laid[row_id][2],
                     cursor=at == self._cursor_at,
                     marked=row_id in self._marks,
+                    band=at == self._cursor_at and not self.thin,
                     ghost=laid[row_id][1],
                 )
             )
@@ -204,21 +211,27 @@ class TableView(Widget, Generic[R]):
             self._laid[row_id] = (record, ghost, tuple(fresh))
         self._sync()
 
-    def _differences(self, before: Line | None, after: Line, y: int) -> list[Region]:
+    def _differences(self, before: Line, after: Line, y: int) -> list[Region]:
         """The stretches of a line that have to be painted."""
-        whole = [Region(0, y, self.size.width, 1)]
-        if isinstance(after, str) or isinstance(before, str) or before is None:
-            return [] if before == after and before is not None else whole
+        whole = [Region(0, y, self.size.width - paint.SCROLLBAR, 1)]
+        if isinstance(after, str) or isinstance(before, str):
+            return [] if before == after else whole
         spans = paint.changes(before, after)
         if spans is None:
             return whole
-        regions = []
-        for x, width in spans:
-            left = max(0, x - self._sideways)
-            right = min(self._room, x + width - self._sideways)
-            if left < right:
-                regions.append(Region(paint.GUTTER + left, y, right - left, 1))
-        return regions
+        worth = _WORTH_A_JUMP if partial_paint.installed() else self.size.width
+        edges = (self._edges(x, width) for x, width in spans)
+        return [
+            Region(left, y, right - left, 1) for left, right in paint.joined_spans(edges, worth)
+        ]
+
+    def _edges(self, x: int, width: int) -> tuple[int, int]:
+        """Left and right edge on the screen of a stretch among the columns, or of the gutter."""
+        if x < 0:
+            return 0, paint.GUTTER
+        left = max(0, x - self._sideways)
+        right = min(self._room, x + width - self._sideways)
+        return paint.GUTTER + left, paint.GUTTER + right
 
     def _wanted_thumb(self) -> range:
         """The lines of the body where the scroll bar shows its thumb."""

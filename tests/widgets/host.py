@@ -1,6 +1,6 @@
 """A small program with nothing but a record table, to test it, to look at it and to measure it.
 
-Run as `python -m tests.widgets.host [ROWS] [--live]` it is a table to play with: `s` and `S` sort,
+Run as `python -m tests.widgets.host [ROWS] [--textual]` it is a table to play with: `s`, `S` sort,
 `h` holds and releases, `x` makes a change, `d` dims, `t` takes the next theme, `q` quits.
 """
 
@@ -16,6 +16,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from agentco_tui.text import plain, signs
+from agentco_tui.widgets import partial_paint
 from agentco_tui.widgets.record_table import Cell, Column, Kind, RecordTable, Tone
 
 
@@ -250,5 +251,7 @@ class Host(App[None]):
 
 
 if __name__ == "__main__":
+    if "--textual" not in sys.argv:
+        partial_paint.install()
     numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
     Host(numbers[0] if numbers else 200, sort=("age", False)).run()

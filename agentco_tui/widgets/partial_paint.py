@@ -1,0 +1,205 @@
+"""Makes Textual write only what was asked to be repainted, and each change of style only once.
+
+Textual 8.2.8 repaints a region by writing each line from the left edge of the widget up to the
+region's right edge (`ChopsUpdate.render_segments` crops at the right only; a note in its source
+says that it should crop at both), and ends every segment with a reset, so that the next must name
+both its colours again. A cell of six letters at the right of a table of 120 columns cost 203
+bytes. Written from its own left edge, with only the difference between one style and the next, it
+costs about 50, and a whole screen about half.
+
+This replaces two methods of a module of Textual's that isn't public, so it looks before it leaps:
+`install` tries the originals on a small picture and changes nothing if they don't write what is
+expected, as they won't once Textual mends it. Everything works without it, at the old price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Final
+
+from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS, Console
+from rich.segment import Segment
+from rich.style import Style
+from textual import _compositor
+from textual.geometry import Region
+from textual.strip import Strip
+
+_ATTRIBUTES: Final = (
+    ("bold", 1, 22),
+    ("dim", 2, 22),
+    ("italic", 3, 23),
+    ("underline", 4, 24),
+    ("blink", 5, 25),
+    ("blink2", 6, 25),
+    ("reverse", 7, 27),
+    ("conceal", 8, 28),
+    ("strike", 9, 29),
+    ("underline2", 21, 24),
+    ("frame", 51, 54),
+    ("encircle", 52, 54),
+    ("overline", 53, 55),
+)
+"""Rich's attributes with the SGR codes that turn them on and off (ECMA-48 8.3.117)."""
+_SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
+_RESET: Final = "\x1b[0m"
+
+Look = tuple[frozenset[int], str, str]
+"""A style as the terminal knows it: attribute codes, codes of the colour and of the ground."""
+_PLAIN: Final[Look] = (frozenset(), "", "")
+
+
+@lru_cache(4_096)
+def _look(style: Style, system: ColorSystem) -> Look:
+    """What a style comes to in a terminal with these colours."""
+    attributes = frozenset(on for name, on, _ in _ATTRIBUTES if getattr(style, name))
+    color, ground = style.color, style.bgcolor
+    return (
+        attributes,
+        "" if color is None else ";".join(color.downgrade(system).get_ansi_codes()),
+        "" if ground is None else ";".join(ground.downgrade(system).get_ansi_codes(False)),
+    )
+
+
+@lru_cache(4_096)
+def _change(before: Look, after: Look) -> str:
+    """The shortest sequence that turns one look into the other."""
+    if before == after:
+        return ""
+    if after == _PLAIN:
+        return _RESET
+    codes: list[str] = []
+    off = {code for _, on, code in _ATTRIBUTES if on in before[0] and on not in after[0]}
+    codes += map(str, sorted(off))
+    codes += (
+        str(on)
+        for _, on, code in _ATTRIBUTES
+        if on in after[0] and (on not in before[0] or code in off)
+    )
+    for was, now, default in ((before[1], after[1], "39"), (before[2], after[2], "49")):
+        if was != now:
+            codes.append(now or default)
+    step = f"\x1b[{';'.join(codes)}m"
+    anew = [*map(str, sorted(after[0])), *filter(None, after[1:])]
+    whole = f"\x1b[0;{';'.join(anew)}m"
+    return min(step, whole, key=len)
+
+
+class Pen:
+    """Writes segments, remembering the style the terminal is in."""
+
+    def __init__(self, system: ColorSystem) -> None:
+        self.out: list[str] = []
+        self._system = system
+        self._look = _PLAIN
+
+    def move(self, x: int, y: int) -> None:
+        """Goes to a cell, counted from 0."""
+        self.out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
+
+    def write(self, segments: Iterable[Segment]) -> None:
+        """Writes segments where the terminal's cursor is."""
+        for text, style, control in segments:
+            if control or not text:
+                self.out.append(text)
+            elif style is None:
+                self._turn(_PLAIN, text)
+            elif style.link:
+                self.lift()
+                self.out.append(Strip.render_style(style, text, self._system))
+            else:
+                self._turn(_look(style, self._system), text)
+
+    def lift(self) -> None:
+        """Leaves the terminal in its plain style."""
+        self.out.append(_change(self._look, _PLAIN))
+        self._look = _PLAIN
+
+    def _turn(self, look: Look, text: str) -> None:
+        now = self._look
+        if look is not now:
+            if look[2] == now[2] and text.isspace() and not (look[0] | now[0]) & _SHOW_ON_BLANKS:
+                look = now
+            self.out.append(_change(now, look))
+            self._look = look
+        self.out.append(text)
+
+
+def _system(console: Console) -> ColorSystem:
+    return COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
+
+
+def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
+    """What to write for a partial update: of each span (line, left, right) just that."""
+    pen = Pen(_system(console))
+    for y, left, right in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is None or x >= right or end <= left:
+                continue
+            start, stop = max(x, left), min(end, right)
+            pen.move(start, y)
+            pen.write(strip.crop(start - x, stop - x))
+    pen.lift()
+    return "".join(pen.out)
+
+
+def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
+    """What to write for a whole screen."""
+    pen = Pen(_system(console))
+    for y, strips in enumerate(update.strips, update.region.y):
+        pen.move(update.region.x, y)
+        for strip in strips:
+            pen.write(strip)
+    pen.lift()
+    return "".join(pen.out)
+
+
+_ORIGINALS: dict[type, Callable[..., str]] = {}
+
+
+def installed() -> bool:
+    """True if repaints cost what they show, so that several small ones beat a large one."""
+    return bool(_ORIGINALS)
+
+
+def install() -> bool:
+    """Puts the two methods in force, for all apps of this process; False if Textual isn't as
+    expected and was left alone. Doing it twice is harmless.
+    """
+    if _ORIGINALS:
+        return True
+    try:
+        if not _as_expected():
+            return False
+    except (AttributeError, TypeError, ValueError, LookupError):
+        return False
+    _put(_compositor.ChopsUpdate, render_chops)
+    _put(_compositor.LayoutUpdate, render_layout)
+    return True
+
+
+def uninstall() -> None:
+    """Puts Textual's own methods back."""
+    while _ORIGINALS:
+        kind, original = _ORIGINALS.popitem()
+        setattr(kind, "render_segments", original)  # noqa: B010  mypy forbids the plain way
+
+
+def _put(kind: type[Any], method: Callable[..., str]) -> None:
+    _ORIGINALS[kind] = kind.render_segments
+    kind.render_segments = method
+
+
+def _as_expected() -> bool:
+    """True if the originals write a small picture the way this module was made for."""
+    console = Console(color_system="truecolor", force_terminal=True, width=8, height=2)
+    bold = Style(bold=True)
+    strip = Strip([Segment("abcd", bold), Segment("efgh")], 8)
+    chops = _compositor.ChopsUpdate([{0: strip}, {0: strip}], [(0, 2, 6), (1, 0, 8)], [[8], [8]])
+    expected = "\x1b[1;1H\x1b[1mabcd\x1b[0mef\n\x1b[2;1H\x1b[1mabcd\x1b[0mefgh"
+    if chops.render_segments(console) != expected:
+        return False
+    layout = _compositor.LayoutUpdate([[strip], [strip]], Region(0, 0, 8, 2))
+    line = "\x1b[1mabcd\x1b[0mefgh"
+    return layout.render_segments(console) == f"\x1b[1;1H{line}\n\x1b[2;1H{line}"
