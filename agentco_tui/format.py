@@ -110,7 +110,9 @@ def duration(seconds: float | None) -> SafeText:
         return SafeText(f"{whole // _MINUTE} m {whole % _MINUTE:02d} s")
     if whole < _DAY:
         return SafeText(f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02d} m")
-    return SafeText(f"{min(whole // _DAY, 999_999):,} d {whole % _DAY // _HOUR:02d} h")
+    if whole >= 1_000_000 * _DAY:
+        return SafeText(">999,999 d")
+    return SafeText(f"{whole // _DAY:,} d {whole % _DAY // _HOUR:02d} h")
 
 
 def money(sum_: Money | None, short: bool = False) -> SafeText:
@@ -161,7 +163,7 @@ def _sum(amount: Decimal, decimals: int, short: bool) -> str:
     exponent = amount.adjusted()
     if exponent < _SMALLEST:
         return "<0.000000001"
-    if exponent < -1:
+    if exponent < (-1 if decimals else 0):
         return _at_least(amount, decimals)
     return _large(amount, short) or f"{_rounded(amount, decimals):,}"
 
@@ -215,7 +217,7 @@ def percent(share: Decimal | None, derived: bool = False) -> SafeText:
     """
     if share is None or not share.is_finite():
         return signs.missing
-    if share.adjusted() > 4 and share:
+    if share.adjusted() > 2 and share:
         text = ">99,999 %" if share > 0 else "<-99,999 %"
     elif share < 0:
         text = f"{min(-1, round(share * 100)):,} %" if share <= Decimal("-0.01") else "<0 %"
@@ -259,7 +261,9 @@ def size(amount: int | None) -> SafeText:
         return signs.missing
     if abs(amount) < 1_000:
         return SafeText(f"{amount} B")
-    figure = amount / 1_000 if abs(amount) < 10**18 else math.copysign(10**15, amount)
+    if abs(amount) >= 10**18:
+        return SafeText(">999,999 TB" if amount > 0 else "<-999,999 TB")
+    figure = amount / 1_000
     for unit in ("kB", "MB", "GB"):
         if abs(figure) < 999.95:
             return SafeText(f"{figure:.1f} {unit}")

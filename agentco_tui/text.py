@@ -43,7 +43,7 @@ from agentco_tui.signs import (
     signs,
     use_ascii,
 )
-from agentco_tui.width import MARK, MARKS, Align, cell_width, char_class, clip, fit, head, wrap
+from agentco_tui.width import MARK, MARKS, Align, cell_width, clip, fit, head, one_of, wrap
 
 __all__ = [
     "Align",
@@ -69,10 +69,12 @@ __all__ = [
 
 _REMOVED: Final = "\ue000"
 """Stands for a removed character while cleaning; the input's own are replaced, as all private."""
-_HOSTILE: Final = re.compile(f"[^{char_class(cells.NARROW, cells.WIDE, cells.MARKS)}]+")
+_HOSTILE: Final = re.compile(one_of(cells.NARROW, cells.WIDE, cells.MARKS, negated=True) + "+")
 """What must not be shown as it is."""
-_MARKS_TOO_MANY: Final = re.compile(f"([{MARKS}]{{2}})[{MARKS}]+")
-_MARKS_AT_START: Final = re.compile(f"^[{MARKS}]+", re.MULTILINE)
+_OVER_EIGHT_MARKS: Final = re.compile(f"({MARKS}{{8}}){MARKS}+")
+_OVER_TWO_MARKS: Final = re.compile(f"({MARKS}{{2}}){MARKS}+")
+_MARKS_AT_START: Final = re.compile(f"^{MARKS}+")
+_MARKS_AND_SIGN: Final = rf"\1{_REMOVED}"
 _REMOVED_RUN: Final = re.compile(f"{_REMOVED}+")
 _LINE_END: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _HANGUL: Final = re.compile(
@@ -92,6 +94,11 @@ _IN_EMOJI: Final = re.compile(
 )
 """What changes only the look of the emoji before it."""
 
+
+def _texts(which: Signs) -> list[str]:
+    return [sign for sign in vars(which).values() if isinstance(sign, str)]
+
+
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
 _ASCII_FOR: Final[dict[str, str]] = {
     **dict.fromkeys("–—−‐‑‒―·", "-"),
@@ -102,7 +109,8 @@ _ASCII_FOR: Final[dict[str, str]] = {
     **{"ł": "l", "Ł": "L", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "€": "EUR"},
     **{"£": "GBP", "¥": "JPY", "©": "(c)", "®": "(r)", "°": "deg", "␡": "^?"},
     **{chr(0x2400 + code): "^" + chr(0x40 + code) for code in range(32)},
-    **{sign: vars(ASCII)[name] for name, sign in vars(UNICODE).items() if isinstance(sign, str)},
+    # Backwards, so that ▲ is the warning and not the sort order.
+    **dict(zip(_texts(UNICODE)[::-1], _texts(ASCII)[::-1], strict=True)),
 }
 
 
@@ -168,16 +176,12 @@ def _clean(text: str) -> str:
         text = _HANGUL.sub(_compose, text)
         text = _HOSTILE.sub(_replace_hostile, text)
     if MARK.search(text):
-        # Bounded first: putting a long run of marks in order takes quadratic time.
-        text = _bound_marks(text)
-        text = _bound_marks(unicodedata.normalize("NFC", text))
+        text = _MARKS_AT_START.sub(_REMOVED, text)
+        # Bounded before composing: putting a long run of marks in order takes quadratic time.
+        text = unicodedata.normalize("NFC", _OVER_EIGHT_MARKS.sub(_MARKS_AND_SIGN, text))
+        text = _OVER_TWO_MARKS.sub(_MARKS_AND_SIGN, text)
     text = _REMOVED_RUN.sub("\ufffd", text)
     return text.translate(_ascii_for) if in_ascii() else text
-
-
-def _bound_marks(text: str) -> str:
-    text = _MARKS_AT_START.sub(_REMOVED, text)
-    return _MARKS_TOO_MANY.sub(rf"\1{_REMOVED}", text)
 
 
 def _is_plain(text: str) -> bool:
@@ -201,9 +205,7 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
     if cut:
         text = text[:limit]
     if not _is_plain(text):
-        if "\n" in text or "\r" in text or not text.isascii():
-            text = _LINE_END.sub("\n", text)
-        text = text.replace("\n", signs.newline).replace("\t", signs.tab)
+        text = _LINE_END.sub("\n", text).replace("\n", signs.newline).replace("\t", signs.tab)
         text = _clean(text)
     return clip(SafeText(text + signs.ellipsis if cut else text), max_cells)
 
@@ -218,23 +220,22 @@ def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -
         return signs.missing
     limit = 4 * max(max_cells, 1)
     text = _as_text(value, limit + 1)
-    length = len(value) if isinstance(value, str) else len(text)
+    unread = (len(value) if isinstance(value, str) else len(text)) - limit
     text = text[:limit]
     if not _is_plain(text):
         text = _LINE_END.sub("\n", text).replace("\t", "    ")
         text = "\n".join(map(_clean_line, text.split("\n")))
-    whole = length <= limit and text.count("\n") < max_lines
-    if whole and len(text) - text.count("\n") <= max_cells and cell_width(text) <= max_cells:
+    if unread <= 0 and text.count("\n") < max_lines and cell_width(text) <= max_cells:
         return SafeText(text)
-    return _cut_block(text, length, max_cells, max_lines)
+    return _cut_block(text, max(unread, 0), max_cells, max_lines)
 
 
 def _clean_line(line: str) -> str:
     return line if _is_plain(line) else _clean(line)
 
 
-def _cut_block(text: str, length: int, max_cells: int, max_lines: int) -> SafeText:
-    """The first lines of `text`, and a last one that says how much of `length` is missing."""
+def _cut_block(text: str, unread: int, max_cells: int, max_lines: int) -> SafeText:
+    """The first lines of `text`; the last one says what is missing, `unread` included."""
     kept: list[str] = []
     room = max_cells - 40
     for line in text.split("\n"):
@@ -245,7 +246,7 @@ def _cut_block(text: str, length: int, max_cells: int, max_lines: int) -> SafeTe
         room -= cell_width(shown)
         if shown != line:
             break
-    rest = max(1, length - sum(map(len, kept)) - len(kept))
+    rest = max(1, unread + len(text) - len("\n".join(kept)))
     notice = plain(f"{signs.ellipsis} {rest:,} more character{'s' if rest != 1 else ''}")
     return SafeText("\n".join([*kept, clip(notice, max_cells)]))
 
@@ -318,7 +319,7 @@ def escaped(value: object, max_cells: int = 4_000) -> SafeText:
     return clip(SafeText(shown + signs.ellipsis if cut else shown), max_cells)
 
 
-_RISKY: Final = re.compile(f"[{MARKS}]|{_HOSTILE.pattern[:-1]}")
+_RISKY: Final = re.compile(f"{MARKS}|{_HOSTILE.pattern[:-1]}")
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -363,12 +364,14 @@ def clipboard_text(value: object, cap: int = 70_000) -> str:
         joiners = [(found.start(), found.end()) for found in _IN_EMOJI.finditer(text)]
         inside = {at for start, end in joiners for at in range(start, end)}
         text = "".join(
-            char
-            if at in inside or char in "\n\t" or unicodedata.category(char)[0] != "C"
-            else "\ufffd"
+            char if at in inside or char in "\n\t" or _may_be_copied(char) else "\ufffd"
             for at, char in enumerate(text)
         )
     return text.encode("utf-8")[:cap].decode("utf-8", "ignore")
+
+
+def _may_be_copied(char: str) -> bool:
+    return unicodedata.category(char)[0] != "C" and not "\U000e0000" <= char <= "\U000e0fff"
 
 
 def csv_cell(value: object) -> SafeText:

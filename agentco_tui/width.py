@@ -7,6 +7,7 @@ and terminals agree on every width (`cells`). Import these names from `text`.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -16,21 +17,26 @@ from agentco_tui.signs import SafeText, signs
 Align = Literal["left", "right", "center"]
 
 
-def char_class(*tables: str) -> str:
-    """The ranges of `cells` as the inside of a regular expression's character class."""
-    out = []
-    for span in " ".join(tables).split():
-        first, _, last = span.partition("-")
-        out.append(f"\\U{int(first, 16):08x}-\\U{int(last or first, 16):08x}")
-    return "".join(out)
+def one_of(*tables: str, negated: bool = False) -> str:
+    """Regular expression for one character of these tables of `cells`, or one of no such table.
+
+    Characters above U+FFFF are tried apart: in a class they are compared with one range after the
+    other, for every character that is not found before.
+    """
+    spans = [span.partition("-") for span in " ".join(tables).split()]
+    # Highest first: emoji come before the scripts that nobody has written for a thousand years.
+    pairs = sorted(((int(a, 16), int(b or a, 16)) for a, _, b in spans), reverse=True)
+    low = "".join(f"{chr(a)}-{chr(b)}" for a, b in pairs if a < 0x10000)
+    high = "".join(f"{chr(a)}-{chr(b)}" for a, b in pairs if a >= 0x10000)
+    if negated:
+        return f"(?:[^{low}{_HIGH}]|[{_HIGH}](?<![{high}]))"
+    return f"(?:[{low}]|[{_HIGH}](?<=[{high}]))"
 
 
-MARKS: Final = char_class(cells.MARKS)
-"""The marks that may be shown, as the inside of a character class."""
-MARK: Final = re.compile(f"[{MARKS}]")
-_WIDE: Final = re.compile(f"[{char_class(cells.WIDE)}]")
-_UNEVEN: Final = re.compile(f"{_WIDE.pattern}|{MARK.pattern}")
-_CLUSTER: Final = re.compile(f".[{MARKS}]*", re.DOTALL)
+_HIGH: Final = "\U00010000-\U0010ffff"
+MARKS: Final = one_of(cells.MARKS)
+MARK: Final = re.compile(MARKS)
+_UNEVEN: Final = re.compile(one_of(cells.WIDE, cells.MARKS))
 
 
 def cell_width(text: str) -> int:
@@ -41,9 +47,9 @@ def cell_width(text: str) -> int:
 
 
 def _count_cells(text: str) -> int:
-    if not _UNEVEN.search(text):
-        return len(text) - text.count("\n")
-    return len(text) - text.count("\n") + len(_WIDE.findall(text)) - len(MARK.findall(text))
+    uneven = _UNEVEN.findall(text)
+    marks = sum(1 for char in uneven if unicodedata.combining(char))
+    return len(text) - text.count("\n") + len(uneven) - 2 * marks
 
 
 _uneven_width: Final = lru_cache(maxsize=4_096)(_count_cells)
@@ -53,14 +59,18 @@ def head(text: str, width: int) -> str:
     """The longest beginning of `text` that takes at most `width` cells, its marks whole."""
     if width <= 0:
         return ""
-    if text.isascii() or not _UNEVEN.search(text):
-        return text[:width]
-    taken = 0
-    for cluster in _CLUSTER.finditer(text):
-        taken += 2 if _WIDE.match(cluster[0]) else 1
+    more = 0  # cells taken so far beyond one for each character
+    for found in () if text.isascii() else _UNEVEN.finditer(text):
+        taken = found.start() + more
         if taken > width:
-            return text[: cluster.start()]
-    return text
+            break
+        if unicodedata.combining(found[0]):
+            more -= 1
+        elif taken + 2 > width:
+            return text[: found.start()]
+        else:
+            more += 1
+    return text[: width - more]
 
 
 def clip(text: SafeText, width: int) -> SafeText:
@@ -103,10 +113,10 @@ def wrap(text: SafeText, width: int) -> list[SafeText]:
                 rest = rest[1:]
                 continue
             at = len(first)
-            if rest[at] != " ":
+            if rest[at] != " " and first[-1] != " ":
                 blank = first.rstrip(" ").rfind(" ")
                 # Blanks at the very start are an indent, no place to break.
-                if first[:blank].strip(" "):
+                if blank > 0 and first[:blank].strip(" "):
                     at = blank
             lines.append(SafeText(rest[:at].rstrip(" ")))
             rest = rest[at:].lstrip(" ")

@@ -60,11 +60,13 @@ def ranges(points: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 def table() -> dict[str, str]:
     """Name of the class to its ranges in hexadecimal, "20-7e a1 ..."."""
+    widths = {char: width_of(char) for char in map(chr, range(0x20, 0x110000))}
     classes: dict[int, list[int]] = {0: [], 1: [], 2: []}
-    for point in range(0x20, 0x110000):
-        width = width_of(chr(point))
-        if width is not None:
-            classes[width].append(point)
+    for char, width in widths.items():
+        composed = unicodedata.normalize("NFC", char) if width is not None else char
+        # Cleaning composes, which takes some characters apart into what must not be shown.
+        if width is not None and all(widths[part] is not None for part in composed):
+            classes[width].append(ord(char))
     return {
         name: " ".join(f"{a:x}-{b:x}" if a != b else f"{a:x}" for a, b in ranges(classes[width]))
         for name, width in (("NARROW", 1), ("WIDE", 2), ("MARKS", 0))

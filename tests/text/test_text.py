@@ -1,0 +1,281 @@
+"""What `text` makes of hostile and foreign strings, by example."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from agentco_tui.text import (
+    SafeText,
+    cell_width,
+    clip_for_terminal_title,
+    clipboard_text,
+    csv_cell,
+    escaped,
+    fit,
+    joined,
+    plain,
+    safe,
+    safe_block,
+    signs,
+    wrap,
+)
+
+from .judges import columns_of_bars, widths
+from .payloads import BOMBS, PAYLOADS
+
+
+def forbidden(text: str) -> list[str]:
+    """The characters of `text` that must never reach a terminal."""
+    return [
+        ascii(char)
+        for char in text
+        if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        or 0xFE00 <= ord(char) <= 0xFE0F
+        or char in "\u115f\u1160\u3164\uffa0\u2800\u034f"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("Pay the invoice", "Pay the invoice"),
+        ("", ""),
+        ("\x1b[31mred", "␛[31mred"),
+        ("a\x00b\x7f\x9b", "a␀b␡\ufffd"),
+        ("one\r\ntwo\nthree\rfour\x85five\u2028six", "one⏎two⏎three⏎four⏎five⏎six"),
+        ("a\tb", "a⇥b"),
+        ("a\u202eb", "a\ufffdb"),
+        ("a" + "\u200b" * 90 + "b", "a\ufffdb"),
+        ("\ud800", "\ufffd"),
+        ("\ud83d\ude00", "\ufffd\ufffd"),
+        ("a\u2800b\xa0c\u3000d", "a b c d"),
+        ("👩🏽‍💻 ❤️ 1️⃣", "👩💻 ❤ 1"),
+        ("👨\u200d\u200d👩", "👨\ufffd👩"),
+        ("🇩🇪", "ⒹⒺ"),
+        ("e\u0301", "é"),
+        ("a\u0334\u0322\u030a\u0301\u0302\u0303b", "ǻ\u0334\u0322\ufffdb"),
+        ("\u03b1\u0313\u0301\u0345", "ᾄ"),
+        ("\u0301x", "\ufffdx"),
+        ("\u1112\u1161\u11ab", "한"),
+        ("[@click=app.quit]x[/]", "[@click=app.quit]x[/]"),
+        ("日本語", "日本語"),
+        ("\U0001f3f4\U000e0067\U000e007f", "🏴\ufffd"),
+    ],
+)
+def test_safe(given: str, expected: str) -> None:
+    assert safe(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, "–"),
+        (True, "true"),
+        (-1234, "-1234"),
+        (0.1, "0.1"),
+        (float("nan"), "nan"),
+        (Decimal("1.50"), "1.50"),
+        (Decimal("1E+999999"), "1E+999999"),
+        pytest.param(10**5000, "an integer of about 5000 digits", id="huge"),
+        (b"caf\xc3\xa9 \xff", "café \ufffd"),
+        (date(2025, 11, 19), "2025-11-19"),
+        ({}, "{}"),
+        ({"a": [1, None, {"b\n": False}]}, "{a: [1, null, {b⏎: false}]}"),
+        (("x", 2), "[x, 2]"),
+        (object(), "<object>"),
+        (ValueError("the key is sk-1"), "<ValueError>"),
+    ],
+)
+def test_safe_takes_any_value(given: object, expected: str) -> None:
+    assert safe(given) == expected
+    assert safe_block(given) == expected.replace("⏎", "\n")
+
+
+def test_containers_are_bounded() -> None:
+    deep: object = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    assert cell_width(safe(deep)) < 40
+    itself: list[object] = []
+    itself += [itself] * 50
+    assert cell_width(safe(itself)) == 400
+    assert cell_width(safe({str(n): "y" * 10_000 for n in range(10_000)})) == 400
+
+
+@pytest.mark.parametrize("name", [*PAYLOADS, *BOMBS])
+def test_payloads_become_safe(name: str) -> None:
+    payload = {**PAYLOADS, **BOMBS}[name]
+    line, block, shown = safe(payload), safe_block(payload), escaped(payload)
+    assert not forbidden(line + shown + block.replace("\n", ""))
+    assert cell_width(line) <= 400
+    assert cell_width(block) <= 20_000
+    assert block.count("\n") < 2_000
+    assert cell_width(shown) <= 4_000
+    for text in (line, shown, *block.split("\n")):
+        assert widths(text) == {cell_width(text)}
+    assert safe(line) == line
+    assert safe_block(block) == block
+    assert safe(payload, 10) == safe(safe(payload, 10), 10)
+    assert not forbidden(clip_for_terminal_title(payload))
+    assert not forbidden(csv_cell(payload))
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_nothing_goes_unseen(name: str) -> None:
+    """Text that loses something shows a sign, but for what only changes the look of an emoji."""
+    payload = PAYLOADS[name]
+    composed = unicodedata.normalize("NFC", payload)
+    lost = [
+        char
+        for char in composed
+        if forbidden(char) and char not in "\n\r\t\x0b\x0c\x85\u2028\u2029\u200d\ufe0e\ufe0f\u2800"
+    ]
+    pictures = [char for char in safe(payload) if char == "\ufffd" or "\u2400" <= char <= "\u2421"]
+    assert pictures or not lost
+
+
+def test_rows_stay_aligned_in_a_terminal() -> None:
+    for width in (1, 2, 3, 7, 8, 30):
+        rows = [f"|{fit(safe(text), width)}|x" for text in PAYLOADS.values()]
+        rows += [f"|{fit(safe(text), width, 'right')}|x" for text in PAYLOADS.values()]
+        rows += [f"|{fit(safe_block(text), width, 'center')}|x" for text in BOMBS.values()]
+        # Bars inside the payloads would be counted too.
+        rows = [row[0] + row[1:-2].replace("|", "!") + row[-2:] for row in rows]
+        for row, bars in zip(rows, columns_of_bars(rows, width + 4), strict=True):
+            assert bars == [0, width + 1], (width, ascii(row))
+
+
+def test_wrapped_panes_stay_aligned_in_a_terminal() -> None:
+    rows = []
+    for text in PAYLOADS.values():
+        rows += [f"|{fit(line, 12)}|" for line in wrap(safe_block(text.replace("|", "!")), 12)]
+    assert all(bars == [0, 13] for bars in columns_of_bars(rows, 14))
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "align", "expected"),
+    [
+        ("abc", 5, "left", "abc  "),
+        ("abc", 5, "right", "  abc"),
+        ("abc", 6, "center", " abc  "),
+        ("abc", 3, "left", "abc"),
+        ("abcd", 3, "left", "ab…"),
+        ("abcd", 1, "left", "…"),
+        ("abcd", 0, "left", ""),
+        ("abcd", -3, "left", ""),
+        ("日本語", 6, "left", "日本語"),
+        ("日本語", 5, "left", "日本…"),
+        ("日本語", 4, "left", "日… "),
+        ("日本語", 4, "right", " 日…"),
+        ("日", 1, "left", "…"),
+        ("q\u0323\u0307q\u0323q", 2, "left", "q\u0323\u0307…"),
+        ("a\nb", 4, "left", "a⏎b "),
+    ],
+)
+def test_fit(text: str, width: int, align: str, expected: str) -> None:
+    assert fit(SafeText(text), width, align) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("", 5, [""]),
+        ("one two three", 7, ["one two", "three"]),
+        ("one two three", 8, ["one two", "three"]),
+        ("abcdefgh", 3, ["abc", "def", "gh"]),
+        ("a\n\nb", 3, ["a", "", "b"]),
+        ("    indented code", 10, ["    indent", "ed code"]),
+        ("  a bcdef", 6, ["  a", "bcdef"]),
+        ("日本語日本", 5, ["日本", "語日", "本"]),
+        ("日a", 1, ["\ufffd", "a"]),
+        ("one    two", 5, ["one", "two"]),
+        ("ab ", 2, ["ab", ""]),
+    ],
+)
+def test_wrap(text: str, width: int, expected: list[str]) -> None:
+    assert wrap(SafeText(text), width) == expected
+
+
+def test_blocks_keep_their_lines() -> None:
+    assert safe_block("a\r\nb\rc\x0bd\x0ce\x85f\u2028g\u2029h") == "a\nb\nc\nd\ne\nf\ng\nh"
+    assert safe_block("a\tb\n\u0301c") == "a    b\n\ufffdc"
+
+
+def test_blocks_tell_what_was_cut() -> None:
+    assert safe_block("x" * 1_000, max_cells=100) == "x" * 60 + "\n… 940 more characters"
+    assert safe_block("a\nb\nc\nd", max_lines=3) == "a\nb\n… 4 more characters"
+    assert safe_block("a\nb\nc", max_lines=3) == "a\nb\nc"
+    assert safe_block("y" * 10**7).endswith("more characters")
+    assert safe_block("\u200b" * 90_000).endswith("… 10,000 more characters")
+
+
+def test_escaped_shows_what_was_sent() -> None:
+    sent = "a\x1b[0m\u202e\U000e0041\ud800\n\t\\é日e\u0301\xa0"
+    assert escaped(sent) == (
+        r"a\x1b[0m\u202e\U000e0041\ud800\n\t\\é日e\u0301\xa0".replace("\\\\", "\\\\")
+    )
+    assert escaped("x" * 50, max_cells=10) == "x" * 9 + "…"
+
+
+def test_plain_refuses_what_is_not_safe() -> None:
+    assert plain("▲ 3 tasks wait – look") == "▲ 3 tasks wait – look"
+    with pytest.raises(AssertionError):
+        plain("\x1b[31m")
+
+
+def test_joined_leaves_out_empty_parts() -> None:
+    assert joined([safe("a"), safe(""), safe("b")], " · ") == "a · b"
+
+
+def test_clipboard_keeps_text_whole_and_drops_what_is_unseen() -> None:
+    assert clipboard_text("a\tb\r\nc\n") == "a\tb\nc\n"
+    assert clipboard_text("👩🏽‍💻 नमस्ते ที่") == "👩🏽‍💻 नमस्ते ที่"
+    assert clipboard_text("x\x1b]52;c;\x07\u202e\ud800") == "x\ufffd]52;c;\ufffd\ufffd\ufffd"
+    assert "\U000e0041" not in clipboard_text("hi\U000e0041\U000e0101")
+    for payload in (*PAYLOADS.values(), *BOMBS.values()):
+        assert len(clipboard_text(payload).encode()) <= 70_000
+    assert clipboard_text("日" * 10, cap=10) == "日日日"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'⇥=1"),
+        ("\r=1", "'⏎=1"),
+        ("  =1", "'  =1"),
+        ("\xa0=1", "' =1"),
+        ("＝1", "'＝1"),
+        ("a=1", "a=1"),
+        ("", ""),
+        (None, ""),
+        (-5, "-5"),
+        (Decimal("-1.5"), "-1.5"),
+        (["=1"], "[=1]"),
+    ],
+)
+def test_csv_cells_run_nothing(given: object, expected: str) -> None:
+    assert csv_cell(given) == expected
+
+
+@pytest.mark.usefixtures("ascii_mode")
+def test_ascii_mode_has_nothing_but_ascii() -> None:
+    assert safe("Café – naïve “Ω” 日 ß\n\x1b") == 'Cafe - naive "?" ? ss|^['
+    assert safe("🇩🇪 e\u0301 ●▲✖") == "DE e *!x"
+    assert plain("▲ wait…") == "! wait~"
+    assert safe(None) == signs.missing == "-"
+    for payload in (*PAYLOADS.values(), *BOMBS.values()):
+        line, block = safe(payload), safe_block(payload)
+        assert line.isascii()
+        assert line.isprintable()
+        assert block.replace("\n", "").isprintable()
+        assert (block + escaped(payload) + fit(line, 9)).isascii()
+        assert safe(line) == line
+        assert safe_block(block) == block
