@@ -1,0 +1,387 @@
+"""The one place that speaks HTTP: what goes out, what may come back, and for how long.
+
+Built as SAFETY found it safe: the key is added last and for the configured origin only, nothing
+is taken from the environment unless asked, no redirect is followed, no cookie kept, no body read
+past a cap, and every request has a time limit as a whole. Whatever goes wrong comes out as an
+ApiError, without the exceptions of the layers below, whose texts and frames may hold the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import anyio
+import httpcore
+import httpx
+
+from agentco_tui import __version__
+from agentco_tui.api import answered
+from agentco_tui.api.answered import KEY_SOURCE, Asked
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.errors import ApiError, Broken
+from agentco_tui.api.incoming import OFFERED_ENCODING, Incoming, Reply, unpacked_body
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.measured import Measured
+from agentco_tui.api.outgoing import Outgoing, Pairs, outgoing
+from agentco_tui.api.redaction import quiet_http_loggers
+from agentco_tui.api.retry import RetryPolicy
+from agentco_tui.api.tls import no_tls_context, tls_context
+from agentco_tui.api.unanswered import Trouble, trouble_of, unanswered
+from agentco_tui.api.unpacking import DamagedBodyError
+from agentco_tui.api.wire import Wire
+from agentco_tui.text import safe
+
+__all__ = ["Incoming", "Limits", "Reply", "Transport"]
+
+_ERROR_BODY_CAP: Final = 256 * 1024
+_ERROR_BODY_SECONDS: Final = 3.0
+_PORTS: Final = {"http": 80, "https": 443}
+
+BELOW: Final = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    httpx.StreamError,
+    httpx.CookieConflict,
+    # What may come through httpx untranslated.
+    httpcore.ConnectionNotAvailable,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+    anyio.BrokenResourceError,
+    anyio.BusyResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+    DamagedBodyError,
+    UnicodeError,
+    # Holds ssl.SSLError, TimeoutError and ConnectionError.
+    OSError,
+)
+"""All that the layers below are known to raise; anything else is a mistake of ours."""
+
+T = TypeVar("T")
+
+
+class BearerAuth(httpx.Auth):
+    """Adds the key to a request for the configured origin, and to no other."""
+
+    def __init__(self, key: ApiKey, origin: httpx.URL) -> None:
+        self._key = key
+        self._origin = _origin(origin)
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Raises NotSent for a request to anywhere else; part of httpx's interface."""
+        if _origin(request.url) != self._origin:
+            asked = Asked(request.method, "", safe(self._origin[1].decode("ascii", "replace")))
+            raise answered.not_sent(asked, "the request would have left the configured address")
+        request.headers["Authorization"] = f"Bearer {self._key.reveal()}"
+        yield request
+
+    def __repr__(self) -> str:
+        return f"BearerAuth({self._key!r})"
+
+
+class _Pools(httpx.AsyncBaseTransport):
+    """Kept connections for reads, a fresh one for each write.
+
+    A platform may close a kept connection in the moment in which we send on it. A read is then
+    sent again; for a write it would leave the outcome unknown, for no better reason than that.
+    """
+
+    def __init__(self, context: ssl.SSLContext, kept: httpx.Limits) -> None:
+        fresh = httpx.Limits(max_connections=4, max_keepalive_connections=0)
+        self._reads = httpx.AsyncHTTPTransport(verify=context, limits=kept, trust_env=False)
+        self._writes = httpx.AsyncHTTPTransport(verify=context, limits=fresh, trust_env=False)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        pool = self._reads if request.method == "GET" else self._writes
+        return await pool.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._reads.aclose()
+        await self._writes.aclose()
+
+
+class Transport:
+    """Sends requests to one platform with one key. Use it with `async with`, in one event loop."""
+
+    def __init__(
+        self,
+        base: BaseUrl,
+        key: ApiKey,
+        *,
+        ca_file: Path | None = None,
+        trust_env: bool = False,
+        limits: Limits | None = None,
+        retry: RetryPolicy | None = None,
+        key_source: str = KEY_SOURCE,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Nothing is sent yet.
+
+        `ca_file`: believe only these CAs. `trust_env`: take proxies and CA files from the
+        environment. `key_source`: the words for where the key is kept, for the sentence of a 401.
+        `clock`: seconds since 1970. Raises CredentialError for a host name, a `ca_file` or a proxy
+        setting that cannot be used.
+        """
+        self.base = base
+        self.limits = limits or Limits()
+        self.measured = Measured()
+        self._retry = retry or RetryPolicy()
+        self._key_source = key_source
+        self._clock = clock
+        self._closed = False
+        try:
+            origin = httpx.URL(base.origin)
+        except (httpx.InvalidURL, UnicodeError):
+            raise CredentialError(
+                f"the host {safe(base.host, 80)} cannot be a host name: check base_url"
+            ) from None
+        self._host = safe(base.origin.partition("://")[2], 120)
+        self._auth = BearerAuth(key, origin)
+        self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
+        quiet_http_loggers()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Pairs = (),
+        json_body: bytes | None = None,
+        accept: str = "application/json",
+        headers: Pairs = (),
+        attempts: int | None = None,
+    ) -> Reply:
+        """Send a request and read the whole answer; a failed read is tried again, a write never.
+
+        `path` begins with /api, identifiers in it percent-encoded. `attempts` beats the retry
+        policy's own number. A 304 is an answer if `headers` holds If-None-Match. Raises ApiError.
+        """
+        asked = self._asked(method, path)
+        call = outgoing(
+            self.base, asked, params=params, body=json_body, accept=accept, headers=headers
+        )
+        policy = self._retry if attempts is None else replace(self._retry, attempts=attempts)
+        started = time.monotonic()
+        attempt = 1
+        while True:
+            outcome, _ = await self._attempt(self._whole, call)
+            if isinstance(outcome, Reply):
+                return outcome
+            elapsed = time.monotonic() - started
+            wait = policy.delay(outcome, attempt=attempt, method=method, elapsed=elapsed)
+            if wait is None:
+                raise outcome
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Pairs = (),
+        accept: str = "*/*",
+        headers: Pairs = (),
+        cap: int | None = None,
+    ) -> AsyncIterator[Incoming]:
+        """Send a request and hand out the answer while it comes.
+
+        The total time limit ends with the head of the answer; between arrivals of bytes the read
+        limit goes on. `cap` is in bytes, None for no cap. Nothing is tried again. Raises ApiError,
+        here and from `chunks`.
+        """
+        asked = self._asked(method, path)
+        call = outgoing(self.base, asked, params=params, accept=accept, headers=headers)
+        opened, wire = await self._attempt(self._send, call)
+        if isinstance(opened, ApiError):
+            raise opened
+        chunks = self._told(self._pieces(opened, asked, cap), asked, wire)
+        try:
+            yield Incoming(opened.status_code, dict(opened.headers.items()), chunks)
+        finally:
+            await chunks.aclose()
+            await opened.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            await self._client.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    def _asked(self, method: str, path: str) -> Asked:
+        asked = Asked(method, path, self._host, self._key_source)
+        if self._closed:
+            raise answered.not_sent(asked, "the connection was closed here already")
+        return asked
+
+    async def _attempt(
+        self, work: Callable[[Outgoing, Wire], Awaitable[T]], call: Outgoing
+    ) -> tuple[T | ApiError, Wire]:
+        """One attempt: `work` done, twice for a read that found its kept connection closed."""
+        for may_be_stale in (not call.asked.writes, False):
+            wire = Wire()
+            outcome = await self._guarded(work(call, wire), call.asked, wire, self.limits.total)
+            stale = isinstance(outcome, Broken) and not (wire.fresh or wire.began)
+            if not (may_be_stale and stale):
+                break
+        return outcome, wire
+
+    async def _guarded(
+        self, work: Awaitable[T], asked: Asked, wire: Wire, seconds: float | None
+    ) -> T | ApiError:
+        """What `work` brings within `seconds`, or the error for what went wrong.
+
+        The error is handed back and not raised, so that the exception of the layers below, whose
+        frames hold the headers, does not hang on to it as its context.
+        """
+        deadline = asyncio.timeout(seconds)
+        try:
+            async with deadline:
+                return await work
+        except ApiError as error:
+            return error
+        except BELOW as cause:
+            trouble = Trouble.TOTAL_WAIT if deadline.expired() else trouble_of(cause)
+            return unanswered(
+                trouble,
+                cause,
+                asked,
+                bytes_left=wire.bytes_left,
+                seconds=self.limits.of(trouble),
+                answer_began=wire.began,
+            )
+
+    async def _whole(self, call: Outgoing, wire: Wire) -> Reply:
+        """One try, up to the last byte of the answer."""
+        started = time.monotonic()
+        response = await self._send(call, wire)
+        try:
+            pieces = self._pieces(response, call.asked, self.limits.body)
+            body = b"".join([piece async for piece in pieces])
+        finally:
+            await response.aclose()
+        now = time.monotonic()
+        headers = dict(response.headers.items())
+        return Reply(response.status_code, headers, body, now - started, now)
+
+    async def _send(self, call: Outgoing, wire: Wire) -> httpx.Response:
+        """One try, up to the head of the answer; raises for a status that is not wanted."""
+        self.measured.requests += 1
+        started = time.monotonic()
+        request = self._client.build_request(
+            call.asked.method,
+            call.url,
+            content=call.body,
+            headers=list(call.headers),
+            extensions={"trace": wire.trace},
+        )
+        response = await self._client.send(
+            request, auth=self._auth, stream=True, follow_redirects=False
+        )
+        self.measured.answer(
+            time.monotonic() - started,
+            response.headers.get("date", ""),
+            self._clock(),
+            from_cache="age" in response.headers,
+        )
+        status = response.status_code
+        if 200 <= status < 300 or (status == 304 and call.takes_304):
+            return response
+        try:
+            said = await self._what_it_says(response, call.asked)
+        finally:
+            await response.aclose()
+        headers = dict(response.headers.items())
+        raise answered.refused(call.asked, status, headers, said, self._clock())
+
+    async def _what_it_says(self, response: httpx.Response, asked: Asked) -> bytes:
+        """The body of a refusal, as far as it comes soon and is not too much."""
+        said = bytearray()
+        try:
+            async with asyncio.timeout(min(_ERROR_BODY_SECONDS, self.limits.total / 3)):
+                async for piece in self._pieces(response, asked, _ERROR_BODY_CAP):
+                    said += piece
+        except (ApiError, *BELOW):
+            # The status is the answer; its explanation may be late, cut, endless or packed oddly.
+            return bytes(said)
+        return bytes(said)
+
+    def _pieces(
+        self, response: httpx.Response, asked: Asked, cap: int | None
+    ) -> AsyncGenerator[bytes]:
+        return unpacked_body(
+            response.aiter_raw(),
+            response.status_code,
+            response.headers,
+            asked,
+            cap=cap,
+            measured=self.measured,
+        )
+
+    async def _told(
+        self, pieces: AsyncGenerator[bytes], asked: Asked, wire: Wire
+    ) -> AsyncGenerator[bytes]:
+        """The pieces, with what goes wrong between them told as ApiError."""
+        while True:
+            piece = await self._guarded(anext(pieces, None), asked, wire, None)
+            if isinstance(piece, ApiError):
+                raise piece
+            if piece is None:
+                return
+            yield piece
+
+
+def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
+    return url.scheme, url.raw_host, url.port or _PORTS.get(url.scheme)
+
+
+def _http_client(
+    base: BaseUrl, ca_file: Path | None, *, trust_env: bool, limits: Limits
+) -> httpx.AsyncClient:
+    kept = httpx.Limits(
+        max_connections=8, max_keepalive_connections=4, keepalive_expiry=limits.idle
+    )
+    context = no_tls_context()
+    if base.scheme == "https":
+        own = tls_context(ca_file, trust_env=trust_env)
+        context = own or httpx.create_ssl_context(trust_env=False)
+    try:
+        return httpx.AsyncClient(
+            # httpx looks for proxies only where it makes the transport itself.
+            transport=None if trust_env else _Pools(context, kept),
+            limits=kept,
+            verify=context,
+            trust_env=trust_env,
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            timeout=httpx.Timeout(
+                connect=limits.connect, read=limits.read, write=limits.write, pool=limits.pool
+            ),
+            headers={
+                "User-Agent": f"agentco-tui/{__version__}",
+                "Accept-Encoding": OFFERED_ENCODING,
+            },
+        )
+    except (ValueError, ImportError, httpx.InvalidURL):
+        raise CredentialError(
+            "a proxy setting of the environment cannot be used: correct HTTPS_PROXY and the like, "
+            "or take trust_env out of the profile"
+        ) from None
