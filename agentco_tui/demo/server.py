@@ -13,15 +13,20 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from agentco_tui.demo.app import Interface
+from agentco_tui.demo.control import Control
+from agentco_tui.demo.faults import Faults
 from agentco_tui.demo.front import Front
 from agentco_tui.demo.keys import Keys
 from agentco_tui.demo.requestlog import RequestLog
 from agentco_tui.demo.shapes import ALL
+from agentco_tui.demo.strike import TRANSPORT
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
@@ -61,6 +66,26 @@ class _Server(uvicorn.Server):
             await server.wait_closed()
 
 
+class _Protocol(H11Protocol):
+    """uvicorn's protocol, which lets the application get at the connection itself."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        inner = self.app
+
+        async def with_transport(scope: Any, receive: Any, send: Any) -> None:
+            scope[TRANSPORT] = self.transport
+            await inner(scope, receive, send)
+
+        self.app = with_transport
+
+
 class EmbeddedPlatform:
     """A platform over a living world, on 127.0.0.1; a context manager.
 
@@ -95,7 +120,9 @@ class EmbeddedPlatform:
         self.requests = RequestLog()
         self.port = port
         interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
-        self._app = Front(interface.app, self.world, self.keys, self.requests)
+        self.faults = Faults(faults)
+        control = Control(self.world, self.keys, self.faults, self.requests)
+        self._app = Front(interface, control.app, self.faults, self.requests)
         self._server: _Server | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -179,13 +206,14 @@ class EmbeddedPlatform:
         async def serve() -> None:
             config = uvicorn.Config(
                 self._app,
-                http="h11",
+                http=_Protocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,
                 log_level="critical",
                 access_log=False,
                 server_header=False,
+                date_header=False,
                 timeout_keep_alive=75,
             )
             self._server = _Server(config)

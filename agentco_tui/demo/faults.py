@@ -1,0 +1,271 @@
+"""Which fault strikes which request: the grammar of `--fault`, and the set that is in force.
+
+SPEC    = [METHOD " "] TARGET ":" KIND ["=" VALUE] {"," OPTION "=" VALUE}
+TARGET  = "*" | "reads" | "writes" | operation (see operations.py) | path
+path    = "/api/..." with "*", ":id" or "{id}" for one segment and "**" for several
+KIND    = a key of KINDS
+OPTION  = times=N     strike so often, then never again
+          after=N     let N matching requests pass first
+          p=0.25      strike with this probability, from seed=N (default 0)
+          applied=before|after
+                      whether the request is left undone, or done before the fault strikes
+          retry_after=120 | 1.5 | -3 | date+60 | odd     (with status)
+          body=json|html|text|empty                      (with status)
+          code=307                                       (with redirect)
+
+GET /api/tasks:status=503,times=3       tasks:hang          *:latency=100ms
+approve:drop_after                      reads:status=429,retry_after=date+30
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agentco_tui.demo.dice import stream
+from agentco_tui.demo.operations import BY_NAME, Operation, path_pattern
+
+KINDS: dict[str, str] = {
+    "status": "answer with this status, 400 to 599",
+    "latency": "wait so long (100ms, 2s), then go on as usual",
+    "hang": "never answer",
+    "hang_body": "send half of the body, then nothing more",
+    "drip": "send one byte each interval (default 1s)",
+    "drop_before": "reset the connection before the request is applied",
+    "drop_after": "apply the request, then reset the connection without an answer",
+    "close": "close the connection without an answer",
+    "cut": "close the connection in the middle of the body",
+    "long_length": "a Content-Length longer than the body",
+    "short_length": "a Content-Length shorter than the body",
+    "bad_length": "a Content-Length that is no number",
+    "bad_chunk": "a chunked body with a broken chunk",
+    "endless": "a body without an end",
+    "gzip_bomb": "a small body that grows to this many MiB (default 256)",
+    "gzip_bomb2": "the same, compressed twice",
+    "bad_gzip": "Content-Encoding gzip on a body that isn't",
+    "wrong_type": "the true body under this Content-Type (default text/html)",
+    "bad_json": "the JSON ends in the middle, the lengths are right",
+    "deep": "so many brackets inside each other (default 100000)",
+    "nan": "NaN for every number",
+    "infinity": "1e999 for every number",
+    "digits": "every number with so many digits (default 5000)",
+    "surrogates": "a lone surrogate in every string",
+    "latin1": "strings in Latin-1 where UTF-8 was promised",
+    "duplicate_keys": "every key twice, the first time with null",
+    "html": "a login page with status 200",
+    "empty": "status 200 and no body",
+    "no_content": "status 204",
+    "null": "status 200 and null",
+    "redirect": "a redirect to this path (default /login) of the same origin",
+    "redirect_other": "a redirect to this address of another origin",
+    "clock": "a Date header that is off by this much (default 1d)",
+    "hostile": "control and escape sequences, bidi and markup in every text",
+}
+"""Every kind of fault, and what it does."""
+
+NEEDS_ANSWER = frozenset(
+    {
+        "hang_body", "drip", "drop_after", "cut", "long_length", "short_length", "bad_length",
+        "bad_chunk", "bad_gzip", "wrong_type", "bad_json", "nan", "infinity", "digits",
+        "surrogates", "latin1", "duplicate_keys", "clock", "hostile", "latency",
+    }
+)  # fmt: skip
+"""Kinds that spoil the true answer, so the request is applied unless told otherwise."""
+
+_FORM = re.compile(
+    rf"(?:(?P<method>[A-Z]+) )?(?P<target>.+?):(?P<kind>{'|'.join(sorted(KINDS, key=len)[::-1])})"
+    r"(?:=(?P<value>[^,]*))?(?P<options>(?:,[^,]*)*)"
+)
+_SPAN = re.compile(r"([+-]?\d+(?:\.\d+)?)(ms|s|m|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, None: 1.0}
+_SPAN_KINDS = frozenset({"latency", "drip", "clock"})
+_NUMBER_KINDS = frozenset({"status", "gzip_bomb", "gzip_bomb2", "deep", "digits"})
+
+
+class BadFaultError(ValueError):
+    """A fault spec that can't be understood, with a sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What strikes, and when; see the grammar above."""
+
+    kind: str
+    target: str = "*"
+    method: str | None = None
+    value: str | None = None
+    times: int | None = None
+    after: int = 0
+    p: float = 1.0
+    seed: int = 0
+    applied: bool = False
+    retry_after: str | None = None
+    body: str = "json"
+    code: int = 302
+
+    def matches(self, method: str, path: str, operation: Operation | None) -> bool:
+        """Whether it may strike this request; `path` is still percent-encoded."""
+        if self.method not in {None, method}:
+            return False
+        if self.target.startswith("/"):
+            return path_pattern(self.target).fullmatch(path) is not None
+        if self.target == "*":
+            return True
+        if operation is None:
+            return False
+        groups = {"reads": not operation.writes, "writes": operation.writes}
+        return groups.get(self.target, self.target == operation.name)
+
+    def span(self, otherwise: float) -> float:
+        """The value as seconds."""
+        return otherwise if self.value is None else span(self.value)
+
+    def number(self, otherwise: int) -> int:
+        """The value as a whole number."""
+        return otherwise if self.value is None else int(self.value)
+
+
+def span(text: str) -> float:
+    """`100ms`, `2s`, `1d` in seconds; a bare number is seconds. BadFaultError if it is none."""
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        raise BadFaultError(f"{text!r} is no span of time: write 100ms, 2s, 5m, 1h or 1d")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def parse(spec: str) -> Fault:
+    """The fault a spec means. BadFaultError says what is wrong with it."""
+    found = _FORM.fullmatch(spec.strip())
+    if found is None:
+        raise BadFaultError(
+            f"can't read the fault {spec!r}: write TARGET:KIND[=VALUE][,OPTION=VALUE], "
+            f"KIND one of {', '.join(KINDS)}"
+        )
+    target, kind, value = found["target"], found["kind"], found["value"]
+    if target not in {"*", "reads", "writes"} and target not in BY_NAME and target[0] != "/":
+        raise BadFaultError(
+            f"unknown target {target!r}: write *, reads, writes, a path, or one of "
+            f"{', '.join(BY_NAME)}"
+        )
+    options: dict[str, object] = {}
+    for text in filter(None, found["options"].split(",")):
+        name, equals, given = text.partition("=")
+        if not equals:
+            raise BadFaultError(f"option {text!r} has no value: write {name}=VALUE")
+        options[name] = _option(name, given)
+    _check_value(kind, value)
+    options.setdefault("applied", kind in NEEDS_ANSWER)
+    if not options["applied"] and kind in NEEDS_ANSWER:
+        raise BadFaultError(f"{kind} spoils the true answer, so it can't strike before")
+    return Fault(kind=kind, target=target, method=found["method"], value=value, **options)  # type: ignore[arg-type]
+
+
+def _check_value(kind: str, value: str | None) -> None:
+    if kind == "status" and (value is None or not re.fullmatch(r"[45]\d\d", value)):
+        raise BadFaultError("status needs a number from 400 to 599: status=503")
+    if kind == "redirect_other" and value is None:
+        raise BadFaultError("redirect_other needs an address: redirect_other=http://127.0.0.1:9/")
+    if value is None:
+        return
+    if kind in _SPAN_KINDS:
+        span(value)
+    if kind in _NUMBER_KINDS and not re.fullmatch(r"\d{1,9}", value):
+        raise BadFaultError(f"{kind} needs a whole number, not {value!r}")
+
+
+def _option(name: str, text: str) -> object:
+    try:
+        match name:
+            case "times" | "after" | "seed" | "code":
+                return int(text)
+            case "p":
+                return float(text)
+            case "applied":
+                return {"before": False, "after": True}[text]
+            case "body":
+                return {"json": text, "html": text, "text": text, "empty": text}[text]
+            case "retry_after":
+                return text
+    except (ValueError, KeyError) as error:
+        raise BadFaultError(f"{text!r} doesn't fit the option {name}") from error
+    raise BadFaultError(
+        f"unknown option {name!r}: write times, after, p, seed, applied, retry_after, body or code"
+    )
+
+
+@dataclass(slots=True)
+class Armed:
+    """A fault in force; `matched` and `struck` count requests."""
+
+    fault: Fault
+    matched: int = 0
+    struck: int = 0
+    chance: random.Random = field(default_factory=random.Random)
+
+    def draw(self) -> bool:
+        """Count a matching request, and say whether the fault strikes it."""
+        self.matched += 1
+        fault = self.fault
+        if self.matched <= fault.after:
+            return False
+        if fault.times is not None and self.struck >= fault.times:
+            return False
+        if fault.p < 1.0 and self.chance.random() >= fault.p:
+            return False
+        self.struck += 1
+        return True
+
+
+class Faults:
+    """The faults in force; may be changed from any thread while requests are served."""
+
+    def __init__(self, specs: Iterable[str] = ()) -> None:
+        self._lock = threading.Lock()
+        self._armed: list[Armed] = []
+        for spec in specs:
+            self.add(spec)
+
+    def add(self, fault: str | Fault) -> Armed:
+        """Put a fault in force; the result counts how often it struck. BadFaultError."""
+        told = parse(fault) if isinstance(fault, str) else fault
+        armed = Armed(told, chance=stream(told.seed, told.kind, told.target))
+        with self._lock:
+            self._armed.append(armed)
+        return armed
+
+    def remove(self, armed: Armed) -> None:
+        """Take one fault back; nothing happens if it is gone already."""
+        with self._lock:
+            self._armed = [other for other in self._armed if other is not armed]
+
+    def clear(self) -> None:
+        """Take all faults back; requests that hang already go on hanging."""
+        with self._lock:
+            self._armed.clear()
+
+    def in_force(self) -> list[Armed]:
+        """All of them, in the order in which they were added."""
+        with self._lock:
+            return list(self._armed)
+
+    def choose(
+        self, method: str, path: str, operation: Operation | None
+    ) -> tuple[float, Fault | None]:
+        """Seconds of latency for this request, and the first other fault that strikes it."""
+        latency, chosen = 0.0, None
+        with self._lock:
+            for armed in self._armed:
+                fault = armed.fault
+                waits = fault.kind == "latency"
+                if (chosen is not None and not waits) or not fault.matches(method, path, operation):
+                    continue
+                if not armed.draw():
+                    continue
+                if waits:
+                    latency += fault.span(0.1)
+                else:
+                    chosen = fault
+        return latency, chosen

@@ -1,0 +1,368 @@
+"""Every fault, seen on a real socket."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import time
+import zlib
+from email.utils import parsedate_to_datetime
+
+import httpx
+import pytest
+
+from agentco_tui.demo.faults import KINDS, BadFaultError, Faults, parse
+from agentco_tui.demo.operations import operation_of
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.spoil import HOSTILE
+from tests.demo.conftest import NOW
+from tests.demo.wire import Wire, ask
+
+
+def struck(platform: EmbeddedPlatform, spec: str, path: str = "/api/tasks", **how: float) -> Wire:
+    armed = platform.faults.add(spec)
+    wire = ask(platform, path, silence=how.get("silence", 5.0), most=int(how.get("most", 4e6)))
+    assert armed.struck == 1
+    return wire
+
+
+def good(platform: EmbeddedPlatform, path: str = "/api/tasks") -> bytes:
+    platform.faults.clear()
+    return ask(platform, path).body
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 409, 422, 429, 500, 502, 503, 504])
+def test_status(platform: EmbeddedPlatform, status: int) -> None:
+    wire = struck(platform, f"GET /api/tasks:status={status}")
+    assert wire.status == status
+    assert isinstance(json.loads(wire.body)["error"], str)
+    assert platform.requests[-1].fault == "status"
+    assert platform.requests[-1].status == status
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("120", "120"), ("1.5", "1.5"), ("-3", "-3"), ("odd", "in a moment")]
+)
+def test_retry_after(platform: EmbeddedPlatform, option: str, value: str) -> None:
+    wire = struck(platform, f"tasks:status=429,retry_after={option}")
+    assert wire.header("retry-after") == value
+
+
+def test_retry_after_as_a_date(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:status=503,retry_after=date+60")
+    told = wire.header("retry-after")
+    assert told is not None
+    assert parsedate_to_datetime(told).timestamp() == NOW + 60
+
+
+@pytest.mark.parametrize(
+    ("body", "begins"), [("html", b"<html>"), ("text", b"upstream"), ("empty", b"")]
+)
+def test_bodies_of_a_status(platform: EmbeddedPlatform, body: str, begins: bytes) -> None:
+    wire = struck(platform, f"tasks:status=502,body={body}")
+    assert wire.body.startswith(begins)
+    assert bool(wire.body) == bool(begins)
+
+
+def test_latency_then_the_true_answer(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("*:latency=60ms")
+    begun = time.monotonic()
+    wire = ask(platform, "/api/companies")
+    assert time.monotonic() - begun >= 0.06
+    assert wire.body == good(platform, "/api/companies")
+
+
+def test_latency_and_another_fault_together(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("*:latency=40ms")
+    begun = time.monotonic()
+    assert struck(platform, "tasks:status=503").status == 503
+    assert time.monotonic() - begun >= 0.04
+
+
+def test_hang(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:hang", silence=0.1)
+    assert (wire.data, wire.end) == (b"", "silence")
+
+
+def test_hang_in_the_body(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:hang_body", silence=0.2)
+    assert wire.end == "silence"
+    assert 0 < len(wire.body) < int(wire.header("content-length") or 0)
+
+
+def test_drip(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "budget:drip=1ms", "/api/budget")
+    assert wire.body == good(platform, "/api/budget")
+    slow = struck(platform, "budget:drip=1h", "/api/budget", silence=0.1)
+    assert (slow.end, len(slow.body)) == ("silence", 1)
+
+
+def test_drop_before_is_not_applied(platform: EmbeddedPlatform) -> None:
+    task = platform.world.tasks(status="pending")[0]
+    platform.faults.add("approve:drop_before,times=1")
+    wire = ask(platform, f"/api/tasks/{task.id}/approve", "POST")
+    assert (wire.data, wire.end) == (b"", "reset")
+    assert platform.world.applied[task.id] == 0
+    assert task.status == "pending"
+
+
+@pytest.mark.parametrize("spec", ["approve:drop_after", "approve:hang,applied=after"])
+def test_applied_but_never_answered(platform: EmbeddedPlatform, spec: str) -> None:
+    task = platform.world.tasks(status="pending")[0]
+    platform.faults.add(spec)
+    wire = ask(platform, f"/api/tasks/{task.id}/approve", "POST", silence=0.2)
+    assert wire.data == b""
+    assert platform.world.applied[task.id] == 1
+    assert task.status == "approved"
+
+
+def test_applied_then_a_status(platform: EmbeddedPlatform) -> None:
+    task = platform.world.tasks(status="pending")[0]
+    platform.faults.add("approve:status=504,applied=after")
+    assert ask(platform, f"/api/tasks/{task.id}/approve", "POST").status == 504
+    assert platform.world.applied[task.id] == 1
+
+
+def test_close(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:close")
+    assert (wire.data, wire.end) == (b"", "fin")
+
+
+def test_cut(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:cut")
+    assert wire.end == "fin"
+    assert len(wire.body) < int(wire.header("content-length") or 0)
+
+
+def test_wrong_lengths(platform: EmbeddedPlatform) -> None:
+    longer = struck(platform, "tasks:long_length")
+    assert len(longer.body) < int(longer.header("content-length") or 0)
+    platform.faults.clear()
+    shorter = struck(platform, "tasks:short_length")
+    assert len(shorter.body) > int(shorter.header("content-length") or 0)
+    platform.faults.clear()
+    assert struck(platform, "tasks:bad_length").header("content-length") == "many"
+
+
+def test_bad_chunk(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    platform.faults.add("tasks:bad_chunk")
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get("/api/tasks")
+
+
+def test_endless(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:endless", most=3_000_000)
+    assert wire.end == "more"
+    # The platform goes on serving others meanwhile and afterwards.
+    assert ask(platform, "/api/companies").status == 200
+
+
+def test_gzip_bombs(platform: EmbeddedPlatform) -> None:
+    single = struck(platform, "tasks:gzip_bomb=8")
+    assert single.header("content-encoding") == "gzip"
+    assert len(single.body) < 100_000
+    assert len(gzip.decompress(single.body)) == 8 * 1024 * 1024 + 2
+    platform.faults.clear()
+    double = struck(platform, "tasks:gzip_bomb2=64")
+    assert double.header("content-encoding") == "gzip, gzip"
+    assert len(double.body) < 4_000
+    inner = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(double.body)
+    outer = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    assert sum(len(outer.decompress(inner[i : i + 4096])) for i in range(0, len(inner), 4096)) == (
+        64 * 1024 * 1024 + 2
+    )
+
+
+def test_bad_gzip(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    platform.faults.add("tasks:bad_gzip")
+    with pytest.raises(httpx.DecodingError):
+        client.get("/api/tasks")
+
+
+def test_wrong_type(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:wrong_type=text/plain")
+    assert wire.header("content-type") == "text/plain"
+    assert wire.body == good(platform)
+
+
+def test_bad_json(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:bad_json")
+    assert int(wire.header("content-length") or 0) == len(wire.body)
+    with pytest.raises(ValueError, match=r"Expecting|Unterminated"):
+        json.loads(wire.body)
+
+
+def test_deep(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:deep")
+    assert wire.body.count(b"[") == 100_000
+    with pytest.raises(RecursionError):
+        json.loads(wire.body)
+
+
+@pytest.mark.parametrize(
+    ("spec", "token"),
+    [("nan", b"NaN"), ("infinity", b"1e999"), ("digits", b"7" * 5_000), ("digits=9", b"7" * 9)],
+)
+@pytest.mark.parametrize("path", ["/api/budget/agents", "/api/activity/export", "/api/budget"])
+def test_numbers(platform: EmbeddedPlatform, spec: str, token: bytes, path: str) -> None:
+    wire = struck(platform, f"*:{spec}", path)
+    assert token in wire.body
+    assert wire.status == 200
+
+
+def test_surrogates(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:surrogates")
+    assert json.loads(wire.body)[0]["title"].endswith("\ud83d")
+    wire.body.decode("ascii")
+
+
+@pytest.mark.parametrize("path", ["/api/tasks", "/api/activity/export"])
+def test_latin1(platform: EmbeddedPlatform, path: str) -> None:
+    wire = struck(platform, "*:latin1", path)
+    with pytest.raises(UnicodeDecodeError):
+        wire.body.decode("utf-8")
+
+
+def test_duplicate_keys(platform: EmbeddedPlatform) -> None:
+    wire = struck(platform, "tasks:duplicate_keys")
+    assert b'"title":null,"title":"' in wire.body
+    assert json.loads(wire.body) == json.loads(good(platform))
+
+
+def test_pages_and_nothings(platform: EmbeddedPlatform) -> None:
+    page = struck(platform, "tasks:html")
+    assert (page.status, page.header("content-type")) == (200, "text/html; charset=utf-8")
+    assert b"password" in page.body
+    for kind, status, body in (
+        ("empty", 200, b""),
+        ("no_content", 204, b""),
+        ("null", 200, b"null"),
+    ):
+        platform.faults.clear()
+        wire = struck(platform, f"tasks:{kind}")
+        assert (wire.status, wire.body) == (status, body)
+
+
+def test_redirects(platform: EmbeddedPlatform) -> None:
+    same = struck(platform, "tasks:redirect")
+    assert (same.status, same.header("location")) == (302, "/login")
+    platform.faults.clear()
+    other = struck(platform, "tasks:redirect_other=http://127.0.0.1:9/x,code=307")
+    assert (other.status, other.header("location")) == (307, "http://127.0.0.1:9/x")
+
+
+def test_clock(platform: EmbeddedPlatform) -> None:
+    told = struck(platform, "tasks:clock").header("date")
+    assert told is not None
+    assert parsedate_to_datetime(told).timestamp() == NOW + 86_400
+    platform.faults.clear()
+    told = struck(platform, "tasks:clock=-2h").header("date")
+    assert told is not None
+    assert parsedate_to_datetime(told).timestamp() == NOW - 7_200
+
+
+def test_hostile_text_in_every_string_but_ids(platform: EmbeddedPlatform) -> None:
+    told = json.loads(struck(platform, "tasks:hostile").body)
+    honest = json.loads(good(platform))
+    assert [row["id"] for row in told] == [row["id"] for row in honest]
+    assert [row["status"] for row in told] == [row["status"] for row in honest]
+    texts = "".join(row["title"] + row["description"] + row["agent_name"] for row in told)
+    for payload in HOSTILE:
+        assert payload in texts
+
+
+@pytest.mark.parametrize("path", ["/api/activity", "/api/budget/alerts", "/api/companies"])
+def test_hostile_text_everywhere(platform: EmbeddedPlatform, path: str) -> None:
+    assert "\\u001b]52" in struck(platform, "*:hostile", path).body.decode()
+
+
+def test_times_after_and_clear(platform: EmbeddedPlatform) -> None:
+    armed = platform.faults.add("tasks:status=503,after=1,times=2")
+    told = [ask(platform, "/api/tasks").status for _ in range(5)]
+    assert told == [200, 503, 503, 200, 200]
+    assert (armed.matched, armed.struck) == (5, 2)
+    other = platform.faults.add("tasks:status=500")
+    platform.faults.remove(other)
+    assert ask(platform, "/api/tasks").status == 200
+    platform.faults.clear()
+    assert platform.faults.in_force() == []
+
+
+def test_probability_is_seeded() -> None:
+    def draws(seed: int) -> list[bool]:
+        faults = Faults([f"*:hang,p=0.5,seed={seed}"])
+        return [faults.choose("GET", "/api/tasks", None)[1] is not None for _ in range(64)]
+
+    assert draws(1) == draws(1)
+    assert draws(1) != draws(2)
+    assert 10 < sum(draws(1)) < 54
+
+
+@pytest.mark.parametrize(
+    ("spec", "method", "path", "strikes"),
+    [
+        ("GET /api/tasks:hang", "GET", "/api/tasks", True),
+        ("GET /api/tasks:hang", "POST", "/api/tasks", False),
+        ("/api/tasks:hang", "POST", "/api/tasks", True),
+        ("/api/tasks/:id/approve:hang", "POST", "/api/tasks/tsk_1/approve", True),
+        ("/api/tasks/{id}/trace:hang", "GET", "/api/tasks/a%2Fb/trace", True),
+        ("/api/tasks/*:hang", "GET", "/api/tasks/x/trace", False),
+        ("/api/**:hang", "GET", "/api/tasks/x/trace", True),
+        ("reads:hang", "GET", "/api/budget", True),
+        ("reads:hang", "POST", "/api/tasks", False),
+        ("writes:hang", "POST", "/api/tasks", True),
+        ("company:hang", "GET", "/api/companies/cmp_1", True),
+        ("company:hang", "GET", "/api/companies", False),
+        ("*:hang", "GET", "/api/nothing", True),
+    ],
+)
+def test_targets(spec: str, method: str, path: str, strikes: bool) -> None:
+    assert parse(spec).matches(method, path, operation_of(method, path)) is strikes
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("tasks", "can't read the fault"),
+        ("tasks:explode", "can't read the fault"),
+        ("nobody:hang", "unknown target"),
+        ("tasks:status", "from 400 to 599"),
+        ("tasks:status=200", "from 400 to 599"),
+        ("tasks:latency=soon", "no span of time"),
+        ("tasks:hang,times=many", "doesn't fit the option times"),
+        ("tasks:hang,times", "has no value"),
+        ("tasks:hang,colour=red", "unknown option"),
+        ("tasks:redirect_other", "needs an address"),
+        ("tasks:deep=x", "whole number"),
+        ("tasks:cut,applied=before", "can't strike before"),
+    ],
+)
+def test_bad_specs_say_what_is_wrong(spec: str, says: str) -> None:
+    with pytest.raises(BadFaultError, match=re.escape(says)):
+        parse(spec)
+
+
+def test_every_kind_strikes_and_the_platform_survives(platform: EmbeddedPlatform) -> None:
+    values = {
+        "status": "=503", "latency": "=1ms", "drip": "=0.1ms", "gzip_bomb": "=1",
+        "gzip_bomb2": "=1", "redirect_other": "=http://127.0.0.1:9/",
+    }  # fmt: skip
+    for kind in KINDS:
+        platform.faults.clear()
+        silence = 0.1 if kind.startswith("hang") else 5.0
+        struck(platform, f"budget:{kind}{values.get(kind, '')}", "/api/budget", silence=silence)
+    platform.faults.clear()
+    assert ask(platform, "/api/budget").status == 200
+
+
+def test_faults_over_http(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    told = client.post("/_demo/faults", json={"specs": ["tasks:status=503", "agents:hang"]})
+    assert [fault["kind"] for fault in told.json()["faults"]] == ["status", "hang"]
+    assert client.get("/api/tasks").status_code == 503
+    assert client.get("/_demo/faults").json()["faults"][0]["struck"] == 1
+    assert client.delete("/_demo/faults").json() == {"faults": []}
+    assert client.get("/api/tasks").status_code == 200
+    refused = client.post("/_demo/faults", json={"spec": "tasks:explode"})
+    assert refused.status_code == 422
+    assert "can't read" in refused.json()["error"]
