@@ -12,7 +12,7 @@ SafeText = NewType("SafeText", str)
 
 @dataclass(frozen=True)
 class Signs:
-    """One set of signs; each takes one cell, except `down_to`, which may take more."""
+    """One set of signs; each takes one cell."""
 
     warning: SafeText
     critical: SafeText

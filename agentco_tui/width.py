@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -103,22 +104,26 @@ def wrap(text: SafeText, width: int) -> list[SafeText]:
     Nothing is lost but the blanks at the breaks; a wide character in a width of 1 becomes a sign.
     """
     width = max(width, 1)
-    lines: list[SafeText] = []
-    for line in text.split("\n"):
-        rest = line
-        while cell_width(rest) > width:
-            first = head(rest, width)
-            if not first:
-                lines.append(signs.replaced)
-                rest = rest[1:]
-                continue
-            at = len(first)
-            if rest[at] != " " and first[-1] != " ":
-                blank = first.rstrip(" ").rfind(" ")
-                # Blanks at the very start are an indent, no place to break.
-                if blank > 0 and first[:blank].strip(" "):
-                    at = blank
-            lines.append(SafeText(rest[:at].rstrip(" ")))
-            rest = rest[at:].lstrip(" ")
-        lines.append(SafeText(rest))
-    return lines
+    return [part for line in text.split("\n") for part in _wrap_line(line, width)]
+
+
+def _wrap_line(line: str, width: int) -> Iterator[SafeText]:
+    at = 0
+    # A cell takes three characters at most, so no more of a long line has to be looked at.
+    while len(first := head(line[at : at + 3 * width + 1], width)) < len(line) - at:
+        if not first:
+            yield signs.replaced
+            at += 1
+            continue
+        end = at + len(first)
+        if line[end] != " " and first[-1] != " ":
+            blank = first.rfind(" ")
+            # Blanks at the very start are an indent, no place to break.
+            if blank > 0 and first[:blank].strip(" "):
+                end = at + blank
+        yield SafeText(line[at:end].rstrip(" "))
+        at = end
+        while line[at : at + 1] == " ":
+            at += 1
+    if at < len(line) or not line:
+        yield SafeText(line[at:])

@@ -193,7 +193,8 @@ def test_fit(text: str, width: int, align: str, expected: str) -> None:
         ("日本語日本", 5, ["日本", "語日", "本"]),
         ("日a", 1, ["\ufffd", "a"]),
         ("one    two", 5, ["one", "two"]),
-        ("ab ", 2, ["ab", ""]),
+        ("ab ", 2, ["ab"]),
+        ("q\u0323\u0307" * 3, 2, ["q\u0323\u0307" * 2, "q\u0323\u0307"]),
     ],
 )
 def test_wrap(text: str, width: int, expected: list[str]) -> None:
