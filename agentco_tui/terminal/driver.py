@@ -3,7 +3,8 @@
 Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself (two
 threads read the keys, and the raw settings are remembered as the ones to restore); a stopped job
 that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
-stopped once more instead of ending; and Ctrl-Z without a shell above stops it for good.
+stopped once more instead of ending; Ctrl-Z without a shell above stops it for good; and after
+`fg` only what happens to change is painted.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
                     self._file = stream
                     break
             self._starting = False
+            self._started_before = False
             self._textuals_stop = signal.getsignal(signal.SIGTSTP)
             signal.signal(signal.SIGTSTP, self._stop_with_a_shell)
 
@@ -79,15 +81,16 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
                     os.kill(os.getpid(), signal.SIGSTOP)
                 if hold.ending:
                     return
-                again = hold.full_screen
-                if again:
+                if hold.full_screen:
                     self.stop_application_mode()
                     self.close()
                 device.note_settings()
                 super().start_application_mode()  # type: ignore[no-untyped-call]
                 hold.full_screen = True
-                if again:
+                if self._started_before:
+                    # Textual repaints what changed, onto a screen that is empty now.
                     self._app.call_later(self._app.refresh, layout=True)
+                self._started_before = True
             finally:
                 self._starting = False
 

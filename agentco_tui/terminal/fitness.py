@@ -53,7 +53,7 @@ def check(
     columns, rows = shutil.get_terminal_size()
     return Fitness(
         refusal=_refusal(term, stdin, stdout),
-        ascii=ascii_wanted(encoding, environ),
+        ascii=ascii_wanted(encoding, _as_set(environ)),
         colours=_colours(term, environ),
         columns=columns,
         rows=rows,
@@ -81,6 +81,14 @@ def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) ->
         # COLORTERM survives sudo, su and screen; the console they run on has 16 colours all the
         # same, and Textual asks this variable first.
         environ.pop("COLORTERM", None)
+
+
+def _as_set(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The locale as the person set it: for LANG=C, Python adds LC_CTYPE=C.UTF-8 (PEP 538)."""
+    coerced = environ.get("LC_CTYPE", "").lower() in {"c.utf-8", "c.utf8", "utf-8"}
+    if coerced and environ.get("LANG") in {"C", "POSIX"}:
+        return {name: value for name, value in environ.items() if name != "LC_CTYPE"}
+    return environ
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

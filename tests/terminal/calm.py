@@ -22,6 +22,10 @@ SOON = 1.0 if _ASKED else 5.0
 so a busy machine does not fail the normal run."""
 
 
+SHOWN = "calm ●"
+"""On the screen when the app has drawn; not in the command that starts it."""
+
+
 def calm(folder: Path, *what: str, **options: Any) -> PtySession:
     """The app, not yet seen on the screen."""
     return PtySession(
@@ -31,7 +35,7 @@ def calm(folder: Path, *what: str, **options: Any) -> PtySession:
 
 def ready(session: PtySession) -> None:
     """Wait until the app draws and answers keys."""
-    session.wait_for("calm")
+    session.wait_for(SHOWN)
     session.press("j")
     session.wait_for("pressed: j")
 

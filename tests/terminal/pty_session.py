@@ -90,6 +90,14 @@ def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str
     return environment
 
 
+def process_state(pid: int) -> str:
+    """The kernel's letter for a process's state: R, S, T (stopped), Z (ended), X (no more)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
 class PtySession:
     """One program in one pseudo-terminal. Use it as a context manager: leaving kills the program.
 
@@ -333,8 +341,8 @@ class PtySession:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def state(self) -> str:
-        """The kernel's letter for the program's state: R, S, T (stopped)... (Linux)."""
-        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        """The state of the program, as `process_state` tells it."""
+        return process_state(self.pid)
 
     def termios(self) -> list[Any]:
         """The terminal's settings now; equal to `termios_before` once all is restored."""

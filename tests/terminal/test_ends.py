@@ -82,7 +82,7 @@ def test_an_error_when_no_report_can_be_written(tmp_path: Path) -> None:
         assert_restored(session)
 
 
-def test_a_task_that_nobody_waits_for_does_not_print(tmp_path: Path) -> None:
+def test_a_task_that_nobody_waits_for_is_logged_and_does_not_print(tmp_path: Path) -> None:
     with calm(tmp_path, "task") as session:
         ready(session)
         session.press("x", "k")
@@ -91,6 +91,9 @@ def test_a_task_that_nobody_waits_for_does_not_print(tmp_path: Path) -> None:
         assert session.wait_gone() == 0
         assert session.after_screen() == ""
         assert_no_key(session, tmp_path)
+    log = (tmp_path / "log").read_text()
+    assert "Task exception was never retrieved" in log
+    assert "RuntimeError: a fault with" in log
 
 
 def test_standard_error_in_a_file_leaves_the_screen_on_the_terminal(tmp_path: Path) -> None:

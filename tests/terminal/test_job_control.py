@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.terminal.calm import calm, ready
-from tests.terminal.pty_session import PtySession
+from tests.terminal.calm import SHOWN, calm, ready
+from tests.terminal.pty_session import PtySession, process_state
 
 BASH = shutil.which("bash")
 
@@ -47,17 +49,25 @@ def program_pid(session: PtySession) -> int:
     return int(children[0])
 
 
+def wait_for_state(pid: int, letters: str, timeout: float = 15.0) -> None:
+    """Wait until the kernel gives a process one of these states."""
+    end = time.monotonic() + timeout
+    while (state := process_state(pid)) not in letters:
+        assert time.monotonic() < end, f"{state}, not {letters}"
+        time.sleep(0.01)
+
+
 def exit_code(session: PtySession) -> str:
     session.press("echo code=$?", "enter")
     seen = session.wait_for(re.compile(r"^code=\d+", re.MULTILINE))
-    return re.findall(r"^code=(\d+)", seen, re.MULTILINE)[-1]
+    return str(re.findall(r"^code=(\d+)", seen, re.MULTILINE)[-1])
 
 
 def settings(session: PtySession, mark: str) -> str:
     """What `stty` says between two marks."""
     session.press(f"echo {mark}; stty -g; echo {mark}", "enter")
     seen = session.wait_for(re.compile(rf"^{mark}\n(.+)\n{mark}$", re.MULTILINE))
-    return re.findall(rf"^{mark}\n(.+)\n{mark}$", seen, re.MULTILINE)[-1]
+    return str(re.findall(rf"^{mark}\n(.+)\n{mark}$", seen, re.MULTILINE)[-1])
 
 
 def test_ctrl_z_and_fg(tmp_path: Path) -> None:
@@ -69,7 +79,7 @@ def test_ctrl_z_and_fg(tmp_path: Path) -> None:
         back_in_the_shell(session)
         assert settings(session, "two") == before
         session.press("fg", "enter")
-        session.wait_for("calm")
+        session.wait_for(SHOWN)
         session.press("k")
         session.wait_for("pressed: k")
         session.press("q")
@@ -87,7 +97,7 @@ def test_settings_changed_while_stopped_are_kept(tmp_path: Path) -> None:
         session.press("stty tostop", "enter")
         changed = settings(session, "one")
         session.press("fg", "enter")
-        session.wait_for("calm")
+        session.wait_for(SHOWN)
         session.press("q")
         back_in_the_shell(session)
         assert settings(session, "two") == changed
@@ -99,8 +109,11 @@ def test_killing_a_stopped_job_ends_it(tmp_path: Path) -> None:
         session.press("ctrl+z")
         session.wait_for("Stopped")
         back_in_the_shell(session)
-        session.press("kill %1; wait %1; echo code=$?", "enter")
-        session.wait_for(re.compile(r"^code=143", re.MULTILINE))
+        pid = program_pid(session)
+        session.press("kill %1", "enter")
+        wait_for_state(pid, "ZX")
+        session.press("enter")
+        session.wait_for("Exit 143")
         back_in_the_shell(session)
 
 
@@ -110,11 +123,13 @@ def test_a_job_continued_in_the_background_waits_for_fg(tmp_path: Path) -> None:
         session.press("ctrl+z")
         session.wait_for("Stopped")
         back_in_the_shell(session)
+        pid = program_pid(session)
         session.press("bg", "enter")
-        session.press("jobs", "enter")
-        session.wait_for(lambda screen: screen.count("Stopped") >= 2)
+        session.wait_for(re.compile(r"prompt> bg\n.*&$", re.MULTILINE | re.DOTALL))
+        wait_for_state(pid, "T")
+        back_in_the_shell(session)
         session.press("fg", "enter")
-        session.wait_for("calm")
+        session.wait_for(SHOWN)
         session.press("k")
         session.wait_for("pressed: k")
         session.press("q")
@@ -142,10 +157,12 @@ def test_an_unannounced_stop_is_survived(tmp_path: Path) -> None:
         pid = program_pid(session)
         session.press("m")
         session.wait_for("pressed: m")
-        signal_program(pid, signal.SIGSTOP)
+        os.kill(pid, signal.SIGSTOP)
         session.wait_for("Stopped")
+        mark = session.mark()
         session.press("fg", "enter")
-        session.wait_for("calm")
+        session.wait_raw(b"\x1b[?1049h", mark=mark)
+        session.wait_for(SHOWN)
         for key in "abcdegh":
             session.press(key)
             session.wait_for(f"pressed: {key}")
@@ -153,12 +170,6 @@ def test_an_unannounced_stop_is_survived(tmp_path: Path) -> None:
         session.wait_for("prompt>")
         back_in_the_shell(session)
         assert settings(session, "two") == before
-
-
-def signal_program(pid: int, number: signal.Signals) -> None:
-    import os
-
-    os.kill(pid, number)
 
 
 def test_without_a_shell_above_ctrl_z_does_nothing(tmp_path: Path) -> None:

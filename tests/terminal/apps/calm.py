@@ -8,6 +8,7 @@ ever), `thread` (a thread worker that nobody can stop), or how it fails on the k
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import threading
 import time
@@ -40,6 +41,7 @@ class CalmApp(App[None]):
         super().__init__()
         self.what = what
         self.count = 0
+        self.lost: asyncio.Task[None] | None = None
         self.headers = {"Authorization": f"Bearer {CANARY}"}
 
     def compose(self) -> ComposeResult:
@@ -93,6 +95,7 @@ class CalmApp(App[None]):
                     self._driver.write(b"no text")  # type: ignore[arg-type]
 
     async def break_down_later(self) -> None:
+        self.lost = None  # nobody holds the task any more, so nobody can ask how it ended
         self.break_down()
 
     def break_down(self) -> NoReturn:
@@ -107,6 +110,7 @@ def note_end(folder: Path) -> None:
 
 def main() -> int:
     folder, what = Path(sys.argv[1]), sys.argv[2:]
+    logging.basicConfig(filename=folder / "log")
     fit = fitness.check()
     if fit.refusal:
         sys.stderr.write(f"agentco-tui: {fit.refusal}\n")

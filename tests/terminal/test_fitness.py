@@ -1,0 +1,207 @@
+"""Poor terminals: what is refused, and that what is drawn there is readable."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.terminal import fitness
+from agentco_tui.terminal.ascii_glyphs import HANDLER, ascii_for
+from agentco_tui.text import cell_width
+from tests.terminal.calm import assert_restored, calm
+from tests.terminal.pty_session import PtySession
+
+
+class Stream(io.StringIO):
+    """A stream that is a terminal or not, of some encoding."""
+
+    def __init__(self, terminal: bool = True, encoding: str = "utf-8") -> None:
+        super().__init__()
+        self.terminal = terminal
+        self.named = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.named
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+def check(
+    environ: Mapping[str, str] | None = None,
+    *,
+    stdin: Stream | None = None,
+    stdout: Stream | None = None,
+    stderr: Stream | None = None,
+) -> fitness.Fitness:
+    return fitness.check(
+        {"TERM": "xterm-256color", "LANG": "en_US.UTF-8"} if environ is None else environ,
+        stdin or Stream(),
+        stdout or Stream(),
+        stderr or Stream(),
+    )
+
+
+def test_a_good_terminal_is_not_refused() -> None:
+    found = check()
+    assert found.refusal is None
+    assert not found.ascii
+    assert found.colours == 256
+
+
+@pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"TERM": "unknown"}, {"TERM": ""}, {}])
+def test_a_terminal_that_cannot_draw_is_refused(environ: dict[str, str]) -> None:
+    sentence = check(environ).refusal
+    assert sentence is not None
+    assert "\n" not in sentence
+    assert "agentco-tui status" in sentence
+    assert "agentco-tui tail" in sentence
+
+
+@pytest.mark.parametrize(
+    ("found", "word"),
+    [
+        (check(stdout=Stream(terminal=False)), "standard output"),
+        (check(stdin=Stream(terminal=False)), "standard input"),
+        (fitness.check({"TERM": "xterm"}, Stream(), None, None), "standard output"),
+        (fitness.check({"TERM": "xterm"}, None, Stream(), None), "standard input"),
+    ],
+)
+def test_streams_that_are_no_terminal_are_refused(found: fitness.Fitness, word: str) -> None:
+    assert found.refusal is not None
+    assert word in found.refusal
+    assert "status" in found.refusal
+    assert "tail" in found.refusal
+
+
+def test_a_closed_stream_is_told_as_no_terminal() -> None:
+    stream = Stream()
+    stream.isatty = io.StringIO.isatty.__get__(stream)  # type: ignore[method-assign]
+    stream.close()
+    assert check(stdout=stream).refusal is not None
+
+
+@pytest.mark.parametrize(
+    ("environ", "colours"),
+    [
+        ({"TERM": "linux"}, 16),
+        ({"TERM": "linux", "COLORTERM": "truecolor"}, 16),
+        ({"TERM": "xterm"}, 16),
+        ({"TERM": "screen-256color"}, 256),
+        ({"TERM": "xterm-kitty"}, 256),
+        ({"TERM": "xterm-256color", "COLORTERM": "24bit"}, 16_777_216),
+        ({"TERM": "xterm-256color", "NO_COLOR": ""}, 0),
+        ({"TERM": "dumb"}, 0),
+    ],
+)
+def test_colours(environ: dict[str, str], colours: int) -> None:
+    assert check(environ).colours == colours
+
+
+@pytest.mark.parametrize(
+    ("environ", "encoding", "ascii_only"),
+    [
+        ({"TERM": "xterm", "LANG": "C"}, "utf-8", True),
+        ({"TERM": "xterm", "LANG": "de_DE.UTF-8"}, "utf-8", False),
+        ({"TERM": "xterm", "LANG": "de_DE.UTF-8"}, "ascii", True),
+        ({"TERM": "linux", "LANG": "de_DE.UTF-8"}, "utf-8", True),
+        # As Python itself changes the environment of LANG=C, or of no locale at all.
+        ({"TERM": "xterm", "LANG": "C", "LC_CTYPE": "C.UTF-8"}, "utf-8", True),
+        ({"TERM": "xterm", "LC_CTYPE": "C.UTF-8"}, "utf-8", False),
+        ({"TERM": "xterm", "LANG": "C", "LC_CTYPE": "de_DE.UTF-8"}, "utf-8", False),
+    ],
+)
+def test_ascii_where_the_locale_needs_it(
+    environ: dict[str, str], encoding: str, ascii_only: bool
+) -> None:
+    assert check(environ, stderr=Stream(encoding=encoding)).ascii is ascii_only
+
+
+def test_each_glyph_keeps_its_width() -> None:
+    glyphs = "─│┌┐└┘╭╮╰╯━┃█▁▔▊▎•●▲✖✓–…éßñ東京\u3000ﬁ½\U0001f4c1\ue000"
+    for glyph in glyphs:
+        assert len(ascii_for(glyph)) == cell_width(glyph), glyph
+        assert ascii_for(glyph).isascii()
+    assert "José ●│…".encode("ascii", HANDLER) == b"Jose *|."
+    assert "\ud800x".encode("utf-8", HANDLER) in {b"?x", b"x"}
+
+
+ASCII_WORLDS: list[dict[str, str | None]] = [
+    {"LANG": "C"},
+    {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"PYTHONIOENCODING": "ascii"},
+    {"PYTHONIOENCODING": "ascii:backslashreplace"},
+    {"TERM": "linux"},
+    {"TERM": "vt100", "LANG": "C"},
+]
+
+
+@pytest.mark.parametrize(
+    "env", ASCII_WORLDS, ids=lambda env: " ".join(f"{k}={v}" for k, v in env.items())
+)
+def test_in_an_ascii_world_only_ascii_is_written(
+    env: dict[str, str | None], tmp_path: Path
+) -> None:
+    with calm(tmp_path, env=env, size=(40, 12)) as session:
+        session.wait_for("calm * Jose ??")
+        session.press("j")
+        screen = session.wait_for("pressed: j")
+        assert session.raw.isascii()
+        assert "\\u" not in screen
+        lines = [line for line in screen.splitlines() if line]
+        assert lines[0] == "+" + "-" * 38 + "+"
+        assert all(line[0] == line[-1] == "|" and len(line) == 40 for line in lines[1:4])
+        session.press("q")
+        assert session.wait_gone() == 0
+        assert_restored(session)
+
+
+@pytest.mark.parametrize(
+    ("env", "forbidden"),
+    [
+        ({"TERM": "linux"}, rb"[34]8;[25];"),
+        ({"TERM": "linux", "COLORTERM": "truecolor"}, rb"[34]8;[25];"),
+        ({"TERM": "xterm-256color", "COLORTERM": None}, rb"[34]8;2;"),
+    ],
+)
+def test_no_more_colours_than_there_are(
+    env: dict[str, str | None], forbidden: bytes, tmp_path: Path
+) -> None:
+    with calm(tmp_path, env=env) as session:
+        session.wait_for("calm")
+        assert not re.search(rb"\x1b\[[0-9;]*" + forbidden, session.raw)
+        assert re.search(rb"\x1b\[[0-9;]*m", session.raw)
+
+
+def test_no_color_writes_no_colour(tmp_path: Path) -> None:
+    with calm(tmp_path, env={"NO_COLOR": "1"}) as session:
+        session.wait_for("calm")
+        session.press("j")
+        session.wait_for("pressed: j")
+        for red, green, blue in re.findall(rb"[34]8;2;(\d+);(\d+);(\d+)", session.raw):
+            assert red == green == blue, "Textual shows greys only"
+
+
+def test_dumb_terminals_and_missing_input_get_a_sentence(tmp_path: Path) -> None:
+    for options, word in (
+        ({"env": {"TERM": "dumb"}}, "TERM=dumb"),
+        ({"env": {"TERM": None}}, "TERM is not set"),
+        ({"stdin": Path("/dev/null")}, "standard input"),
+    ):
+        with PtySession(
+            [sys.executable, "-m", "tests.terminal.apps.calm", str(tmp_path)],
+            size=(200, 24),
+            **options,
+        ) as session:
+            assert session.wait_gone() == 2
+            said = session.after_screen()
+            assert said.count("\n") == 1
+            assert word in said
+            assert "agentco-tui status" in said
+            assert b"\x1b" not in session.raw
