@@ -1,0 +1,469 @@
+"""Budgets: limit, spent, remaining and share of the whole, a company or an agent (SHAPES D)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from agentco_tui.api import shares
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.context import BARE, Context, Unread
+from agentco_tui.api.extras import as_extra
+from agentco_tui.api.figures import PERIOD_ORDER, Found, figures_in, is_reset
+from agentco_tui.api.moneys import Unit, merged, minus, to_money, unit_from_sibling, with_sibling
+from agentco_tui.api.names import fold, words
+from agentco_tui.api.numbers import to_decimal
+from agentco_tui.api.plans import Meaning, Partial, Spec, Values
+from agentco_tui.api.records import Budget, BudgetScope, Money, Moment, Ref
+from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.api.states import fold_word
+from agentco_tui.api.texts import flag, named, word
+from agentco_tui.api.times import to_moment
+from agentco_tui.text import SafeText
+
+_UNLIMITED_WORDS: Final = frozenset(
+    "unlimited none infinity inf infinite nolimit no_limit ∞ -1 uncapped never".split()
+)
+_SENTINELS: Final = frozenset(
+    (2**31 - 1, 2**32 - 1, 2**53 - 1, 2**53, 2**63 - 1, 2**64 - 1, 2**62, 10**18)
+)
+_NINES: Final = re.compile(r"9{7,}(?:\.9+)?\Z")
+_HUGE: Final = Decimal(10) ** 13
+_EXHAUSTED: Final = frozenset(
+    """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
+    limit_reached budget_exceeded critical""".split()
+)
+
+_MEANINGS: Final = (
+        Meaning("id", "budget_id id _id uuid policy_id", to_id),
+        Meaning("agent", "agent agent_ref assistant worker member", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id member_id worker_id", to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name agent_display_name", to_ref_name),
+        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning(
+            "company_id", "company_id organization_id organisation_id org_id workspace_id tenant_id",
+            to_ref_id,
+        ),
+        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("scope_type", "scope_type scope entity_type resource_type level", word),
+        Meaning("scope_id", "scope_id entity_id resource_id subject_id target_id", to_id),
+        Meaning("scope_name", "scope_name entity_name resource_name subject_name", named),
+        Meaning("name", "name display_name budget_name title label access_group", named),
+        Meaning(
+            "period",
+            """period budget_period window_kind time_unit budget_duration limit_reset
+            reset_interval time_period window interval cycle billing_period frequency recurrence
+            reset_period duration""",
+            word,
+        ),
+        Meaning("ends", "window_end period_end ending_at end_time ends_at ends_on", to_moment),
+        Meaning("status", "status state health budget_status level_status", word),
+        Meaning("paused", "paused is_paused agent_paused suspended blocked is_blocked", flag),
+        Meaning("over", "is_over_budget over_budget exceeded is_exceeded over_limit", flag),
+        Meaning(
+            "no_limit", "unlimited is_unlimited no_limit no_budget uncapped infinite", flag
+        ),
+        Meaning("has_limit", "has_limit has_budget limited is_limited", flag),
+        Meaning(
+            "currency",
+            "currency currency_code billing_currency money_unit amount_unit unit units metric ccy",
+            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
+        ),
+        Meaning("threshold_type", "threshold_type alert_type warn_type", word),
+)  # fmt: skip
+_WRAPPERS: Final = """attributes node properties fields embedded source info resource item record
+    document data metadata""".split()
+BUDGET: Final = Spec(_MEANINGS, wrappers=["budget", *_WRAPPERS])
+BUDGET_OF_COMPANY: Final = BUDGET
+BUDGET_OF_AGENT: Final = BUDGET
+
+
+class _Draft(NamedTuple):
+    """A budget whose shares wait for what the other rows prove."""
+
+    obj: Mapping[str, Json]
+    values: Values
+    left: dict[str, Json]
+    figures: Figures
+
+
+class Figures(NamedTuple):
+    """The figures of one record, of one period and currency."""
+
+    limit: Money | None = None
+    unlimited: bool = False
+    limit_is_zero: bool = False
+    spent: Money | None = None
+    remaining: Money | None = None
+    forecast: Money | None = None
+    soft: Money | None = None
+    share: shares.RawShare | None = None
+    left_share: shares.RawShare | None = None
+    warn: shares.RawShare | None = None
+    period: str = ""
+    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(slot, where it stood in the object)."""
+
+
+def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figures:
+    """The figures in `obj`, by the words of its names; one period of several is chosen."""
+    by_slot: dict[str, list[Found]] = {}
+    for found in figures_in(obj):
+        by_slot.setdefault(found.sense.slot, []).append(found)
+    _place_amounts(by_slot)
+    period = _chosen_period(by_slot)
+    out: dict[str, Any] = {"period": period}
+    paths: list[tuple[str, tuple[str, ...]]] = []
+
+    def pick(slot: str) -> tuple[Found, Any] | None:
+        best: tuple[int, Found, Any] | None = None
+        for found in by_slot.get(slot, ()):
+            if found.sense.period not in (period, ""):
+                continue
+            value = _value(found, sibling, slot)
+            if value is None:
+                continue
+            rank = 2 * (found.sense.period != period) + _unit_rank(found)
+            if best is None or rank < best[0] or _refines(best, found, value):
+                best = (rank, found, value)
+        if best is None:
+            return None
+        paths.append((slot, best[1].path))
+        return best[1], best[2]
+
+    for slot in ("spent", "remaining", "forecast", "soft"):
+        picked = pick(slot)
+        if picked is not None:
+            out[slot] = picked[1]
+    for slot, target in (("share", "share"), ("left", "left_share"), ("warn", "warn")):
+        picked = pick(slot)
+        if picked is not None:
+            out[target] = picked[1]
+    picked = pick("limit")
+    if picked is not None:
+        found, value = picked
+        if value is _NULL:
+            out["unlimited"] = "spent" in out or "share" in out
+        elif value is _NO_LIMIT:
+            out["unlimited"] = True
+        elif value.amount == 0:
+            out["limit"], out["limit_is_zero"] = value, True
+        else:
+            out["limit"] = value
+    return Figures(**out, paths=tuple(paths))
+
+
+class _Mark:
+    """A limit that is no sum."""
+
+
+_NULL: Final = _Mark()
+_NO_LIMIT: Final = _Mark()
+
+
+def _value(found: Found, sibling: Unit | None, slot: str) -> Any:
+    raw = found.raw
+    if slot in ("share", "left", "warn"):
+        return shares.read_share(raw, found.sense.is_ratio, found.sense.says_percent)
+    if slot == "limit":
+        if raw is None:
+            return _NULL
+        if is_no_limit(raw):
+            return _NO_LIMIT
+    elif raw is None:
+        return None
+    money = to_money(raw, merged(found.sense.unit, sibling) if sibling else found.sense.unit)
+    return money.value if type(money) is Partial else money
+
+
+def is_no_limit(raw: Json) -> bool:
+    """True for the ways to write "no limit" other than null and 0: negative, huge, a word."""
+    if type(raw) is str:
+        folded = raw.strip().lower().replace(" ", "_")
+        if folded in _UNLIMITED_WORDS:
+            return True
+    if type(raw) is dict:
+        inner = to_money(raw)
+        if inner is None:
+            return False
+        value: Decimal | None = (inner.value if type(inner) is Partial else inner).amount  # type: ignore[union-attr]
+    else:
+        value = to_decimal(raw)
+    if value is None:
+        return False
+    if value < 0 or value >= _HUGE:
+        return True
+    return value in _SENTINELS or _NINES.match(f"{value:f}") is not None
+
+
+def _place_amounts(by_slot: dict[str, list[Found]]) -> None:
+    """A bare `amount` is the limit beside a spent figure (paperclip), else spent (OpenAI costs)."""
+    amounts = by_slot.pop("amount", None)
+    if not amounts:
+        return
+    if "limit" in by_slot:
+        slot = "spent" if "spent" not in by_slot else ""
+    elif "spent" in by_slot or "remaining" in by_slot or "share" in by_slot:
+        slot = "limit"
+    else:
+        slot = "spent" if type(amounts[0].raw) is dict else "limit"
+    if slot:
+        by_slot.setdefault(slot, []).extend(amounts)
+
+
+def _chosen_period(by_slot: Mapping[str, list[Found]]) -> str:
+    """The period with a limit and spending, months before others; no period counts as its own."""
+    have: dict[str, dict[str, bool]] = {}
+    for slot in ("limit", "spent", "remaining"):
+        for found in by_slot.get(slot, ()):
+            real = found.raw is not None and to_decimal(found.raw) != 0
+            slots = have.setdefault(found.sense.period, {})
+            slots[slot] = slots.get(slot, False) or real
+    if not have:
+        periods = {found.sense.period for each in by_slot.values() for found in each}
+        return next((period for period in PERIOD_ORDER if period in periods), "")
+
+    def rank(period: str) -> tuple[bool, bool, int]:
+        slots = have[period]
+        bare = have.get("", {})
+        spent = any(name in slots or name in bare for name in ("spent", "remaining"))
+        return ("limit" not in slots, not spent, PERIOD_ORDER.index(period))
+
+    best = min(have, key=rank)
+    with_limit = [period for period in have if have[period].get("limit")]
+    if not have[best].get("limit") and with_limit:
+        # this period has no limit (0, null), another has one: that is the one that binds
+        best = min(with_limit, key=rank)
+    return best
+
+
+def _unit_rank(found: Found) -> int:
+    unit = found.sense.unit
+    if unit.currency in ("TOKENS", "CREDITS", "POINTS"):
+        return 100
+    return 0
+
+
+def _refines(best: tuple[int, Found, Any], found: Found, value: Any) -> bool:
+    """True if `value` is the exact form of the best so far (`observedAmountExact`)."""
+    if not found.sense.exact or not isinstance(value, Money) or not isinstance(best[2], Money):
+        return False
+    return abs(value.amount - best[2].amount) < 1
+
+
+def draft(obj: Mapping[str, Json], spec: Spec = BUDGET) -> _Draft:
+    """The first half of reading a budget."""
+    values: Values = {}
+    left = spec.read(obj, values)
+    figures = read_figures(left, values.get("currency"))
+    for name, raw in list(left.items()):
+        if "resets" not in values and raw is not None and is_reset(words(name)):
+            at = to_moment(raw)
+            if isinstance(at, Moment):
+                values["resets"] = at
+            if at is not None:
+                del left[name]
+    return _Draft(obj, values, left, figures)
+
+
+def scale_of(drafts: Iterable[_Draft]) -> shares.Scale:
+    """What all rows of an answer together prove about their shares."""
+    rows = list(drafts)
+    found = [each for row in rows for each in (row.figures.share, row.figures.left_share) if each]
+    return shares.proven_scale(found, (row.figures.warn for row in rows if row.figures.warn))
+
+
+def finish(
+    row: _Draft,
+    scope: BudgetScope,
+    scale: shares.Scale,
+    context: Context = BARE,
+    default_id: str | None = None,
+) -> Budget:
+    """The second half; raises Unread if nothing says what the budget is for."""
+    values, left, figures = row.values, dict(row.left), row.figures
+    status: SafeText | None = values.get("status")
+    scope = _scope(values, scope)
+    owner = _owner(values, scope, context)
+    owner_id = (owner.id if owner else None) or default_id
+    if owner_id is None and owner is not None and owner.name is not None:
+        owner_id = str(owner.name)
+    if owner_id is None:
+        raise Unread("a budget without the id of what it is for")
+    if values.get("id") not in (None, owner_id):
+        left["id"] = values["id"]
+    limit, unlimited = _limit(figures, values, status)
+    spent, remaining = figures.spent, figures.remaining
+    taken = {"limit", "spent", "remaining", "forecast"}
+    if unlimited:
+        limit = None
+        if remaining is not None and remaining.amount == 0:
+            remaining = None
+    elif remaining is None and limit is not None and spent is not None:
+        remaining = minus(limit, spent)
+    elif spent is None and limit is not None and remaining is not None:
+        spent = minus(limit, remaining)
+    share, derived = _share(figures, limit, spent, unlimited, scale, taken)
+    warn = _warn(figures, limit, values.get("threshold_type"), taken)
+    for slot, path in figures.paths:
+        if slot in taken:
+            _drop(left, path)
+    if values.get("threshold_type") is not None and warn is None:
+        left["threshold_type"] = values["threshold_type"]
+    resets = values.get("resets") or values.get("ends")
+    return Budget(
+        id=owner_id,
+        scope=scope,
+        name=(owner.name if owner else None) or values.get("scope_name") or values.get("name"),
+        company=_company(values, context) if scope is not BudgetScope.COMPANY else None,
+        limit=limit,
+        unlimited=unlimited,
+        spent=spent,
+        remaining=remaining,
+        share=share,
+        share_derived=derived,
+        warn_at=warn,
+        forecast=figures.forecast,
+        period=values.get("period") or (SafeText(figures.period) if figures.period else None),
+        resets=resets,
+        status=status,
+        paused=values.get("paused"),
+        extra=as_extra(left),
+    )
+
+
+def _scope(values: Values, scope: BudgetScope) -> BudgetScope:
+    told = fold_word(str(values.get("scope_type") or ""))
+    if told in ("company", "organization", "organisation", "org", "workspace", "tenant"):
+        return BudgetScope.COMPANY
+    if told in ("agent", "assistant", "worker", "member"):
+        return BudgetScope.AGENT
+    return scope
+
+
+def _company(values: Values, context: Context) -> Ref | None:
+    ref = joined(values.get("company_id"), values.get("company"), values.get("company_name"))
+    return context.named(ref)
+
+
+def _owner(values: Values, scope: BudgetScope, context: Context) -> Ref | None:
+    """What the budget is for: by the reference of its scope, else by its own id and name."""
+    own = Ref(values.get("scope_id"), values.get("scope_name"))
+    itself = Ref(values.get("id"), values.get("name"))
+    if scope is BudgetScope.ALL:
+        return joined(own, itself)
+    if scope is BudgetScope.AGENT:
+        named_ref = joined(values.get("agent_id"), values.get("agent"), values.get("agent_name"))
+    else:
+        named_ref = _company(values, context)
+    if named_ref is not None and named_ref.id is not None:
+        # the record's own name is its owner's too, its own id is only the budget's
+        return context.named(joined(named_ref, Ref(None, own.name), Ref(None, itself.name)))
+    return context.named(joined(own, named_ref, itself))
+
+
+def _limit(figures: Figures, values: Values, status: SafeText | None) -> tuple[Money | None, bool]:
+    """The limit, and whether the platform said that there is none (SHAPES D "No limit")."""
+    if values.get("no_limit") is True or values.get("has_limit") is False:
+        return None, True
+    told = fold_word(status) if status else ""
+    if told in ("no_budget", "unlimited", "no_limit"):
+        return None, True
+    if figures.limit_is_zero:
+        used_up = told in _EXHAUSTED or values.get("over") is True or values.get("paused") is True
+        return (figures.limit, False) if used_up else (None, True)
+    return figures.limit, figures.unlimited
+
+
+def _share(
+    figures: Figures,
+    limit: Money | None,
+    spent: Money | None,
+    unlimited: bool,
+    scale: shares.Scale,
+    taken: set[str],
+) -> tuple[Decimal | None, bool]:
+    """The share and whether it was worked out here; what spent and limit say comes first."""
+    if unlimited:
+        if figures.share is not None and figures.share.value == 0:
+            taken.add("share")
+        return None, False
+    computed = shares.share_of(spent, limit)
+    if computed is not None:
+        sent = shares.settled(figures.share, scale, computed)
+        if sent is not None and shares.near(sent, computed):
+            taken.add("share")
+            return computed, False
+        return computed, True
+    sent = shares.settled(figures.share, scale)
+    if sent is not None:
+        taken.add("share")
+        return sent, False
+    left = shares.settled(figures.left_share, scale)
+    if left is not None:
+        taken.add("left")
+        return 1 - left, True
+    return None, False
+
+
+def _warn(
+    figures: Figures, limit: Money | None, kind: SafeText | None, taken: set[str]
+) -> Decimal | None:
+    if kind is not None and "abs" in kind.lower() and figures.warn is not None:
+        if limit is not None and limit.amount > 0:
+            taken.add("warn")
+            return figures.warn.value / limit.amount
+        return None
+    point = shares.threshold(figures.warn)
+    if point is not None:
+        taken.add("warn")
+        return point
+    soft = shares.share_of(figures.soft, limit)
+    if soft is not None:
+        taken.add("soft")
+    return soft
+
+
+def _drop(left: dict[str, Any], path: Sequence[str]) -> None:
+    """Take what was understood out of what was not; objects that become empty go too."""
+    *way, last = path
+    holders = [left]
+    for name in way:
+        inner = holders[-1].get(name)
+        if type(inner) is not dict:
+            return
+        inner = dict(inner)
+        holders[-1][name] = inner
+        holders.append(inner)
+    holders[-1].pop(last, None)
+    for holder, name in zip(reversed(holders[:-1]), reversed(way), strict=True):
+        if not holder[name]:
+            del holder[name]
+
+
+def read_budgets(
+    rows: Sequence[tuple[Mapping[str, Json], Context, str | None]], scope: BudgetScope
+) -> list[Budget | Unread]:
+    """All budgets of one answer: `rows` of (object, context, id from its key)."""
+    drafts = [draft(obj) for obj, _, _ in rows]
+    scale = scale_of(drafts)
+    out: list[Budget | Unread] = []
+    for row, (_, context, key) in zip(drafts, rows, strict=True):
+        try:
+            out.append(finish(row, scope, scale, context, key))
+        except Unread as error:
+            out.append(error)
+    return out
+
+
+def looks_like_budget(obj: Mapping[str, Json]) -> bool:
+    """True if at least one limit, spent, remaining or share is in it."""
+    return any(
+        found.sense.slot in ("limit", "spent", "remaining", "share") for found in figures_in(obj)
+    )
+
+
+__all__ = ["Figures", "draft", "finish", "fold", "is_no_limit", "looks_like_budget",
+           "read_budgets", "read_figures", "scale_of", "with_sibling"]  # fmt: skip

@@ -1,0 +1,350 @@
+"""Tasks (SHAPES F): titles, states, the flag that says a person must act, who and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.context import BARE, Context, Unread
+from agentco_tui.api.extras import as_extra
+from agentco_tui.api.moneys import money_reader, with_sibling, unit_from_sibling
+from agentco_tui.api.names import fold, snake
+from agentco_tui.api.numbers import to_decimal
+from agentco_tui.api.plans import Meaning, Spec, Values
+from agentco_tui.api.records import Moment, Ref, Task, TaskState
+from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.api.states import task_state
+from agentco_tui.api.texts import block, first_line, flag, line, named, text_only, word
+from agentco_tui.api.times import NONE, duration_reader, to_moment
+from agentco_tui.text import SafeText, safe
+
+_TITLES: Final = (
+    "title name task_title task_name display_name summary subject headline objective goal "
+    "action_summary label task prompt instruction instructions request question action"
+)
+_COST: Final = """cost cost_usd total_cost total_cost_usd cost_cents total_cost_cents actual_cost
+    spent_cents cost_micros cost_microdollars spend spent estimated_cost estimated_cost_usd
+    expected_cost cost_estimate estimated_cost_cents budget_estimate amount"""
+
+
+def _titled(key: str) -> Any:
+    origin = snake(key)
+
+    def read(raw: Json) -> Any:
+        if type(raw) is str:
+            return (safe(raw), origin) if raw and not raw.isspace() else NONE
+        if type(raw) is dict and origin not in ("action", "request"):
+            found = named(raw)
+            return None if found is None or type(found) is not str else (found, origin)
+        return None
+
+    return read
+
+
+def _interrupt(raw: Json) -> Any:
+    """`pendingInterrupt: {…}`: an object there means that a person must act."""
+    if type(raw) is dict or type(raw) is list:
+        return True if raw else NONE
+    return flag(raw)
+
+
+def _period(key: str) -> Any:
+    from agentco_tui.api.names import words  # noqa: PLC0415
+
+    return duration_reader(words(key))
+
+
+_APPROVAL: Final = Spec(
+    (
+        Meaning("approval", "status state decision", word),
+        Meaning("requires", "required is_required needed", flag),
+        Meaning("waiting_since", "requested_at requested", to_moment),
+        Meaning("decided", "decided_at approved_at resolved_at", to_moment),
+        Meaning("decided_by", "decided_by approved_by approver reviewer", named),
+        Meaning("expires", "expires_at deadline", to_moment),
+    )
+)
+_STATUS: Final = Spec(
+    (
+        Meaning("status", "state status phase name value", word),
+        Meaning("updated", "timestamp updated_at since changed_at at", to_moment),
+    )
+)
+_PAYLOAD: Final = Spec(
+    (
+        Meaning("payload_title", "title name summary subject objective goal label", text_only),
+        Meaning("payload_type", "type action kind tool tool_name command", text_only),
+    )
+)
+
+TASK: Final = Spec(
+    (
+        Meaning(
+            "id",
+            """id _id task_id uuid task_uuid task_key urn document_id dag_run_id run_id
+            approval_id issue_id job_id execution_id guid identifier key slug""",
+            to_id,
+        ),
+        Meaning("title", _TITLES, _titled, by_name=True),
+        Meaning(
+            "description",
+            "description body details detail text content notes instructions objective prompt",
+            block,
+        ),
+        Meaning("tool", "tool_name tool command", text_only),
+        Meaning("type", "type kind task_type category", text_only),
+        Meaning(
+            "status",
+            """status state task_status phase stage state_type current_state workflow_state
+            task_state run_status state_name""",
+            word,
+        ),
+        Meaning(
+            "approval",
+            """approval_status approval_state review_status decision approval_decision
+            human_review_status approval""",
+            word,
+        ),
+        Meaning(
+            "waits",
+            """needs_approval awaiting_approval pending_approval waiting_for_approval needs_review
+            needs_human needs_input awaiting_human is_pending_approval waits_for_person
+            awaiting_review pending_interrupt""",
+            _interrupt,
+        ),
+        Meaning(
+            "requires",
+            """requires_approval approval_required requires_human_approval requires_review
+            require_approval review_required human_approval_required""",
+            flag,
+        ),
+        Meaning("approved", "approved is_approved", flag),
+        Meaning("done", "completed is_completed done is_done finished", flag),
+        Meaning(
+            "agent",
+            """agent assigned_agent assignee assigned_to agent_ref owner_agent worker executor
+            responsible assistant requested_by_agent assignee_agent""",
+            to_ref,
+        ),
+        Meaning(
+            "agent_id",
+            """agent_id assigned_agent_id assignee_agent_id assignee_id assigned_to_id
+            assistant_id worker_id executor_id agent_uuid owner_agent_id""",
+            to_ref_id,
+        ),
+        Meaning(
+            "agent_name",
+            "agent_name assignee_name assigned_agent_name agent_display_name worker_name "
+            "assigned_to_name",
+            to_ref_name,
+        ),
+        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning(
+            "company_id",
+            "company_id organization_id organisation_id org_id workspace_id tenant_id "
+            "company_uuid",
+            to_ref_id,
+        ),
+        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("priority", "priority priority_level urgency importance prio", word),
+        Meaning("trust", "trust_score agent_trust_score trust agent_trust", to_decimal),
+        Meaning(
+            "created",
+            """created_at created creation_time create_time inserted_at date_created created_on
+            created_date creation_date submitted_at added_at opened_at created_time
+            created_timestamp""",
+            to_moment,
+        ),
+        Meaning("stamp", "timestamp time date @timestamp", to_moment),
+        Meaning(
+            "waiting_since",
+            """requested_at waiting_since pending_since awaiting_since approval_requested_at
+            submitted_for_approval_at requested_on waiting_from""",
+            to_moment,
+        ),
+        Meaning(
+            "updated",
+            """updated_at modified_at updated last_modified last_updated last_updated_at
+            update_time modified changed_at date_updated updated_on last_update""",
+            to_moment,
+        ),
+        Meaning(
+            "decided",
+            """decided_at approved_at rejected_at reviewed_at decision_at approval_decided_at
+            decided_on approved_on""",
+            to_moment,
+        ),
+        Meaning(
+            "decided_by",
+            """decided_by approved_by decided_by_user_id rejected_by reviewed_by approver
+            decided_by_name approved_by_name reviewer decided_by_user""",
+            named,
+        ),
+        Meaning(
+            "expires",
+            "expires_at expires expiry expiration deadline due_at approval_deadline expires_on "
+            "expiration_time timeout_at",
+            to_moment,
+        ),
+        Meaning("timeout", "timeout_secs timeout_seconds timeout timeout_ms ttl", _period, True),
+        Meaning("cost", _COST, money_reader, by_name=True),
+        Meaning(
+            "currency", "currency currency_code cost_currency",
+            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
+        ),
+    ),
+    nested={
+        "approval": _APPROVAL, "status": _STATUS, "state": _STATUS, "review": _APPROVAL,
+        "payload": _PAYLOAD, "input": _PAYLOAD, "data": _PAYLOAD, "args": _PAYLOAD,
+    },
+    wrappers="task attributes node properties fields embedded source info resource item record "
+    "document data spec metadata".split(),
+)  # fmt: skip
+
+_ENDED: Final = frozenset(
+    (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED, TaskState.APPROVED)
+)
+_DULL: Final = frozenset("task tasks item issue approval job record default".split())
+
+
+def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None = None) -> Task:
+    """The task in `obj`; raises Unread without an id. `key` is its id where only a map told it."""
+    values: Values = {}
+    left = TASK.read(obj, values)
+    get = values.get
+    task_id = get("id") or key
+    if task_id is None:
+        raise Unread("a task without an id")
+    title = get("title")
+    if title is None:
+        title = _title(values, task_id, left)
+    status: SafeText | None = get("status")
+    created: Moment | None = get("created")
+    stamp: Moment | None = get("stamp")
+    if stamp is not None and (created is not None or context.is_root):
+        _keep(obj, left, "timestamp", "time", "date")
+    elif stamp is not None:
+        created = stamp
+    state = task_state(status) if status is not None else None
+    needs: bool | None = None
+    if values.keys() & _FLAGS:
+        state, needs = _decided_state(values, state)
+        if status is None:
+            status = get("approval")
+    cost = get("cost")
+    if cost is not None and "currency" in values:
+        cost = with_sibling(cost, values["currency"])
+    expires: Moment | None = get("expires")
+    waiting: Moment | None = get("waiting_since")
+    if "timeout" in values:
+        start = waiting or created
+        if expires is None and start is not None:
+            expires = Moment(start.at + values["timeout"], start.zone_assumed)
+        _keep(obj, left, "timeoutsecs", "timeoutseconds", "timeout", "timeoutms", "ttl")
+    agent = get("agent")
+    if "agent_id" in values or "agent_name" in values:
+        agent = joined(get("agent_id"), agent, get("agent_name"))
+    company = get("company")
+    if "company_id" in values or "company_name" in values:
+        company = joined(get("company_id"), company, get("company_name"))
+    if context.names:
+        agent, company = context.named(agent), context.named(company)
+    for slot in ("tool", "type", "payload_title", "payload_type"):
+        if slot in values and title[1] not in (slot, f"payload.{slot[8:]}"):
+            _keep(obj, left, *_KEPT[slot])
+    description = get("description")
+    return Task(
+        id=task_id,
+        title=title[0],
+        title_from=title[1],
+        description=description,
+        status=status,
+        state=state,
+        needs_approval=needs,
+        agent=agent,
+        company=company,
+        priority=get("priority"),
+        trust=get("trust"),
+        created=created,
+        waiting_since=waiting,
+        updated=get("updated"),
+        decided=get("decided"),
+        decided_by=get("decided_by"),
+        expires=expires,
+        cost=cost,
+        extra=as_extra(left),
+    )
+
+
+_FLAGS: Final = frozenset(("approval", "waits", "requires", "approved", "done"))
+_KEPT: Final[dict[str, tuple[str, ...]]] = {
+    "tool": ("toolname", "tool", "command"),
+    "type": ("type", "kind", "tasktype", "category"),
+    "payload_title": ("payload", "input", "data", "args"),
+    "payload_type": ("payload", "input", "data", "args"),
+}
+
+
+def _keep(obj: Mapping[str, Json], left: dict[str, Json], *names: str) -> None:
+    """Put fields that were read but not used back with what was not understood."""
+    for key, raw in obj.items():
+        if fold(key) in names and raw is not None and raw != "":
+            left[key] = raw
+
+
+def _title(values: Values, task_id: str, left: dict[str, Json]) -> tuple[SafeText, str]:
+    """The nearest other words, and the name of the field they were taken from."""
+    description = values.get("description")
+    if description is not None:
+        start = first_line(description)
+        if start:
+            return start, "description"
+    for slot, origin in (
+        ("payload_title", "payload.title"),
+        ("tool", "tool"),
+        ("payload_type", "payload.type"),
+        ("type", "type"),
+    ):
+        found = values.get(slot)
+        if found is not None and (slot != "type" or found.lower() not in _DULL):
+            return found, origin
+    for key, raw in left.items():
+        if fold(key).endswith(("title", "summary", "subject")) and type(raw) is str:
+            found = line(raw)
+            if type(found) is str:
+                del left[key]
+                return SafeText(found), snake(key)
+    return safe(task_id), "id"
+
+
+def _decided_state(values: Values, state: TaskState | None) -> tuple[TaskState | None, bool | None]:
+    """State and approval flag where the record carries more than a status (SHAPES F "Traps")."""
+    waits: bool | None = values.get("waits")
+    requires: bool | None = values.get("requires")
+    word_of_approval: SafeText | None = values.get("approval")
+    needs = waits
+    if word_of_approval is not None:
+        verdict = task_state(word_of_approval)
+        undecided = state in (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
+        if verdict is TaskState.PENDING:
+            state, needs = TaskState.PENDING, True
+        elif verdict in (TaskState.APPROVED, TaskState.DONE):
+            needs = False
+            state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
+        elif verdict in (TaskState.REJECTED, TaskState.CANCELLED):
+            needs = False
+            state = verdict if undecided else state
+        elif state is None:
+            state = verdict
+    if values.get("approved") is True:
+        needs = False
+        state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
+    if values.get("done") is True and state is None:
+        state = TaskState.DONE
+    if needs is None and requires is not None:
+        # that a task of this kind requires an approval says nothing once it has ended
+        needs = requires and state not in _ENDED and state is not TaskState.RUNNING
+    if needs and state in (None, TaskState.QUEUED, TaskState.OTHER):
+        state = TaskState.PENDING
+    return state, needs

@@ -1,0 +1,219 @@
+"""Limit, spent, remaining, share and the rest, found by the words in fields' names (SHAPES D).
+
+A name is not looked up but understood: `budgetMonthlyCents`, `monthly_limit`, `maxSpendUsd` and
+`limits: {"monthly": 5}` are all limits of a month, the first in cents, the third in dollars. Words
+that belong to no budget (`rate_limit`, `max_retries`) leave a name unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.moneys import NO_UNIT, UNIT_WORDS, Unit, merged, unit_of
+from agentco_tui.api.names import words
+
+_PERIODS: Final[dict[str, str]] = {
+    "monthly": "month", "month": "month", "mtd": "month", "months": "month",
+    "daily": "day", "day": "day", "today": "day", "hourly": "hour", "hour": "hour",
+    "weekly": "week", "week": "week", "yearly": "year", "annual": "year", "year": "year",
+    "ytd": "year", "quarterly": "quarter", "quarter": "quarter", "lifetime": "lifetime",
+    "alltime": "lifetime", "accumulated": "lifetime", "rolling": "rolling",
+}  # fmt: skip
+PERIOD_ORDER: Final = ("month", "", "rolling", "lifetime", "year", "quarter", "week", "day", "hour")
+"""Which period a record is about if it has figures of several: the interface sets months."""
+
+_FILLERS: Final = frozenset(
+    """amount value values total current to date so far this of the by in sum exact calendar
+    cycle period per usable for all overall global company agent team org organization project
+    account owner platform money is has currently accrued recorded reported utc net gross
+    running actual approximate figure figures window max""".split()
+) - {"max", "is", "has"}
+_SPENT: Final = frozenset(
+    "spent used consumed observed burned charged billed spentsofar incurred consume".split()
+)
+_SPENDING: Final = frozenset(
+    """spend spending usage cost costs consumption expenditure expense expenses calculated use
+    actual""".split()
+)
+_HARD_LIMIT: Final = frozenset(
+    "limit limits cap caps max maximum ceiling quota quotas hard".split()
+)
+_SOFT_LIMIT: Final = frozenset(
+    "budget budgets budgeted allowance allotment allocated allocation allowed".split()
+)
+_REMAINING: Final = frozenset(
+    "remaining left available balance unspent remainder headroom remain unused leftover".split()
+)
+_SHARE: Final = frozenset(
+    "percent pct percentage ratio fraction utilization utilisation share perc".split()
+)
+_PERCENT: Final = frozenset("percent pct percentage perc".split())
+_RATIO: Final = frozenset("ratio fraction".split())
+_WARN: Final = frozenset("warn warning alert threshold soft notify warnings alerts".split())
+_FORECAST: Final = frozenset(
+    "forecast forecasted projected projection predicted expected estimate estimated eom".split()
+)
+_RATE: Final = frozenset("rate burn velocity speed".split())
+_RESET: Final = frozenset("reset resets renew renews renewal refresh refreshes rollover".split())
+_WHEN: Final = frozenset("at on date time end ends ending until next".split())
+
+_CLASSES: Final = (
+    _SPENT | _SPENDING | _HARD_LIMIT | _SOFT_LIMIT | _REMAINING | _SHARE | _WARN | _FORECAST
+)
+
+
+class Sense(NamedTuple):
+    """What a field's name says that its value is."""
+
+    slot: str
+    """limit, spent, remaining, forecast, amount (money); share, left, warn (share); soft (money)."""
+    period: str
+    unit: Unit
+    is_ratio: bool = False
+    """True if the name says that 1 is the whole."""
+    says_percent: bool = False
+    exact: bool = False
+
+
+@lru_cache(maxsize=8192)
+def sense(name_words: tuple[str, ...]) -> Sense | None:
+    """What a name made of these words means for a budget; None if it means nothing there."""
+    if not name_words or len(name_words) > 10:
+        return None
+    period = next((_PERIODS[word] for word in name_words if word in _PERIODS), "")
+    unit = unit_of(name_words)
+    core = {
+        word
+        for word in name_words
+        if word not in _PERIODS and word not in UNIT_WORDS and word not in _FILLERS
+    }
+    if "actual" in name_words:
+        core.add("actual")
+    if not core:
+        return _unnamed(name_words, period, unit)
+    if not core <= _CLASSES:
+        return None
+    slot = _slot(core)
+    if slot is None:
+        return None
+    return Sense(
+        slot, period, unit, bool(core & _RATIO), bool(core & _PERCENT), "exact" in name_words
+    )
+
+
+def _unnamed(name_words: tuple[str, ...], period: str, unit: Unit) -> Sense | None:
+    if name_words == ("amount",) or (unit.told and set(name_words) <= UNIT_WORDS | {"amount"}):
+        return Sense("amount", period, unit)
+    return None
+
+
+def _slot(core: set[str]) -> str | None:
+    if core & _SHARE:
+        if core & _REMAINING:
+            return "left"
+        return "warn" if core & _WARN else "share"
+    if core & _FORECAST:
+        return "forecast"
+    if core & _WARN:
+        money = core & (_HARD_LIMIT | _SOFT_LIMIT) and "soft" in core
+        return "soft" if money else "warn" if core <= _WARN | {"limit", "budget"} else None
+    if core & _REMAINING:
+        return "remaining"
+    if core & _SPENT:
+        return "spent"
+    if core & _HARD_LIMIT:
+        return "limit"
+    if core & _SPENDING:
+        return "spent"
+    return "limit" if core & _SOFT_LIMIT else None
+
+
+class Found(NamedTuple):
+    """One value whose name made sense."""
+
+    path: tuple[str, ...]
+    sense: Sense
+    raw: Any
+
+
+_MAX_FIELDS: Final = 300
+_MONEY_KEYS: Final = frozenset(
+    """amount value currency currencycode unit units code nanos ccy symbol denomination""".split()
+)
+
+
+def figures_in(obj: Mapping[str, Json]) -> Iterator[Found]:
+    """All figures in an object and in the objects inside it, down to three levels.
+
+    A name inside an object is read by itself; where it says nothing (`{"spend": {"monthly": 5}}`,
+    `{"ActualSpend": {"Amount": "5"}}`) it is read together with the names around it.
+    """
+    budget = [_MAX_FIELDS]
+    yield from _walk(obj, (), (), "", budget)
+
+
+def _walk(
+    obj: Mapping[str, Json],
+    path: tuple[str, ...],
+    outer: tuple[str, ...],
+    period: str,
+    budget: list[int],
+) -> Iterator[Found]:
+    for name, raw in obj.items():
+        budget[0] -= 1
+        if budget[0] < 0:
+            return
+        own = words(name)
+        here = (*path, name)
+        if type(raw) is dict:
+            inner_period = next((_PERIODS[word] for word in own if word in _PERIODS), period)
+            if _is_sum(raw):
+                found = _sense(own, outer, inner_period)
+                if found is not None:
+                    yield Found(here, found, raw)
+            elif len(path) < 3:
+                yield from _walk(raw, here, (*outer, *own), inner_period, budget)
+            continue
+        if type(raw) is list:
+            continue
+        found = _sense(own, outer, period)
+        if found is not None:
+            yield Found(here, found, raw)
+
+
+def _sense(own: tuple[str, ...], outer: tuple[str, ...], period: str) -> Sense | None:
+    alone = sense(own)
+    if alone is None or alone.slot == "amount":
+        if outer and _adds_nothing(own):
+            alone = sense((*outer, *own)) or alone
+    elif outer:
+        outer_sense = sense(outer)
+        if outer_sense is not None and not alone.unit.told and outer_sense.unit.told:
+            alone = alone._replace(unit=merged(outer_sense.unit, NO_UNIT))
+    if alone is not None and not alone.period and period:
+        return alone._replace(period=period)
+    return alone
+
+
+def _adds_nothing(own: tuple[str, ...]) -> bool:
+    """True if the words say only period, unit or "amount", so that the names around them decide."""
+    return all(word in _PERIODS or word in UNIT_WORDS or word in _FILLERS for word in own)
+
+
+def _is_sum(raw: Mapping[str, Json]) -> bool:
+    """True for `{"amount": "5", "currency": "usd"}`: one sum, not a set of figures."""
+    if not 0 < len(raw) <= 6:
+        return False
+    folded = {part for name in raw for part in ["".join(words(name))]}
+    return folded <= _MONEY_KEYS and not folded <= {"currency", "unit", "code", "units", "symbol"}
+
+
+def is_reset(name_words: tuple[str, ...]) -> bool:
+    """True for `budget_reset_at`, `resetsAt`, `monthly_reset_at`, `next_reset`: when it starts anew."""
+    parts = set(name_words)
+    return bool(parts & _RESET) and parts <= _RESET | _WHEN | set(_PERIODS) | _FILLERS | {
+        "budget", "limit", "spend", "usage", "in", "seconds",
+    }  # fmt: skip

@@ -1,0 +1,330 @@
+"""Answers to records: lists and single records (SHAPES A, B, K; DESIGN law 6).
+
+Takes parsed bodies (`bodies.parse_json`), of any shape that makes sense, and gives records, how
+many could not be read and why, and the shape that was seen. Raises only `Unshaped` (no sensible
+shape) and its child `RefusedBody` (a 2xx answer that says the call failed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from agentco_tui.api import fields_activity, fields_agent, fields_alert, fields_budget, fields_task
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.context import Context, Unread
+from agentco_tui.api.envelopes import (
+    FoundList,
+    Resource,
+    find_list,
+    find_one,
+    flatten,
+    names_beside,
+)
+from agentco_tui.api.names import fold
+from agentco_tui.api.numbers import to_count
+from agentco_tui.api.records import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    BudgetScope,
+    Company,
+    Record,
+    Task,
+)
+from agentco_tui.api.refs import to_id
+from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
+from agentco_tui.text import SafeText, safe
+
+R = TypeVar("R", bound=Record)
+
+_MAX_REASONS: Final = 5
+_Row = tuple[Mapping[str, Json], Context, str | None]
+
+
+class Unshaped(ValueError):
+    """The body is JSON, but holds nothing in it that could be what was asked for."""
+
+    def __init__(self, sentence: SafeText) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class RefusedBody(Unshaped):
+    """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(with_code(refusal) or safe("the platform says that the call failed"))
+        self.refusal = refusal
+
+
+class Kind(Generic[R]):
+    """One kind of record that the interface lists: its names, and how its rows are read."""
+
+    def __init__(
+        self,
+        name: str,
+        noun: str,
+        resource: Resource,
+        read: Callable[[Sequence[_Row]], list[R | Unread]],
+    ) -> None:
+        self.name = name
+        self.noun = noun
+        """For sentences: "tasks"."""
+        self.resource = resource
+        self.read = read
+
+    def __repr__(self) -> str:
+        return f"Kind({self.name})"
+
+
+def _each(
+    read: Callable[[Mapping[str, Json], Context, str | None], R],
+) -> Callable[[Sequence[_Row]], list[R | Unread]]:
+    def read_all(rows: Sequence[_Row]) -> list[R | Unread]:
+        out: list[R | Unread] = []
+        for obj, context, key in rows:
+            try:
+                out.append(read(obj, context, key))
+            except Unread as error:
+                out.append(error)
+        return out
+
+    return read_all
+
+
+def _resource(own: str, also: str, spec: Any) -> Resource:
+    return Resource(tuple(map(fold, own.split())), tuple(map(fold, also.split())), spec)
+
+
+COMPANIES: Final[Kind[Company]] = Kind(
+    "companies",
+    "companies",
+    _resource(
+        "companies company company_list",
+        "organizations organisations orgs workspaces tenants",
+        fields_agent.COMPANY,
+    ),
+    _each(fields_agent.read_company),
+)
+AGENTS: Final[Kind[Agent]] = Kind(
+    "agents",
+    "agents",
+    _resource(
+        "agents agent agent_list ai_agents",
+        "assistants workers bots members employees staff team",
+        fields_agent.AGENT,
+    ),
+    _each(fields_agent.read_agent),
+)
+TASKS: Final[Kind[Task]] = Kind(
+    "tasks",
+    "tasks",
+    _resource(
+        "tasks task task_list pending_tasks",
+        "approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs "
+        "threads pending tickets",
+        fields_task.TASK,
+    ),
+    _each(fields_task.read_task),
+)
+COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
+    "company_budgets",
+    "company budgets",
+    _resource(
+        "companies company_budgets budgets by_company company budget",
+        "organizations breakdown policies limits spend costs",
+        fields_budget.BUDGET_OF_COMPANY,
+    ),
+    lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
+)
+AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
+    "agent_budgets",
+    "agent budgets",
+    _resource(
+        "agents agent_budgets budgets by_agent agent budget",
+        "breakdown per_agent members rankings policies limits spend costs",
+        fields_budget.BUDGET_OF_AGENT,
+    ),
+    lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
+)
+ALERTS: Final[Kind[Alert]] = Kind(
+    "alerts",
+    "budget alerts",
+    _resource(
+        "alerts budget_alerts alert active_alerts",
+        "incidents notifications warnings budget_incidents triggered",
+        fields_alert.ALERT,
+    ),
+    fields_alert.read_alerts,
+)
+ACTIVITY: Final[Kind[Activity]] = Kind(
+    "activity",
+    "activity entries",
+    _resource(
+        "activity activities activity_log activity_logs activity_entries entries logs events",
+        "audit_logs audit_log feed history timeline",
+        fields_activity.ACTIVITY,
+    ),
+    _each(fields_activity.read_activity),
+)
+
+
+class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+    """The records in one answer."""
+
+    records: tuple[R, ...]
+    unread: int = 0
+    unread_reasons: tuple[SafeText, ...] = ()
+    total: int | None = None
+    """The platform's own count, if it sent one: a hint only."""
+    shape: str = ""
+    is_list: bool = True
+    """False if the answer held one object or a summary where a list was due."""
+    notice: SafeText | None = None
+    """What the platform said went wrong beside the data (GraphQL's `errors`)."""
+
+
+def decode_page(kind: Kind[R], body: Json) -> Page[R]:
+    """The records of `kind` in one answer; of an id given twice the last one is kept."""
+    if failed_in_2xx(body):
+        raise RefusedBody(refusal_in(body))
+    found = find_list(body, kind.resource)
+    if found is None:
+        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {_outline(body)}"))
+    rows, records, reasons = _records(kind, found, body)
+    del rows
+    return Page(
+        records=tuple(records),
+        unread=len(reasons),
+        unread_reasons=tuple(dict.fromkeys(reasons))[:_MAX_REASONS],
+        total=_total(body, found),
+        shape=_shape(body, found),
+        is_list="{one}" not in found.path,
+        notice=_notice(body),
+    )
+
+
+def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
+    """The one record of `kind` in an answer; among several the one with `wanted_id`."""
+    if failed_in_2xx(body):
+        raise RefusedBody(refusal_in(body))
+
+    def is_wanted(item: Json) -> bool:
+        return any(to_id(value) == wanted_id for name, value in item.items() if "id" in fold(name))
+
+    found = find_one(body, kind.resource, wanted_id, is_wanted)
+    if found is None:
+        raise Unshaped(safe(f"the answer holds no {_singular(kind)}: {_outline(body)}"))
+    context = Context(names_beside(body), found.is_root)
+    obj = flatten(found.obj, kind.resource)
+    record = kind.read([(obj, context, found.key)])[0]
+    if isinstance(record, Unread) and wanted_id is not None:
+        record = kind.read([(obj, context, wanted_id)])[0]
+    if isinstance(record, Unread):
+        raise Unshaped(safe(f"the answer holds {record}"))
+    return record
+
+
+def _records(
+    kind: Kind[R], found: FoundList, body: Json
+) -> tuple[list[_Row], list[R], list[SafeText]]:
+    context = Context(names_beside(body))
+    resource = kind.resource
+    plan_of = resource.spec.plan
+    rows: list[_Row] = []
+    reasons: list[SafeText] = []
+    for index, item in enumerate(found.items):
+        if type(item) is not dict:
+            reasons.append(safe(f"{_type_name(item)} where an object was due"))
+            continue
+        if plan_of(item).wrappers:
+            item = flatten(item, resource)  # noqa: PLW2901
+        rows.append((item, context, found.keys[index] if found.keys is not None else None))
+    by_id: dict[str, R] = {}
+    for record in kind.read(rows):
+        if isinstance(record, Unread):
+            reasons.append(safe(record))
+        else:
+            by_id[record.id] = record
+    return rows, list(by_id.values()), reasons
+
+
+_TOTALS: Final = (
+    "total", "totalcount", "totalitems", "totalentries", "totalelements", "totalresults",
+    "totalrecords", "recordcount", "resultcount", "counttotal", "count",
+)  # fmt: skip
+_META: Final = ("meta", "pagination", "paging", "resultinfo", "page", "pageinfo", "metadata")
+
+
+def _total(body: Json, found: FoundList) -> int | None:
+    for holder in (found.holder, body):
+        if type(holder) is not dict:
+            continue
+        by_name = {fold(key): value for key, value in list(holder.items())[:200]}
+        inner = [by_name.get(name) for name in _META]
+        for each in (holder, *inner):
+            if type(each) is not dict:
+                continue
+            names = {fold(key): value for key, value in list(each.items())[:200]}
+            for name in _TOTALS:
+                total = to_count(names.get(name)) if type(names.get(name)) in (int, str) else None
+                if total is not None:
+                    return total
+    return None
+
+
+_TOLD: Final = frozenset(
+    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging pageinfo
+    total offset limit page success ok status count resultinfo included lastid""".split()
+)
+
+
+def _shape(body: Json, found: FoundList) -> str:
+    """The envelope in a few words, for `doctor`: "data.tasks[] + meta"."""
+    if type(body) is not dict:
+        return safe(found.path, 120)
+    beside = [key for key in list(body)[:50] if fold(key) in _TOLD and not _is_on(key, found.path)]
+    return safe(" + ".join([found.path, *beside[:4]]), 120)
+
+
+def _is_on(key: str, path: str) -> bool:
+    return path == key or path.startswith((f"{key}.", f"{key}[", f"{key}{{", f"{key}:"))
+
+
+def _notice(body: Json) -> SafeText | None:
+    """The platform's words about what failed beside partial data."""
+    if type(body) is not dict:
+        return None
+    errors = body.get("errors")
+    if not errors:
+        return None
+    return with_code(refusal_in({"errors": errors}))
+
+
+def _outline(body: Json) -> str:
+    if type(body) is dict:
+        names = ", ".join(str(safe(key, 30)) for key in list(body)[:6])
+        return f"an object with {names}{', …' if len(body) > 6 else ''}" if body else "an empty one"
+    return _type_name(body)
+
+
+def _type_name(value: Json) -> str:
+    if value is None:
+        return "null"
+    if type(value) is bool:
+        return "a yes or no"
+    if type(value) is str:
+        return "a text"
+    if type(value) is list:
+        return "a list"
+    return "an object" if type(value) is dict else "a number"
+
+
+def _singular(kind: Kind[Any]) -> str:
+    return {"companies": "company", "activity entries": "activity entry"}.get(
+        kind.noun, kind.noun.removesuffix("s")
+    )

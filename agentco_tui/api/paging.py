@@ -1,0 +1,325 @@
+"""How the next page of a list is asked for, if the answer says that there is one (SHAPES A).
+
+An answer without any marker gets no second request: what the interface does not promise is not
+sent, and `more_suspected` tells that there may be more. Links are followed only within the same
+origin and path; a token is carried over as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+import msgspec
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.names import fold
+from agentco_tui.api.numbers import to_count
+from agentco_tui.api.texts import flag
+
+_MAX_TOKEN: Final = 4_096
+
+
+class PageRequest(msgspec.Struct, frozen=True):
+    """One GET of a list: `path` as the interface has it, `params` in order, unencoded."""
+
+    path: str
+    params: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+    """Scheme, host and port of the platform, with the base URL's path if it has one."""
+
+    def having(self, **changes: str) -> PageRequest:
+        """The same request with these parameters set."""
+        kept = tuple(pair for pair in self.params if pair[0] not in changes)
+        return PageRequest(self.path, (*kept, *changes.items()), self.origin)
+
+    def get(self, *names: str) -> str | None:
+        """The first of these parameters that is set."""
+        for name in names:
+            for key, value in self.params:
+                if key == name:
+                    return value
+        return None
+
+
+class _Meta(dict[str, Json]):
+    """The fields around the list that are about pages, folded; the innermost wins last."""
+
+
+_HOLDERS: Final = (
+    "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
+    "pageinfo", "resultinfo", "pageable", "page", "metadata", "responsemetadata", "cursor",
+    "cursors", "links", "link",
+)  # fmt: skip
+_MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
+_CURSORS: Final[tuple[tuple[str, str], ...]] = (
+    ("nextcursor", "cursor"),
+    ("nextpagetoken", "pageToken"),
+    ("nexttoken", "NextToken"),
+    ("nextmarker", "marker"),
+    ("continuationtoken", "continuationToken"),
+    ("nextcontinuationtoken", "continuationToken"),
+    ("nextpagecursor", "cursor"),
+    ("endcursor", "after"),
+    ("nextstartingafter", "starting_after"),
+    ("scrollid", "scroll_id"),
+    ("nextoffset", "offset"),
+    ("aftercursor", "after"),
+)
+_LAST_IDS: Final = ("lastid",)
+_LINK_HEADER: Final = re.compile(r'<([^<>]*)>\s*((?:;[^,<]*(?:"[^"]*")?)*)')
+_REL_NEXT: Final = re.compile(r';\s*rel\s*=\s*"?(?:[^"]*\s)?next(?:\s[^"]*)?"?\s*(?:;|$)', re.I)
+
+
+def next_page(
+    body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int
+) -> PageRequest | None:
+    """The request for the page after this one, or None if the answer names none.
+
+    `headers` with lower-case names; `page_len` is how many records this page held. Stops on an
+    empty token, on `has_more: false`, on a cursor that was just used, and where a page adds
+    nothing. That a page brings only known ids is for the caller to see.
+    """
+    by_header = _from_headers(headers, request)
+    if type(body) is not dict:
+        return by_header
+    meta = _meta(body)
+    more = _says_more(meta)
+    if more is False:
+        return None
+    by_link = _from_link(meta, request)
+    if by_link is not None:
+        return by_link
+    by_cursor = _from_cursor(meta, request, page_len)
+    if by_cursor is not None:
+        return by_cursor
+    if by_header is not None:
+        return by_header
+    if page_len == 0:
+        return None
+    return _from_numbers(meta, request, page_len, more)
+
+
+def more_suspected(body: Json, page_len: int, request: PageRequest) -> bool:
+    """True if more records seem to exist than this page held (SHAPES A5: "at least N").
+
+    To be asked where `next_page` found nothing to follow: a total above what was seen, a flag
+    that says so, or a page exactly as long as the `limit` that was asked for.
+    """
+    asked = to_count(request.get("limit", "per_page", "page_size", "size"))
+    if asked is not None and page_len >= asked > 0:
+        return True
+    if type(body) is not dict:
+        return False
+    meta = _meta(body)
+    if _says_more(meta) is True:
+        return True
+    seen = page_len + (to_count(request.get("offset")) or 0)
+    total = _total(meta)
+    if total is not None and total > seen:
+        page = to_count(request.get("page"))
+        return page is None or page_len == 0
+    limit = to_count(meta.get("limit"))
+    return limit is not None and total is None and page_len >= limit > 0
+
+
+def _meta(body: Mapping[str, Json]) -> dict[str, Json]:
+    """What the answer says beside its list, folded; inner objects add what the outer lacks."""
+    found: dict[str, Json] = {}
+    todo: list[tuple[Mapping[str, Json], int]] = [(body, 0)]
+    while todo:
+        holder, depth = todo.pop(0)
+        for key, value in list(holder.items())[:200]:
+            name = fold(key)
+            if type(value) is dict:
+                if name == "next":
+                    found.setdefault("next", value)
+                elif depth < 3 and (name in _HOLDERS or _is_connection(value)):
+                    todo.append((value, depth + 1))
+            elif type(value) is not list and (name not in found or found[name] is None):
+                found[name] = value
+    return found
+
+
+def _is_connection(value: Mapping[str, Json]) -> bool:
+    return any(fold(key) in ("pageinfo", "nextcursor", "nextpagetoken") for key in list(value)[:50])
+
+
+def _says_more(meta: Mapping[str, Json]) -> bool | None:
+    for name in _MORE:
+        told = flag(meta.get(name))
+        if told is not None:
+            return told
+    last = flag(meta.get("last")) if type(meta.get("last")) is bool else None
+    return None if last is None else not last
+
+
+def _total(meta: Mapping[str, Json]) -> int | None:
+    for name in ("total", "totalcount", "totalitems", "totalentries", "totalelements",
+                 "totalresults", "totalrecords"):  # fmt: skip
+        total = to_count(meta.get(name))
+        if total is not None:
+            return total
+    return to_count(meta.get("count"))
+
+
+def _token(value: Json) -> str | None:
+    if type(value) is int:
+        return str(value)
+    if type(value) is str and value.strip() and len(value) <= _MAX_TOKEN:
+        return value
+    return None
+
+
+def _from_cursor(
+    meta: Mapping[str, Json], request: PageRequest, page_len: int
+) -> PageRequest | None:
+    following = meta.get("next")
+    if type(following) is dict:
+        token = _token(following.get("after") or following.get("cursor"))
+        return _with(request, "after" if "after" in following else "cursor", token)
+    for name, param in _CURSORS:
+        token = _token(meta.get(name))
+        if token is None:
+            continue
+        if name == "endcursor" and _says_more(meta) is None:
+            continue
+        if _is_address(token):
+            return _to_address(token, request)
+        return _with(request, param, token)
+    following_page = meta.get("nextpage")
+    token = _token(following_page)
+    if token is not None:
+        return _to_address(token, request) if _is_address(token) else _with(request, "page", token)
+    if type(following) is int or (type(following) is str and not _is_address(following)):
+        token = _token(following)
+        if token is not None:
+            is_page = "page" in meta or "currentpage" in meta
+            return _with(request, "page" if is_page and token.isdigit() else "cursor", token)
+    if _says_more(meta) and page_len:
+        for name in _LAST_IDS:
+            token = _token(meta.get(name))
+            if token is not None:
+                return _with(request, "after", token)
+        for name, param in (("marker", "marker"), ("cursor", "cursor"), ("after", "after")):
+            token = _token(meta.get(name))
+            if token is not None and request.get(param) != token:
+                return _with(request, param, token)
+    return None
+
+
+def _with(request: PageRequest, param: str, token: str | None) -> PageRequest | None:
+    """The request with a token set; None if that very token was the last one already."""
+    if token is None or request.get(param) == token:
+        return None
+    return request.having(**{param: token})
+
+
+def _from_link(meta: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
+    for name in ("next", "nextlink", "nexturl", "nexthref", "odatanextlink", "nextpageurl",
+                 "nextpageuri", "nextpagelink", "nexturi"):  # fmt: skip
+        value = meta.get(name)
+        if type(value) is dict:
+            value = value.get("href") or value.get("url") or value.get("link")
+            if type(meta[name].get("after")) is str:
+                continue
+        if type(value) is str and _is_address(value):
+            return _to_address(value, request)
+    return None
+
+
+def _is_address(text: str) -> bool:
+    return len(text) <= _MAX_TOKEN and text.startswith(("http://", "https://", "/", "?", "./"))
+
+
+def _to_address(address: str, request: PageRequest) -> PageRequest | None:
+    """The request that a link names, if it stays with this origin and this very path.
+
+    Scheme, host and port must be the platform's, else the key would leave it; a link that names
+    another host (an inner one, seen behind proxies) is followed by its query only if its path
+    is the same: the request itself always goes to the configured origin.
+    """
+    base = f"{request.origin.rstrip('/')}{request.path}"
+    try:
+        here, there = urlsplit(base), urlsplit(urljoin(base, address.strip()))
+        same = not here.netloc or (
+            (here.scheme, here.hostname, here.port) == (there.scheme, there.hostname, there.port)
+        )
+    except ValueError:
+        return None
+    if not same or there.username or there.password:
+        return None
+    if there.path.rstrip("/") not in (here.path.rstrip("/"), request.path.rstrip("/")):
+        return None
+    named = parse_qsl(there.query, keep_blank_values=True, max_num_fields=50)
+    if not named:
+        return None
+    params = dict(request.params) | dict(named)
+    made = PageRequest(request.path, tuple(params.items()), request.origin)
+    return None if made == request else made
+
+
+def _from_headers(headers: Mapping[str, str], request: PageRequest) -> PageRequest | None:
+    link = headers.get("link")
+    if link and len(link) <= 4 * _MAX_TOKEN:
+        for match in _LINK_HEADER.finditer(link):
+            if _REL_NEXT.search(match[2]):
+                return _to_address(match[1], request)
+    page = headers.get("x-next-page", "").strip()
+    if page.isdigit() and len(page) < 12:
+        return _with(request, "page", page)
+    cursor = headers.get("x-next-cursor", "").strip()
+    return _with(request, "cursor", cursor) if cursor and len(cursor) <= _MAX_TOKEN else None
+
+
+def _from_numbers(
+    meta: Mapping[str, Json], request: PageRequest, page_len: int, more: bool | None
+) -> PageRequest | None:
+    """By page number or offset, where the answer names one of its own."""
+    total = _total(meta)
+    size = next(
+        (count for name in ("perpage", "pagesize", "size", "limit", "itemsperpage")
+         if (count := to_count(meta.get(name)))), None,
+    )  # fmt: skip
+    offset = to_count(meta.get("offset", meta.get("skip")))
+    zero_based = to_count(meta.get("number", meta.get("pagenumber")))
+    page = to_count(meta.get("page", meta.get("currentpage", meta.get("pageindex"))))
+    pages = next(
+        (count for name in ("totalpages", "pages", "lastpage", "pagecount", "numpages")
+         if (count := to_count(meta.get(name))) is not None), None,
+    )  # fmt: skip
+    if page is None and zero_based is not None and ("last" in meta or "totalelements" in meta):
+        # Spring counts from 0 in its answers
+        ends = pages is not None and zero_based + 1 >= pages
+        return None if ends else _with(request, "page", str(zero_based + 1))
+    if page is None and "pagenumber" in meta:
+        page = zero_based
+    if page is not None:
+        first = 0 if _counts_from_zero(page, request) else 1
+        if pages is not None:
+            goes_on = page + (1 - first) < pages
+        elif total is not None:
+            goes_on = (page - first + 1) * (size or page_len) < total
+        else:
+            goes_on = more is True
+        return _with(request, "page", str(page + 1)) if goes_on else None
+    if offset is not None or ("limit" in meta and total is not None):
+        seen = (offset or 0) + page_len
+        goes_on = total > seen if total is not None else more is True
+        if goes_on:
+            name = "skip" if "skip" in meta and "offset" not in meta else "offset"
+            return _with(request, name, str(seen))
+    return None
+
+
+def _counts_from_zero(page: int, request: PageRequest) -> bool:
+    """True if the first page is 0: told by the first answer, which no page was asked for."""
+    asked = to_count(request.get("page"))
+    if page == 0:
+        return True
+    return asked is not None and asked == page and request.get("first_page") == "0"
+
+
+__all__ = ["PageRequest", "more_suspected", "next_page"]

@@ -1,0 +1,211 @@
+"""How the fields of an object are found by name: once for each set of keys, then only by key.
+
+A `Spec` says which names a record's fields may have, in order of preference, and how each is read.
+For every new tuple of keys it makes a plan (which key serves which slot, which are unknown) and
+keeps it, because the objects of a list nearly always have the same keys in the same order.
+
+A reader takes a raw value and returns what it means, or
+
+- None: not of that kind; the next name is tried, and the field stays with what was not understood
+- `NONE`: understood, and it says that there is nothing
+- `Partial(value)`: understood, but the raw value holds more; it is used, and kept whole as well
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.names import fold
+from agentco_tui.api.times import NONE
+
+Reader: TypeAlias = Callable[[Any], Any]
+Values: TypeAlias = dict[str, Any]
+
+_MAX_PLANS: Final = 512
+_MAX_PLANNED_KEYS: Final = 400
+"""An object with more keys is read by its first 400; the rest is kept as not understood."""
+
+
+class Partial:
+    """A value that was read from a nested object which holds more than that."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Meaning(NamedTuple):
+    """One slot of a record: the names its value may come under, best first, and its reader."""
+
+    slot: str
+    names: str
+    """Blank-separated; compared folded."""
+    reader: Reader
+    by_name: bool = False
+    """True if `reader` is to be called with the field's own name and returns the reader."""
+
+
+class _Field(NamedTuple):
+    slot: str
+    key: str
+    reader: Reader
+    others: tuple[tuple[str, Reader], ...]
+
+
+class Plan(NamedTuple):
+    """What one tuple of keys means."""
+
+    fields: tuple[_Field, ...]
+    alternates: tuple[tuple[str, str], ...]
+    """(key, the key preferred to it)."""
+    unknown: tuple[str, ...]
+    nested: tuple[tuple[str, Spec], ...]
+    shared: frozenset[str]
+    """Keys that serve more than one slot."""
+    slots: frozenset[str]
+    wrappers: tuple[str, ...]
+    """Keys under which the record itself may sit."""
+
+
+class Spec:
+    """The fields of one kind of object."""
+
+    def __init__(
+        self,
+        meanings: Iterable[Meaning],
+        nested: Mapping[str, Spec] | None = None,
+        wrappers: Iterable[str] = (),
+    ) -> None:
+        self._by_name: dict[str, list[tuple[int, str, Reader, bool]]] = {}
+        for meaning in meanings:
+            for rank, name in enumerate(meaning.names.split()):
+                places = self._by_name.setdefault(fold(name), [])
+                places.append((rank, meaning.slot, meaning.reader, meaning.by_name))
+        self._nested = {fold(name): spec for name, spec in (nested or {}).items()}
+        self._wrappers = frozenset(fold(name) for name in wrappers)
+        self._plans: dict[tuple[str, ...], Plan] = {}
+
+    def knows(self, name: str) -> bool:
+        """True if a field of this name means something here."""
+        return fold(name) in self._by_name
+
+    def plan(self, obj: Mapping[str, Json]) -> Plan:
+        """The plan for this object's keys, in their order."""
+        keys = tuple(obj)
+        plan = self._plans.get(keys)
+        if plan is None:
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            plan = self._plans[keys] = self._made(keys)
+        return plan
+
+    def _made(self, keys: tuple[str, ...]) -> Plan:
+        candidates: dict[str, list[tuple[int, str, Reader]]] = {}
+        uses: dict[str, int] = {}
+        unknown: list[str] = list(keys[_MAX_PLANNED_KEYS:])
+        nested: list[tuple[str, Spec]] = []
+        wrappers: list[str] = []
+        for key in keys[:_MAX_PLANNED_KEYS]:
+            folded = fold(key)
+            places = self._by_name.get(folded)
+            if folded in self._nested:
+                nested.append((key, self._nested[folded]))
+            if folded in self._wrappers:
+                wrappers.append(key)
+            if places is None:
+                unknown.append(key)
+                continue
+            uses[key] = len(places)
+            for rank, slot, reader, by_name in places:
+                bound = reader(key) if by_name else reader
+                candidates.setdefault(slot, []).append((rank, key, bound))
+        fields: list[_Field] = []
+        alternates: dict[str, str] = {}
+        for slot, found in candidates.items():
+            found.sort(key=lambda each: each[0])
+            _, first, reader = found[0]
+            others = tuple((key, read) for _, key, read in found[1:])
+            fields.append(_Field(slot, first, reader, others))
+            alternates.update({key: first for key, _ in others})
+        firsts = {field.key for field in fields}
+        return Plan(
+            fields=tuple(fields),
+            alternates=tuple((key, to) for key, to in alternates.items() if key not in firsts),
+            unknown=tuple(unknown),
+            nested=tuple(nested),
+            shared=frozenset(key for key, count in uses.items() if count > 1),
+            slots=frozenset(candidates),
+            wrappers=tuple(wrappers),
+        )
+
+    def read(self, obj: Mapping[str, Json], values: Values, plan: Plan | None = None) -> Values:
+        """Fill `values` by slot (those already there stay); returns the fields not understood."""
+        plan = plan or self.plan(obj)
+        used: set[str] | None = None
+        missed: list[str] | None = None
+        for slot, key, reader, others in plan.fields:
+            raw = obj[key]
+            if slot in values:
+                if raw is not None and reader(raw) != values[slot]:
+                    missed = [*(missed or ()), key]
+                continue
+            if raw is not None:
+                value = reader(raw)
+                if value is not None and value is not NONE:
+                    if type(value) is Partial:
+                        value = value.value
+                        missed = [*(missed or ()), key]
+                    elif key in plan.shared:
+                        used = {*(used or ()), key}
+                    values[slot] = value
+                    continue
+                if value is None:
+                    missed = [*(missed or ()), key]
+                elif key in plan.shared:
+                    used = {*(used or ()), key}
+            for key, reader in others:  # noqa: PLW2901  the next best name
+                raw = obj[key]
+                if raw is None:
+                    continue
+                value = reader(raw)
+                if value is None:
+                    continue
+                if type(value) is Partial:
+                    value = value.value
+                else:
+                    used = {*(used or ()), key}
+                if value is not NONE:
+                    values[slot] = value
+                    break
+        left: Values = {}
+        if plan.alternates:
+            for key, preferred in plan.alternates:
+                raw = obj[key]
+                if raw is None or raw == "" or raw == obj[preferred]:
+                    continue
+                if used is None or key not in used:
+                    left[key] = raw
+        if missed:
+            for key in missed:
+                if used is None or key not in used:
+                    left[key] = obj[key]
+        for key in plan.unknown:
+            left[key] = obj[key]
+        if plan.nested:
+            self._read_nested(plan, values, left)
+        return left
+
+    @staticmethod
+    def _read_nested(plan: Plan, values: Values, left: Values) -> None:
+        for key, spec in plan.nested:
+            inner = left.get(key)
+            if type(inner) is not dict:
+                continue
+            rest = spec.read(inner, values)
+            if rest:
+                left[key] = rest
+            elif inner:
+                del left[key]

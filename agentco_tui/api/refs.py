@@ -1,0 +1,171 @@
+"""Identifiers, and references from one record to another (SHAPES H "Ids seen", F)."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any, Final
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.names import fold
+from agentco_tui.api.plans import Partial
+from agentco_tui.api.records import Ref
+from agentco_tui.api.times import NONE
+from agentco_tui.text import SafeText, safe
+
+_MAX_ID: Final = 1_000
+_INNER_ID: Final = (
+    "id", "_id", "$oid", "uuid", "guid", "uid", "agentId", "agent_id", "companyId", "company_id",
+    "taskId", "task_id", "userId", "user_id", "Id", "ID", "identifier", "slug",
+)  # fmt: skip
+_INNER_NAME: Final = (
+    "name", "display_name", "displayName", "title", "label", "full_name", "fullName", "Name",
+    "login", "username", "user_name", "email", "slug",
+)  # fmt: skip
+_LIKE_ID: Final = re.compile(
+    r"\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64}"
+    r"|[a-z]{1,12}_[\w.:+-]*\d[\w.:+-]*|(?:ag|agt|agent|cmp|co|comp|company|tsk|task|usr|user|org)_\S+"
+    r"|[A-Z]{2,10}-\d+|[a-z]{1,12}-\d+|[a-z]{1,3}\d+|[0-9A-HJKMNP-TV-Z]{26}",
+    re.ASCII,
+)
+_PATH: Final = re.compile(r"(?:https?://[^/\s]+)?(?:/[\w.:%~+-]+)+/?\Z|urn:[\w:.-]+\Z", re.ASCII)
+
+
+def to_id(raw: Json) -> Any:
+    """`raw` as an identifier, exactly as sent; whole numbers as their digits; else None."""
+    if type(raw) is str:
+        if not raw or raw.isspace():
+            return NONE
+        return raw if len(raw) <= _MAX_ID else None
+    if type(raw) is int:
+        return str(raw)
+    if type(raw) is Decimal:
+        if raw.is_finite() and raw == raw.to_integral_value() and abs(raw.adjusted()) < 40:
+            return str(int(raw))
+        return None
+    if type(raw) is dict and 0 < len(raw) <= 4:
+        for name in ("$oid", "id", "_id", "value", "uuid"):
+            inner = raw.get(name)
+            if inner is not None and type(inner) is not dict:
+                found = to_id(inner)
+                return found if len(raw) == 1 or type(found) is not str else Partial(found)
+    return None
+
+
+def looks_like_id(text: str) -> bool:
+    """True if a text given for a reference is rather an identifier than a name."""
+    return len(text) <= 200 and _LIKE_ID.fullmatch(text) is not None
+
+
+def to_ref(raw: Json) -> Any:
+    """A reference: an id, a name, a path that ends in the id, an object, or a list's first."""
+    if type(raw) is str:
+        if not raw or raw.isspace():
+            return NONE
+        if looks_like_id(raw):
+            return Ref(raw, None)
+        if len(raw) < 300 and _PATH.match(raw):
+            return Ref(re.split(r"[/:]", raw.rstrip("/"))[-1], None)
+        return Ref(None, safe(raw))
+    if type(raw) is int:
+        return Ref(str(raw), None)
+    if type(raw) is dict:
+        return _from_object(raw)
+    if type(raw) is list:
+        if not raw:
+            return NONE
+        first = to_ref(raw[0])
+        if isinstance(first, Ref):
+            return first if len(raw) == 1 else Partial(first)
+        return first
+    return None
+
+
+def to_ref_id(raw: Json) -> Any:
+    """A reference under a name that says "id": a text is never a name."""
+    if type(raw) is str:
+        return Ref(raw, None) if raw and not raw.isspace() and len(raw) <= _MAX_ID else NONE
+    return to_ref(raw)
+
+
+def to_ref_name(raw: Json) -> Any:
+    """A reference under a name that says "name": a text is never an id."""
+    if type(raw) is str:
+        return Ref(None, safe(raw)) if raw and not raw.isspace() else NONE
+    return to_ref(raw) if type(raw) is dict else None
+
+
+def _from_object(raw: dict[str, Json]) -> Any:
+    if not raw:
+        return NONE
+    inner = raw.get("data")
+    if type(inner) is dict and ("id" in inner or "name" in inner):
+        return _from_object(inner)
+    if type(inner) is list and inner and type(inner[0]) is dict:
+        return Partial(first) if isinstance(first := to_ref(inner[0]), Ref) else None
+    if "data" in raw and inner is None and "links" in raw:
+        return NONE
+    found_id, id_key = _first(raw, _INNER_ID, to_id)
+    found_name, name_key = _first(raw, _INNER_NAME, _name)
+    if found_id is None and found_name is None:
+        href = raw.get("href")
+        if type(href) is str and isinstance(ref := to_ref(href), Ref) and ref.id:
+            return ref
+        return _from_folded(raw)
+    if found_id is not None and found_name == found_id and name_key == "slug":
+        found_name = None
+    ref = Ref(found_id, found_name)
+    rest = sum(
+        value is not None and key not in (id_key, name_key, "type", "object")
+        for key, value in raw.items()
+    )
+    return Partial(ref) if rest else ref
+
+
+def _from_folded(raw: dict[str, Json]) -> Any:
+    """The same by folded names, for `AgentID` and `Agent-Name`."""
+    if len(raw) > 40:
+        return None
+    found: Ref = Ref()
+    for key, value in raw.items():
+        folded = fold(key)
+        if found.id is None and folded.endswith(("id", "uuid")):
+            each = to_id(value)
+            found = Ref(each, found.name) if type(each) is str else found
+        elif found.name is None and folded.endswith(("name", "title")):
+            name = _name(value)
+            found = Ref(found.id, name) if name else found
+    if found == Ref():
+        return None
+    return (
+        found if len(raw) == (found.id is not None) + (found.name is not None) else Partial(found)
+    )
+
+
+def _name(raw: Json) -> Any:
+    return safe(raw) if type(raw) is str and raw and not raw.isspace() else None
+
+
+def _first(raw: dict[str, Json], names: tuple[str, ...], reader: Any) -> tuple[Any, str | None]:
+    for name in names:
+        value = raw.get(name)
+        if value is not None:
+            found = reader(value)
+            if type(found) is Partial:
+                found = found.value
+            if type(found) is str:
+                return found, name
+    return None, None
+
+
+def joined(*refs: Ref | None) -> Ref | None:
+    """One reference from several for the same thing: the first id and the first name."""
+    found_id: str | None = None
+    found_name: SafeText | None = None
+    for ref in refs:
+        if ref is not None:
+            found_id = ref.id if found_id is None else found_id
+            found_name = ref.name if found_name is None else found_name
+    if found_id is None and found_name is None:
+        return None
+    return Ref(found_id, found_name)

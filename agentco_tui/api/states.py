@@ -1,0 +1,195 @@
+"""Status words, folded to small sets (SHAPES K6, F "Status words", G).
+
+Case, hyphens, spaces, humps, enum prefixes (`TASK_STATE_INPUT_REQUIRED`, `TaskStatus.RUNNING`) and
+spelling (canceled, cancelled) do not matter. A word that is not known is OTHER: shown as it is,
+and never treated as done.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, TypeVar
+
+from agentco_tui.api.records import AgentState, Severity, TaskState
+
+_E = TypeVar("_E", TaskState, AgentState, Severity)
+
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS: Final = re.compile(r"[\s\-_/]+")
+_PREFIX: Final = re.compile(r"(?:^|_)(?:state|status|phase|stage|severity|level|priority)_(?=.)")
+_MAX_WORD: Final = 80
+
+
+def _table(state: dict[_E, str]) -> dict[str, _E]:
+    return {word: key for key, words in state.items() for word in words.split()}
+
+
+_TASKS: Final = _table(
+    {
+        TaskState.PENDING: """pending pending_approval awaiting_approval waiting_approval
+            waiting_for_approval needs_approval needs_input needs_review needs_attention
+            awaiting_human_approval awaiting_human_feedback awaiting_input awaiting_review
+            input_required auth_required approval_required review_required action_required
+            requires_action requires_approval plan_review in_review under_review in_approval
+            review interrupted revision_requested changes_requested on_hold pending_review
+            user_input_required waiting_for_human human_review human_in_the_loop unapproved
+            awaiting_decision undecided waiting_on_user waiting_for_user blocked_on_approval
+            suspended_for_approval pending_human""",
+        TaskState.QUEUED: """queued queue todo to_do backlog scheduled submitted new created ready
+            waiting enqueued up_for_retry up_for_reschedule scheduled_retry retrying retry deferred
+            not_started unstarted planned accepted_for_processing received pending_start
+            pending_run pending_execution open assigned awaiting_retry late awaiting_execution""",
+        TaskState.RUNNING: """running in_progress inprogress progress working started active
+            executing execution processing busy ongoing doing claimed checked_out resumed
+            continued_as_new leased dispatched delegated thinking""",
+        TaskState.APPROVED: """approved accepted accept approve allow allowed confirmed granted
+            authorized authorised signed_off greenlit auto_approved""",
+        TaskState.DONE: """done completed complete success succeeded successful finished closed
+            resolved ok published answered merged delivered fulfilled ended shipped""",
+        TaskState.FAILED: """failed failure error errored crashed timed_out timeout timedout
+            upstream_failed fatal broken dead exception aborted_with_error fail""",
+        TaskState.CANCELLED: """cancelled canceled terminated aborted killed stopped skipped
+            dismissed expired archived deleted removed recalled withdrawn abandoned superseded
+            revoked discarded obsolete""",
+        TaskState.REJECTED: """rejected reject denied deny declined refused disapproved vetoed
+            not_approved""",
+    }
+)
+_PERSON: Final = frozenset(
+    """approval approve approver human review reviewer input user feedback confirmation decision
+    action person operator permission authorization auth signoff attention manager owner""".split()
+)
+_WAITING: Final = frozenset(
+    "awaiting await waiting wait needs need requires pending require".split()
+)
+
+_AGENTS: Final = _table(
+    {
+        AgentState.ACTIVE: """active running enabled online busy working up live started executing
+            in_progress processing on normal healthy operational alive available_busy thinking
+            connected ok""",
+        AgentState.IDLE: """idle ready available standby sleeping waiting free asleep quiet
+            unassigned""",
+        AgentState.PAUSED: """paused suspended on_hold throttled budget_paused blocked hold
+            paused_by_budget budget_exceeded over_budget frozen hard_stop snoozed interrupted""",
+        AgentState.ERROR: """error errored failed crashed unhealthy faulty failing broken failure
+            degraded unresponsive stuck""",
+        AgentState.PENDING: """pending pending_approval provisioning starting initializing
+            initialising created draft new awaiting_approval onboarding booting queued deploying
+            hiring training""",
+        AgentState.STOPPED: """stopped terminated killed disabled offline archived deleted retired
+            inactive down dead fired decommissioned shutdown shut_down off removed exited
+            disconnected dismissed""",
+    }
+)
+
+_SEVERITIES: Final = _table(
+    {
+        Severity.INFO: """info information informational debug trace notice default low minor ok
+            success normal none green hint verbose ordinary""",
+        Severity.WARNING: """warning warn medium moderate alert alerting soft yellow amber orange
+            caution elevated approaching approaching_limit near_limit at_risk attention
+            threshold_reached soft_limit""",
+        Severity.CRITICAL: """critical crit error err fatal emergency emerg severe high urgent
+            danger red hard hard_stop exceeded over_budget overbudget budget_exceeded exhausted
+            blocked panic breach breached over_limit limit_reached limit_exceeded blocker p0 p1
+            sev0 sev1 ceiling_hit depleted stopped very_high highest failure failed""",
+    }
+)
+
+
+@lru_cache(maxsize=4096)
+def fold_word(word: str) -> str:
+    """`word` in lower case with `_` between its parts: "InProgress", "in-progress" → in_progress."""
+    parts = _HUMP.sub("_", word.strip()[:_MAX_WORD])
+    return _SEPARATORS.sub("_", parts).strip("_").lower()
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """The spellings to look for, whole first: then without an enum prefix."""
+    folded = fold_word(word)
+    forms = [folded]
+    for mark in (".", ":", "::"):
+        if mark in folded:
+            forms.append(folded.rpartition(mark)[2].strip("_ "))
+    last = forms[-1]
+    cut = None
+    for cut in _PREFIX.finditer(last):
+        continue
+    if cut is not None:
+        forms.append(last[cut.end() :])
+    return tuple(forms)
+
+
+@lru_cache(maxsize=2048)
+def task_state(word: str) -> TaskState:
+    """The state that a task's status word means."""
+    for form in _forms(word):
+        if form in _TASKS:
+            return _TASKS[form]
+    form = _forms(word)[-1]
+    parts = form.split("_")
+    waits = parts[0] in _WAITING or parts[-1] in ("required", "requested", "needed", "pending")
+    if waits and _PERSON.intersection(parts):
+        return TaskState.PENDING
+    return TaskState.OTHER
+
+
+@lru_cache(maxsize=2048)
+def agent_state(word: str) -> AgentState:
+    """The state that an agent's status word means."""
+    for form in _forms(word):
+        if form in _AGENTS:
+            return _AGENTS[form]
+    return AgentState.OTHER
+
+
+@lru_cache(maxsize=2048)
+def severity(word: str) -> Severity:
+    """How bad a severity, level or budget state word is; UNKNOWN if it does not tell."""
+    for form in _forms(word):
+        if form in _SEVERITIES:
+            return _SEVERITIES[form]
+    parts = set(_forms(word)[-1].replace(".", "_").split("_"))
+    if parts & {"exceeded", "critical", "exhausted", "overrun", "breached", "blocked", "runaway"}:
+        return Severity.CRITICAL
+    if parts & {"warning", "warn", "approaching", "threshold", "nearing", "soft"}:
+        return Severity.WARNING
+    return Severity.UNKNOWN
+
+
+_CLOSED: Final = frozenset(
+    """resolved dismissed closed acknowledged acked ack read seen cleared done inactive handled
+    silenced muted ignored expired archived fixed recovered ended off snoozed suppressed ok normal
+    false""".split()
+)
+_OPEN: Final = frozenset(
+    """open active firing triggered new unread unresolved pending raised alerting ongoing current
+    unacknowledged on warning critical exceeded breached true""".split()
+)
+
+
+def alert_open(word: str) -> bool | None:
+    """Whether an alert's status word means that it still stands; None if it does not tell."""
+    for form in _forms(word):
+        if form in _CLOSED:
+            return False
+        if form in _OPEN:
+            return True
+    return None
+
+
+_GOOD: Final = frozenset("ok success succeeded allowed allow true done completed passed".split())
+_REFUSED: Final = frozenset("error fail failed failure denied rejected refused".split())
+
+
+def is_failure_word(word: str) -> bool:
+    """True if the `status` of an answer without a record says that the call failed (SHAPES C)."""
+    return fold_word(word) in ("error", "fail", "failed", "failure")
+
+
+def outcome_is_bad(word: str) -> bool:
+    """True if the word for how something went says that it went wrong."""
+    folded = fold_word(word)
+    return folded in _REFUSED or _TASKS.get(folded) is TaskState.FAILED

@@ -1,0 +1,127 @@
+"""Readers of texts: a line, a block, a word; whatever comes in their place is turned away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.extras import compact
+from agentco_tui.api.names import fold
+from agentco_tui.api.plans import Partial
+from agentco_tui.api.times import NONE
+from agentco_tui.text import SafeText, safe, safe_block
+
+_WORD_CELLS: Final = 60
+_NAMED: Final = (
+    "name", "displayname", "title", "label", "fullname", "text", "value", "word", "message",
+    "content", "username", "login", "slug", "identifier", "key", "email",
+)  # fmt: skip
+_WORDED: Final = ("state", "status", "name", "value", "phase", "label", "code", "key", "type")
+_BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markdown", "plain")
+
+
+def line(raw: Json) -> Any:
+    """One line of text; a number as its digits; `NONE` for an empty text; None for all else."""
+    if type(raw) is str:
+        return safe(raw) or NONE if raw and not raw.isspace() else NONE
+    if type(raw) is int or type(raw) is Decimal:
+        return number_text(raw)
+    return None
+
+
+def text_only(raw: Json) -> Any:
+    """One line, only from a text."""
+    return line(raw) if type(raw) is str else None
+
+
+def named(raw: Json) -> Any:
+    """A name: a line, or the name inside an object such as `{"name": "Scout", "id": "1"}`."""
+    if type(raw) is dict:
+        return _inner(raw, _NAMED, line)
+    return line(raw)
+
+
+def word(raw: Json) -> Any:
+    """A status word or the like: a short line, or the word inside `{"state": "working", …}`."""
+    if type(raw) is str:
+        return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else NONE
+    if type(raw) is dict:
+        return _inner(raw, _WORDED, word)
+    return line(raw)
+
+
+def block(raw: Json) -> Any:
+    """Several lines of text, also from a list of texts or the text inside an object."""
+    if type(raw) is str:
+        return safe_block(raw) if raw and not raw.isspace() else NONE
+    if type(raw) is list and raw and all(type(part) is str for part in raw):
+        return safe_block("\n".join(raw))
+    if type(raw) is dict:
+        return _inner(raw, _BLOCK, block)
+    return line(raw)
+
+
+def shown(raw: Json) -> SafeText | None:
+    """Any value as a block of text: texts as they are, the rest as compact JSON, keys hidden."""
+    if raw is None or raw == "" or raw == {} or raw == []:
+        return None
+    if type(raw) is str:
+        return safe_block(raw) or None
+    if type(raw) is list and len(raw) < 200:
+        parts = [shown(part) if type(part) in (str, dict) else None for part in raw]
+        if all(parts):
+            return safe_block("\n".join(str(part) for part in parts))
+    if type(raw) is dict:
+        inner = _inner(raw, _BLOCK, block)
+        if type(inner) is str:
+            return SafeText(inner)
+    return safe_block(compact(raw, 4_000))
+
+
+def flag(raw: Json) -> bool | None:
+    """A yes or no: true, "true", "yes", 1 and their opposites; None for all else."""
+    if type(raw) is bool:
+        return raw
+    if type(raw) is int and raw in (0, 1):
+        return bool(raw)
+    if type(raw) is str:
+        folded = raw.strip().lower()
+        if folded in ("true", "yes", "y", "1", "on"):
+            return True
+        if folded in ("false", "no", "n", "0", "off"):
+            return False
+    return None
+
+
+def number_text(raw: int | Decimal) -> SafeText | None:
+    """A number as text, plain digits; None if it has more digits than anyone reads."""
+    if type(raw) is Decimal:
+        if not raw.is_finite() or abs(raw.adjusted()) > 30:
+            return None
+        return safe(f"{raw:f}")
+    return safe(str(raw)) if -(10**30) < raw < 10**30 else None
+
+
+def first_line(text: str) -> SafeText:
+    """The first line that holds anything."""
+    for part in text.splitlines():
+        if part.strip():
+            return safe(part.strip())
+    return safe("")
+
+
+def _inner(raw: Mapping[str, Json], names: tuple[str, ...], reader: Any) -> Any:
+    if len(raw) > 40:
+        return None
+    by_name = {fold(key): value for key, value in raw.items()}
+    for name in names:
+        value = by_name.get(name)
+        if value is None or type(value) is dict or type(value) is list:
+            continue
+        found = reader(value)
+        if found is None or found is NONE:
+            continue
+        return found if sum(each is not None for each in raw.values()) == 1 else Partial(found)
+    return None
