@@ -56,6 +56,23 @@ CLEAR_FAILURES = frozenset({Kind.REFUSED, Kind.NOT_SENT, Kind.NOT_DONE})
 """Certainly not applied, and a new decision may try it again."""
 
 
+class WhyNot(StrEnum):
+    """Why nothing was sent (`Kind.NOT_SENT`)."""
+
+    NO_RIGHT = "no right"
+    """Read only, or the key lacks the permission."""
+    NOT_READ = "not read"
+    """It could not be read again first."""
+    NO_JOURNAL = "no journal"
+    BUSY = "busy"
+    """Somebody on this machine is doing the same right now."""
+    NO_CONNECTION = "no connection"
+    FORM = "form"
+    """What was typed can't be sent; see `Outcome.fields`."""
+    STOPPED = "stopped"
+    """The set it belonged to was stopped before its turn."""
+
+
 class KnownBy(StrEnum):
     """How an outcome is known."""
 
@@ -80,6 +97,8 @@ class Outcome:
     sentence: SafeText
     """What happened and what to do, for a person; without the title."""
     known_by: KnownBy
+    why_not: WhyNot | None = None
+    """Set for `Kind.NOT_SENT`."""
     words: SafeText | None = None
     """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()

@@ -1,0 +1,83 @@
+"""Who decided a task that no longer waits, and when: from its record and the log.
+
+An agent can write any text into the log (law 3), so only an entry's verb, outcome and actor count,
+never its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agentco_tui import format as form
+from agentco_tui.api.records import Activity, Task, TaskState
+from agentco_tui.text import SafeText, plain
+
+_DECISIONS = {
+    **dict.fromkeys(("approve", "approved", "accept", "accepted", "allow", "allowed"), "approved"),
+    **dict.fromkeys(("reject", "rejected", "decline", "declined", "deny", "denied"), "rejected"),
+    **dict.fromkeys(("cancel", "canceled", "cancelled"), "cancelled"),
+    **dict.fromkeys(("expire", "expired"), "expired"),
+}
+_NOT_YET = frozenset(
+    {"request", "requested", "requires", "required", "need", "needs", "needed", "awaiting"}
+    | {"pending", "waiting", "not", "failed", "un"}
+)
+_BY_STATE = {
+    TaskState.APPROVED: "approved",
+    TaskState.REJECTED: "rejected",
+    TaskState.CANCELLED: "cancelled",
+}
+SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
+"""States of a task that was let go after it waited for a person."""
+
+
+def decision(entry: Activity) -> str | None:
+    """The decision that an entry tells of: approved, rejected, cancelled, expired, or None."""
+    for told in (entry.verb, entry.outcome):
+        words = re.findall("[a-z]+", (told or "").casefold())
+        if _NOT_YET.isdisjoint(words):
+            for word in words:
+                if word in _DECISIONS:
+                    return _DECISIONS[word]
+    return None
+
+
+def decision_about(task_id: str, entries: Iterable[Activity]) -> Activity | None:
+    """The newest entry that tells of a decision about the task."""
+    found: Activity | None = None
+    for entry in entries:
+        if entry.task is None or entry.task.id != task_id or decision(entry) is None:
+            continue
+        if found is None or (entry.at and (found.at is None or entry.at.at >= found.at.at)):
+            found = entry
+    return found
+
+
+def elsewhere(record: Task | None, entry: Activity | None, now: float) -> SafeText:
+    """Such as: already approved elsewhere by Wanda, 4 s ago. `now` is the platform's time.
+
+    Without a word from the platform on the decision, only what is seen is said.
+    """
+    word = None if record is None or record.state is None else _BY_STATE.get(record.state)
+    if word is None and entry is not None:
+        word = decision(entry)
+    if word is None:
+        if record is None or record.status is None:
+            return plain("it is no longer pending")
+        return plain(f"it is no longer pending: the platform shows it as “{record.status}”")
+    who = None if record is None else record.decided_by
+    at = None if record is None else record.decided
+    if entry is not None and decision(entry) == word:
+        at = at or entry.at
+        ref = entry.actor
+        who = who or (None if ref is None else ref.name)
+    by = f" by {who}" if who else ""
+    when = "" if at is None else f", {form.ago(now - at.at)}"
+    return plain(f"already {word} elsewhere{by}{when}")
+
+
+def shown_as(record: Task) -> SafeText:
+    """How the platform shows a task that no longer waits, for the end of a sentence."""
+    by = f", decided by {record.decided_by}" if record.decided_by else ""
+    return plain(f"the platform shows it as “{record.status or 'decided'}”{by}")

@@ -1,0 +1,67 @@
+"""One read for all who ask before it begins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from agentco_tui.live.clock import Clock
+
+T = TypeVar("T")
+
+
+class SharedRead(Generic[T]):
+    """Makes a read at most once at a time; who asks gets one that began after the question.
+
+    `read` must not raise: what went wrong belongs into its result.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Awaitable[T]],
+        clock: Clock,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._read = read
+        self._clock = clock
+        self._sleep = sleep
+        self._waiting: asyncio.Task[T] | None = None
+        """The next read, which has not begun."""
+        self._under_way: asyncio.Task[T] | None = None
+        self._begun_at: float | None = None
+
+    async def after_now(self, spacing: float = 0.0) -> T:
+        """The result of a read that begins after this call.
+
+        It begins at least `spacing` seconds after the last one began; the first to ask decides.
+        """
+        if self._waiting is None:
+            self._waiting = asyncio.create_task(self._turn(self._under_way, spacing))
+        # Shielded: one who stops waiting must not end the read of the others.
+        return await asyncio.shield(self._waiting)
+
+    async def close(self) -> None:
+        """End what is under way, and wait until it has ended."""
+        tasks = [task for task in (self._waiting, self._under_way) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _turn(self, before: asyncio.Task[T] | None, spacing: float) -> T:
+        me = asyncio.current_task()
+        try:
+            if before is not None:
+                await asyncio.wait({before})
+            if self._begun_at is not None:
+                rest = self._begun_at + spacing - self._clock.monotonic()
+                if rest > 0:
+                    await self._sleep(rest)
+            self._waiting, self._under_way = None, me
+            self._begun_at = self._clock.monotonic()
+            return await self._read()
+        finally:
+            if self._under_way is me:
+                self._under_way = None
+            if self._waiting is me:
+                self._waiting = None

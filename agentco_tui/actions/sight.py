@@ -1,0 +1,110 @@
+"""What a read shows of one task: that it waits, that it doesn't, or nothing certain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentco_tui.actions.task_reader import Picture, TaskReader
+from agentco_tui.api.errors import ApiError, Invalid, NotFound
+from agentco_tui.api.records import Ref, Task
+from agentco_tui.live.insight import waits_for_person
+from agentco_tui.text import SafeText, plain
+
+
+class Look(StrEnum):
+    """The four things a read can say about whether a task waits."""
+
+    WAITS = "waits"
+    DECIDED = "decided"
+    """The list has it, and it says itself that it is past waiting: the filter was ignored."""
+    ABSENT = "absent"
+    """The whole pending list was read, and it isn't there."""
+    BLIND = "blind"
+    """The read failed, or the list is not whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What one read shows of one task."""
+
+    look: Look
+    began: float
+    """Steady clock: when the read began."""
+    task: Task | None = None
+    error: ApiError | None = None
+    why: SafeText | None = None
+    """Why nothing can be seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The task that is looked for."""
+
+    task_id: str
+    scope: str | None
+    """The company whose list it stood in; None for the list of all companies."""
+    company: Ref | None = None
+
+    @property
+    def narrower(self) -> str | None:
+        """A company to ask about where the list of all is not whole."""
+        known = None if self.company is None else self.company.id
+        return known if known != self.scope else None
+
+
+def sight_in(picture: Picture, task_id: str) -> Sight:
+    """What a read of the pending list shows of a task."""
+    if picture.error is not None:
+        return Sight(
+            look=Look.BLIND, began=picture.began, error=picture.error, why=picture.error.sentence
+        )
+    task = picture.tasks.get(task_id)
+    if task is not None:
+        look = Look.WAITS if waits_for_person(task) else Look.DECIDED
+        return Sight(look=look, began=picture.began, task=task)
+    if picture.whole:
+        return Sight(look=Look.ABSENT, began=picture.began)
+    return Sight(
+        look=Look.BLIND,
+        began=picture.began,
+        why=plain(
+            "the platform's list of pending tasks came only in part, and it isn't in that part"
+        ),
+    )
+
+
+async def sight_of(
+    reader: TaskReader, subject: Subject, spacing: float = 0.0, first: Picture | None = None
+) -> Sight:
+    """What a read that begins now shows of a task; `first` is one that was just made.
+
+    A list of all companies that is not whole, or that the platform doesn't give, is followed by the
+    list of the task's own company.
+    """
+    picture = first or await reader.pending(subject.scope, spacing)
+    seen = sight_in(picture, subject.task_id)
+    ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
+    if seen.look is Look.BLIND and ungiven and subject.narrower is not None:
+        return sight_in(await reader.pending(subject.narrower, spacing), subject.task_id)
+    return seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the list of all tasks shows of one that no longer waits."""
+
+    task: Task | None
+    sure: bool
+    """With no task: whether the list was read whole, so that the platform doesn't list it."""
+    error: ApiError | None = None
+
+
+async def record_of(reader: TaskReader, subject: Subject, spacing: float = 0.0) -> Record:
+    """Look for a task in the list of all tasks, whatever their status."""
+    picture = await reader.every(subject.scope, spacing)
+    task = picture.tasks.get(subject.task_id)
+    if task is None and not picture.whole and picture.error is None and subject.narrower:
+        picture = await reader.every(subject.narrower, spacing)
+        task = picture.tasks.get(subject.task_id)
+    return Record(task=task, sure=picture.whole, error=picture.error)

@@ -1,0 +1,165 @@
+"""Reads the tasks again for a decision: the pending list, all tasks, the log.
+
+Through the poller where there is one and it asks about the same company, so that the screen shows
+what the decision was taken on and a feed is asked once at a time; else by a request of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from agentco_tui.actions.shared_read import SharedRead
+from agentco_tui.actions.waits import Waits
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import ApiError, Unreadable
+from agentco_tui.api.records import Activity, Task
+from agentco_tui.live.clock import Clock
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store, Told, told_by
+from agentco_tui.text import plain
+
+log = logging.getLogger(__name__)
+
+ACTIVITY_LIMIT = 200
+"""Entries of the log read to find out who decided a task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What one read of a list of tasks brought, or why it brought nothing."""
+
+    began: float
+    """Steady clock: what it shows is not older than this."""
+    tasks: Mapping[str, Task] = field(default_factory=lambda: MappingProxyType({}))
+    told: Told = field(default_factory=Told)
+    error: ApiError | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether a task that is not in it is not in the platform's list either."""
+        told = self.told
+        return self.error is None and not (told.capped or told.more or told.unread)
+
+
+class TaskReader:
+    """Every method gives what a read brought that began after the call, shared by all who ask.
+
+    `company` limits it to a company, None asks about all. Without a poller, reads of the scope
+    `company` given here go into the store.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        clock: Clock,
+        *,
+        poller: Poller | None = None,
+        company: str | None = None,
+        waits: Waits | None = None,
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._clock = clock
+        self._poller = poller
+        self._company = company
+        self._sleep = (waits or Waits()).sleep
+        self._lists: dict[tuple[str, str | None], SharedRead[Picture]] = {}
+        self._logs: dict[str | None, SharedRead[tuple[Activity, ...]]] = {}
+
+    @property
+    def scope(self) -> str | None:
+        """The company that the screen is about now; None for all."""
+        return self._company if self._poller is None else self._poller.query.company
+
+    async def pending(self, company: str | None, spacing: float = 0.0) -> Picture:
+        """GET /api/tasks?status=pending."""
+        return await self._shared("pending", company, self._pending).after_now(spacing)
+
+    async def every(self, company: str | None, spacing: float = 0.0) -> Picture:
+        """GET /api/tasks, whatever their status."""
+        return await self._shared("every", company, self._every).after_now(spacing)
+
+    async def log(self, company: str | None, spacing: float = 0.0) -> tuple[Activity, ...]:
+        """GET /api/activity, its newest entries; nothing if it can't be read."""
+        if company not in self._logs:
+
+            async def read() -> tuple[Activity, ...]:
+                return await self._activity(company)
+
+            self._logs[company] = SharedRead(read, self._clock, self._sleep)
+        return await self._logs[company].after_now(spacing)
+
+    async def close(self) -> None:
+        """End reads that are under way."""
+        for shared in (*self._lists.values(), *self._logs.values()):
+            await shared.close()
+
+    def _shared(
+        self,
+        what: str,
+        company: str | None,
+        read: Callable[[str | None], Awaitable[Picture]],
+    ) -> SharedRead[Picture]:
+        key = (what, company)
+        if key not in self._lists:
+
+            async def guarded() -> Picture:
+                began = self._clock.monotonic()
+                try:
+                    return await read(company)
+                except ApiError as error:
+                    return Picture(began=began, error=error)
+                except Exception as error:
+                    # A bug in reading must not pass for knowledge: nothing is concluded from it.
+                    log.exception("reading the list of tasks failed")
+                    words = plain(
+                        f"the list can't be read, by a fault here ({type(error).__name__})"
+                    )
+                    return Picture(began=began, error=Unreadable(words, path="/api/tasks"))
+
+            self._lists[key] = SharedRead(guarded, self._clock, self._sleep)
+        return self._lists[key]
+
+    async def _pending(self, company: str | None) -> Picture:
+        if self._poller is not None and self._poller.query.company == company:
+            picture = await self._polled(self._poller, company)
+            if picture is not None:
+                return picture
+        began = self._clock.monotonic()
+        listing = await self._client.tasks(company_id=company, status="pending")
+        if self._poller is None and company == self._company:
+            self._store.publish(self._store.pending.replace(listing))
+        tasks = {task.id: task for task in listing.records}
+        return Picture(began=began, tasks=tasks, told=told_by(listing))
+
+    async def _polled(self, poller: Poller, company: str | None) -> Picture | None:
+        """What the poller read; None if the question changed meanwhile and the answer was lost."""
+        called = self._clock.monotonic()
+        freshness = await poller.read_again(FeedName.PENDING)
+        if poller.query.company != company:
+            return None
+        if freshness.failure is not None:
+            return Picture(began=called, error=freshness.failure)
+        if freshness.answered_at is None or freshness.answered_at - (freshness.took or 0) < called:
+            return None
+        pending = self._store.pending
+        return Picture(began=called, tasks=dict(pending.records), told=pending.told)
+
+    async def _every(self, company: str | None) -> Picture:
+        began = self._clock.monotonic()
+        listing = await self._client.tasks(company_id=company)
+        tasks = {task.id: task for task in listing.records}
+        return Picture(began=began, tasks=tasks, told=told_by(listing))
+
+    async def _activity(self, company: str | None) -> tuple[Activity, ...]:
+        try:
+            listing = await self._client.activity(company_id=company, limit=ACTIVITY_LIMIT)
+        except ApiError as error:
+            log.info("the log could not be read to find out who decided: %r", error)
+            return ()
+        return listing.records
