@@ -24,6 +24,7 @@ from agentco_tui.api.listings import (
 )
 from agentco_tui.api.overviews import WHOLE_ID, decode_overview
 from agentco_tui.api.receipts import decode_receipt
+from agentco_tui.api.traces import decode_trace
 
 __all__ = [
     "ACTIVITY",
@@ -42,4 +43,5 @@ __all__ = [
     "decode_overview",
     "decode_page",
     "decode_receipt",
+    "decode_trace",
 ]
