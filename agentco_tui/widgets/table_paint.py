@@ -73,7 +73,7 @@ class Palette:
         """
         if look.band:
             return self.cursor
-        if stale or look.ghost:
+        if stale or (look.ghost and tone is Tone.PLAIN):
             return self.dimmed
         return self.tones[tone]
 
@@ -101,9 +101,14 @@ def lay_out_ghost(
     places = layout.columns
     last = next((at for at, placed in enumerate(places) if columns[placed.index].grow), 0)
     width = places[last].x + places[last].width
-    text = plain(f"{note.text} {signs.separator} {cells[last].text.strip()}")
+    said = min(width, cell_width(note.text))
+    title = plain(f" {signs.separator} {cells[last].text.strip()}")
     rest = lay_out(cells[last + 1 :], columns, Layout(places[last + 1 :], layout.width))
-    return (Piece(0, width, fit(text, width), note.tone), *rest)
+    return (
+        Piece(0, said, fit(note.text, said), note.tone),
+        Piece(said, width - said, fit(title, width - said), Tone.PLAIN),
+        *(piece._replace(tone=Tone.PLAIN) for piece in rest),
+    )
 
 
 def header(

@@ -20,12 +20,11 @@ from typing import Any, Final, Generic
 from agentco_tui.text import plain
 from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
 from agentco_tui.widgets.table_filter import NOTHING, Filter
+from agentco_tui.widgets.table_order import Keys
 
 _CHUNK: Final = 1_000
 """Rows worked on between two pauses."""
-_SORT_CHUNK: Final = 25_000
-"""Rows sorted in one go; the sorted runs are then merged, which costs a pass or two."""
-_FEW: Final = 4_000
+_FEW: Final = 1_500
 """Up to this many changes are put in place one by one rather than by sorting everything."""
 
 GONE: Final = Cell(plain("gone"), Tone.DIM)
@@ -57,13 +56,17 @@ class Rows(Generic[R]):
         self.notes: dict[str, Cell] = {}
         """What became of rows that are ghosts, or are about to be."""
         self._search_text = search_text
-        self._keys: dict[str, Any] = {}
+        self._keys = Keys()
         self._keyed_by: int | None = None
         self._arrivals = 0
+        self._by_id: list[str] | None = None
+        """All ids in their own order, which decides between equal keys; None if to be sorted."""
         self._haystacks: dict[str, str] = {}
         self._ghosts: dict[str, R] = {}
         self._waiting: dict[str, None] = {}
         self._stirred: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """Arrival numbers of rows that came, or came back, while held."""
 
     # ---- reading
 
@@ -94,7 +97,7 @@ class Rows(Generic[R]):
 
     def position(self, row_id: str) -> int | None:
         """Where the row stands among those shown, or None."""
-        return self._find(self.shown, row_id)
+        return self._keys.find(self.shown, row_id)
 
     def haystack(self, row_id: str) -> str:
         """The text that words are looked for in: all cells that don't depend on the clock."""
@@ -135,7 +138,7 @@ class Rows(Generic[R]):
         """Replaces all rows, and lets go of what was held back."""
         draft = copy.copy(self)
         draft.records = dict(rows)
-        draft._keys, draft._haystacks, draft._arrivals = {}, {}, 0
+        draft._keys, draft._haystacks, draft._by_id = Keys(), {}, None
         draft._settle_held()
         yield
         yield from draft._rebuild()
@@ -144,7 +147,11 @@ class Rows(Generic[R]):
     def apply(self, upserts: Iterable[tuple[str, R]], removed: Iterable[str]) -> Steps:
         """Takes in added and changed records and the ids of removed ones."""
         put = dict(upserts)
-        gone = [row_id for row_id in removed if row_id in self.records and row_id not in put]
+        gone = [
+            row_id
+            for row_id in dict.fromkeys(removed)
+            if row_id in self.records and row_id not in put
+        ]
         for row_id in (*put, *gone):
             self._haystacks.pop(row_id, None)
         if self.held:
@@ -160,8 +167,10 @@ class Rows(Generic[R]):
             elif self._ghosts.pop(row_id, None) is not None:
                 self.notes.pop(row_id, None)
                 self._stirred.add(row_id)
+                self._number(row_id)
             else:
                 self._waiting[row_id] = None
+                self._number(row_id)
             self.records[row_id] = record
         for row_id in gone:
             record = self.records.pop(row_id)
@@ -217,154 +226,92 @@ class Rows(Generic[R]):
 
     def _settle_held(self) -> None:
         """Forgets what was held back; the caller rebuilds or places it."""
+        if self._ghosts or self._waiting:
+            self._by_id = None
         self._ghosts, self._waiting, self._stirred, self.notes = {}, {}, set(), {}
+
+    def _reader(self) -> Callable[[R], Any] | None:
+        """How a record is read for sorting; None for order of arrival."""
+        if self.sort_column is None:
+            return None
+        return self.columns[self.sort_column].sort_key or (lambda _: None)
+
+    def _number(self, row_id: str) -> int:
+        self._arrivals += 1
+        self._numbers[row_id] = self._arrivals
+        return self._arrivals
+
+    def _arrival(self, row_id: str, known: dict[str, int]) -> int:
+        number = self._numbers.get(row_id, known.get(row_id))
+        return self._number(row_id) if number is None else number
 
     def _key(self, row_id: str, record: R) -> Any:
         """What the row is sorted by; None comes last."""
-        if self.sort_column is None:
-            arrival = self._keys.get(row_id)
-            if arrival is None:
-                self._arrivals += 1
-                return self._arrivals
-            return arrival
-        read = self.columns[self.sort_column].sort_key
-        key = read(record) if read is not None else None
+        read = self._reader()
+        if read is None:
+            return self._arrival(row_id, self._keys.of)
+        key = read(record)
         return None if key != key else key  # noqa: PLR0124  NaN has no place in an order
-
-    def _before(self, key: Any, row_id: str, other_key: Any, other_id: str) -> bool:
-        """True if the first stands above the second."""
-        if key is None or other_key is None:
-            if key is None and other_key is None:
-                return row_id < other_id
-            return other_key is None
-        if key == other_key:
-            return row_id < other_id
-        return bool(key > other_key if self.descending else key < other_key)
-
-    def _bisect(self, ids: list[str], key: Any, row_id: str) -> int:
-        """The first place in `ids` that doesn't stand above this key and id."""
-        low, high = 0, len(ids)
-        keys, before = self._keys, self._before
-        while low < high:
-            middle = (low + high) // 2
-            other = ids[middle]
-            if before(keys[other], other, key, row_id):
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _find(self, ids: list[str], row_id: str) -> int | None:
-        if row_id not in self._keys:
-            return None
-        place = self._bisect(ids, self._keys[row_id], row_id)
-        return place if place < len(ids) and ids[place] == row_id else None
 
     def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
         """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
         if len(put) + len(gone) > max(_FEW, len(self.records) // 8):
             draft = copy.copy(self)
             draft.records = {**self.records, **put}
+            draft._by_id = None
             for row_id in gone:
                 del draft.records[row_id]
-            for row_id in gone:
                 draft.notes.pop(row_id, None)
             yield from draft._rebuild()
             self._adopt(draft)
             return
         keys = {row_id: self._key(row_id, record) for row_id, record in put.items()}
-        moved = [
-            row_id
-            for row_id, key in keys.items()
-            if row_id in self._keys and not self._same(row_id, key)
-        ]
-        new = [row_id for row_id in put if row_id not in self._keys]
+        of = self._keys.of
+        moved = [row_id for row_id, key in keys.items() if row_id in of and of[row_id] != key]
+        new = [row_id for row_id in put if row_id not in of]
+        if new or gone:
+            self._by_id = None
         filtered = self.shown is not self.order
-        out = [*moved, *gone]
-        order = self._without(self.order, out)
-        shown = self._without(self.shown, [*put, *gone]) if filtered else order
+        order = self._keys.without(self.order, [*moved, *gone])
+        shown = self._keys.without(self.shown, [*put, *gone]) if filtered else order
         self.records.update(put)
         for row_id in gone:
-            del self.records[row_id], self._keys[row_id]
+            del self.records[row_id], of[row_id]
             self.notes.pop(row_id, None)
-        self._keys.update(keys)
-        order = self._with(order, [*moved, *new])
+        of.update(keys)
+        self._numbers = {}
+        self.order = self._keys.having(order, [*moved, *new])
         if filtered:
-            shown = self._with(shown, self.filter.select(self, list(put)))
+            shown = self._keys.having(shown, self.filter.select(self, list(put)))
             if shown != self.shown:
                 self.shown = shown
-            self.order = order
-        elif order is not self.order:
-            self.order = self.shown = order
-
-    def _same(self, row_id: str, key: Any) -> bool:
-        known = self._keys[row_id]
-        return bool(known is key or known == key)
-
-    def _without(self, ids: list[str], out: Sequence[str]) -> list[str]:
-        places = sorted(place for row_id in out if (place := self._find(ids, row_id)) is not None)
-        if not places:
-            return ids
-        kept: list[str] = []
-        start = 0
-        for place in places:
-            kept += ids[start:place]
-            start = place + 1
-        kept += ids[start:]
-        return kept
-
-    def _with(self, ids: list[str], new: Sequence[str]) -> list[str]:
-        if not new:
-            return ids
-        keys = self._keys
-        added = [(self._bisect(ids, keys[row_id], row_id), row_id) for row_id in self._sorted(new)]
-        grown: list[str] = []
-        start = 0
-        for place, row_id in added:
-            if place > start:
-                grown += ids[start:place]
-                start = place
-            grown.append(row_id)
-        grown += ids[start:]
-        return grown
-
-    def _sorted(self, ids: Iterable[str]) -> list[str]:
-        keys = self._keys
-        by_id = sorted(ids)
-        known = [row_id for row_id in by_id if keys[row_id] is not None]
-        known.sort(key=keys.__getitem__, reverse=self.descending)
-        if len(known) == len(by_id):
-            return known
-        return known + [row_id for row_id in by_id if keys[row_id] is None]
+        else:
+            self.shown = self.order
 
     def _rebuild(self) -> Steps:
         """Works out keys, order and what is shown for all records."""
-        if self.sort_column is None and self._keyed_by is not None:
-            self._keys, self._arrivals = {}, 0
+        known = self._keys.of if self.sort_column is None and self._keyed_by is None else {}
+        if not known:
+            self._arrivals, self._numbers = 0, {}
         self._keyed_by = self.sort_column
-        keys: dict[str, Any] = {}
-        records, key = self.records, self._key
+        keys = Keys(self.descending)
+        records, read = self.records, self._reader()
         for chunk in _chunks(list(records)):
-            for row_id in chunk:
-                keys[row_id] = key(row_id, records[row_id])
+            if read is None:
+                keys.of.update((row_id, self._arrival(row_id, known)) for row_id in chunk)
+            else:
+                found = [read(records[row_id]) for row_id in chunk]
+                keys.of.update(zip(chunk, found, strict=True))
             yield
-        self._keys = keys
-        by_id = sorted(records)
-        yield
-        known = [row_id for row_id in by_id if keys[row_id] is not None]
-        order: list[str] = []
-        for start in range(0, len(known), _SORT_CHUNK):
-            run = known[start : start + _SORT_CHUNK]
-            run.sort(key=keys.__getitem__, reverse=self.descending)
-            order += run
+        of = keys.of
+        # NaN has no place in an order: it counts as not known.
+        of.update(dict.fromkeys([row_id for row_id, key in of.items() if key != key]))  # noqa: PLR0124
+        self._keys, self._numbers = keys, {}
+        if self._by_id is None:
+            self._by_id = sorted(records)
             yield
-        if len(known) > _SORT_CHUNK:
-            order.sort(key=keys.__getitem__, reverse=self.descending)
-            yield
-        if len(known) < len(by_id):
-            order += [row_id for row_id in by_id if keys[row_id] is None]
-        self.order = order
-        yield from self._select(order)
+        self.order = yield from keys.sorting(self._by_id)
+        yield from self._select(self.order)
 
     def _select(self, candidates: list[str]) -> Steps:
         if not self.filter:

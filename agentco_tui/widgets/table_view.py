@@ -47,10 +47,10 @@ class TableView(Widget, Generic[R]):
         & > .record-table--header-sorted { color: $foreground; text-style: bold; }
         & > .record-table--cursor { background: $surface; color: $foreground; }
         & > .record-table--cursor-sign { background: $surface; color: $text-muted; }
-        &:focus > .record-table--cursor { background: $boost; text-style: bold; }
-        &:focus > .record-table--cursor-sign { background: $boost; color: $accent; }
+        &:focus > .record-table--cursor { background: $panel; text-style: bold; }
+        &:focus > .record-table--cursor-sign { background: $panel; color: $accent; }
         & > .record-table--mark { color: $accent; text-style: bold; }
-        & > .record-table--scrollbar { color: $panel; }
+        & > .record-table--scrollbar { color: $text-disabled; }
         & > .record-table--dim { color: $text-muted; }
         & > .record-table--strong { text-style: bold; }
         & > .record-table--good { color: $text-success; }
@@ -58,6 +58,9 @@ class TableView(Widget, Generic[R]):
         & > .record-table--critical { color: $text-error; text-style: bold; }
         & > .record-table--accent { color: $text-accent; }
         & > .record-table--stale { color: $text-disabled; }
+        &:ansi > .record-table--dim { text-style: dim; }
+        &:ansi > .record-table--stale { text-style: dim; }
+        &:ansi:focus > .record-table--cursor { text-style: reverse; }
     }
     """
 

@@ -1,0 +1,261 @@
+"""The filter language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.text import plain, safe
+from agentco_tui.widgets.table_columns import Cell, Column, Kind
+from agentco_tui.widgets.table_filter import Filter, FilterError, parse
+from agentco_tui.widgets.table_rows import Rows
+
+
+@dataclass(frozen=True)
+class Task:
+    title: str
+    agent: str = "Ada"
+    age: float | None = 0.0
+    spent: Decimal | None = None
+    trust: int | None = None
+    state: str = "pending"
+
+
+COLUMNS: list[Column[Task]] = [
+    Column("title", plain("TASK"), 20, lambda task: Cell(safe(task.title))),
+    Column("agent", plain("AGENT"), 10, lambda task: Cell(safe(task.agent)), aliases=("who",)),
+    Column(
+        "age",
+        plain("WAITING"),
+        6,
+        lambda task: Cell(plain(f"{task.age} s")),
+        ticks=True,
+        kind=Kind.SECONDS,
+        filter_value=lambda task: task.age,
+    ),
+    Column(
+        "spent",
+        plain("SPENT %"),
+        6,
+        lambda task: Cell(plain(f"{task.spent}")),
+        kind=Kind.SHARE,
+        filter_value=lambda task: task.spent,
+    ),
+    Column(
+        "trust",
+        plain("TRUST"),
+        6,
+        lambda task: Cell(plain(f"{task.trust}")),
+        kind=Kind.NUMBER,
+        filter_value=lambda task: task.trust,
+    ),
+    Column(
+        "state",
+        plain("STATE"),
+        6,
+        lambda task: Cell(plain("●")),
+        filter_value=lambda task: task.state,
+    ),
+]
+
+
+def passes(typed: str, task: Task) -> bool:
+    rows = Rows(COLUMNS)
+    for _ in rows.load([("t", task)]):
+        pass
+    wanted = parse(typed, COLUMNS)
+    assert isinstance(wanted, Filter), wanted
+    assert wanted.matches(rows, "t") == (wanted.select(rows, ["t"]) == ["t"])
+    return wanted.matches(rows, "t")
+
+
+REFUND = Task("Refund 214 customers", "Linus Ö", age=7_300, spent=Decimal("0.834"), trust=38)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "  ",
+        "refund",
+        "REFUND linus",
+        "214",
+        '"refund 214"',
+        "ö",
+        "agent:linus",
+        "who:linus",
+        'agent:"linus ö"',
+        "AGENT:linus",
+        "task:refund",
+        "!publish",
+        "!agent:ada",
+        "age>2h",
+        "age>=7300s",
+        "age<3h",
+        "waiting>1.5h",
+        "age=2h",
+        "age=121m",
+        "age!=3h",
+        "!age>1d",
+        "spent>80%",
+        "spent>80",
+        "spent=83%",
+        "spent<=83.4%",
+        "trust<50",
+        "trust=38",
+        "trust!=39",
+        "trust<1k",
+        "trust<0.05k",
+        "trust<1,000",
+        "trust>-1",
+        "state:pend",
+        "state=pending",
+        "!state=done",
+        'title="refund 214 customers"',
+        "trust:38",
+        "agent:",
+        "!",
+        "!agent:",
+        "age>",
+        '"refund',
+        'agent:"lin',
+        "refund agent:linus age>2h !publish trust<50",
+    ],
+)
+def test_passes(typed: str) -> None:
+    assert passes(typed, REFUND)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "publish",
+        "refund publish",
+        '"214 refund"',
+        "!refund",
+        "agent:ada",
+        "!agent:linus",
+        "age>3h",
+        "age=1h",
+        "age=3h",
+        "spent>84%",
+        "spent=84%",
+        "trust>50",
+        "trust!=38",
+        "state:done",
+        "state=pend",
+        "title=refund",
+        "refund customers214",
+    ],
+)
+def test_does_not_pass(typed: str) -> None:
+    assert not passes(typed, REFUND)
+
+
+@pytest.mark.parametrize(
+    "typed", ["age>0s", "age<1w", "age=0s", "spent>0%", "trust<50", "trust=0", "spent<=100%"]
+)
+def test_what_is_not_known_matches_no_comparison(typed: str) -> None:
+    unknown = Task("x", age=None)
+    assert not passes(typed, unknown)
+    assert passes("!" + typed, unknown)
+
+
+def test_a_word_does_not_reach_across_cells_nor_into_what_ticks() -> None:
+    assert not passes("customersLinus", REFUND)
+    assert not passes("7300", REFUND)
+
+
+def error(typed: str) -> FilterError:
+    found = parse(typed, COLUMNS)
+    assert isinstance(found, FilterError)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "nearest"), [("agnet:ada", "agent"), ("wating>2h", "age"), ("trsut<5", "trust")]
+)
+def test_an_unknown_column_is_told_with_the_nearest_name(typed: str, nearest: str) -> None:
+    found = error(f"refund {typed}")
+    assert found.nearest == nearest
+    assert f"did you mean {nearest}" in found.message
+    assert found.start == len("refund ")
+    assert found.end == len("refund ") + len(typed)
+
+
+def test_an_unknown_column_that_resembles_none_lists_them_and_tells_of_quotes() -> None:
+    found = error("http://x")
+    assert found.nearest is None
+    assert "title, agent, age, spent, trust, state" in found.message
+    assert "quotes" in found.message
+    assert passes('"http://x"', Task("see http://x"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("age>2", "a time with its unit"),
+        ("age>2x", "a time with its unit"),
+        ("age>old", "a time with its unit"),
+        ("spent>2h", "a share"),
+        ("trust>2h", "a number"),
+        ("trust=high", "a number"),
+        ("title>5", "title is text: use title:5"),
+        ("state<done", "state is text"),
+    ],
+)
+def test_an_operand_that_does_not_fit_its_column_is_told(typed: str, said: str) -> None:
+    assert said in error(typed).message
+
+
+def test_what_was_typed_comes_back_safe_in_the_message() -> None:
+    assert "\x1b" not in error("title>\x1b[31m").message
+
+
+@given(st.text(max_size=40))
+def test_anything_typed_is_a_filter_or_an_error_and_never_raises(typed: str) -> None:
+    wanted = parse(typed, COLUMNS)
+    if isinstance(wanted, Filter):
+        passes(typed, REFUND)
+    else:
+        assert 0 <= wanted.start <= wanted.end <= len(typed)
+        assert wanted.message
+
+
+WORDS = st.lists(st.sampled_from(["refund", "re", "214", "linus", "zz", "!zz", "!re"]), max_size=4)
+
+
+@given(WORDS)
+def test_all_words_must_match_in_whatever_order(words: list[str]) -> None:
+    expected = all(
+        (word.lstrip("!") in "refund 214 customers\nlinus ö") is not word.startswith("!")
+        for word in words
+    )
+    assert passes(" ".join(words), REFUND) == expected
+    assert passes(" ".join(reversed(words)), REFUND) == expected
+
+
+@given(WORDS, WORDS, st.sampled_from(["", "x", "fund"]))
+def test_a_filter_that_narrows_another_lets_nothing_new_through(
+    earlier: list[str], more: list[str], typed_on: str
+) -> None:
+    before = parse(" ".join(earlier), COLUMNS)
+    after = parse(" ".join(earlier) + typed_on + " " + " ".join(more), COLUMNS)
+    assert isinstance(before, Filter)
+    assert isinstance(after, Filter)
+    if after.narrows(before):
+        for title in ("refund 214", "re", "zz linus", "refundx", "214zz", ""):
+            if passes(after.text, Task(title)):
+                assert passes(before.text, Task(title))
+
+
+def test_typing_on_narrows_and_deleting_does_not() -> None:
+    short, long = parse("re", COLUMNS), parse("ref 214", COLUMNS)
+    assert isinstance(short, Filter)
+    assert isinstance(long, Filter)
+    assert long.narrows(short)
+    assert not short.narrows(long)

@@ -1,0 +1,96 @@
+"""How columns share the width."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.text import plain
+from agentco_tui.widgets.table_columns import Cell, Column
+from agentco_tui.widgets.table_layout import GAP, arrange
+
+
+def column(
+    key: str, width: int, min_width: int = 4, grow: int = 0, priority: int = 0, shown: bool = True
+) -> Column[str]:
+    return Column(
+        key,
+        plain(key),
+        width,
+        lambda text: Cell(plain(text)),
+        min_width=min_width,
+        grow=grow,
+        priority=priority,
+        shown=shown,
+    )
+
+
+def test_room_left_over_goes_to_the_columns_that_grow_by_their_shares() -> None:
+    layout = arrange([column("a", 5), column("b", 5, grow=1), column("c", 5, grow=2)], 32)
+    assert [(placed.x, placed.width) for placed in layout.columns] == [(0, 5), (7, 10), (19, 13)]
+    assert layout.width == 32
+
+
+def test_without_a_column_that_grows_the_room_stays_empty() -> None:
+    layout = arrange([column("a", 5), column("b", 5)], 40)
+    assert [placed.width for placed in layout.columns] == [5, 5]
+
+
+def test_the_highest_priority_number_goes_first_and_the_rightmost_of_equals() -> None:
+    columns = [
+        column("a", 10),
+        column("b", 10, priority=2),
+        column("c", 10, priority=1),
+        column("d", 10, priority=2),
+    ]
+    seen = [
+        [placed.index for placed in arrange(columns, room).columns] for room in (46, 45, 33, 21)
+    ]
+    assert seen == [[0, 1, 2, 3], [0, 1, 2], [0, 2], [0]]
+
+
+def test_columns_of_priority_0_shrink_the_widest_slack_first_and_then_stick_out() -> None:
+    columns = [column("a", 10, min_width=8), column("b", 20, min_width=5)]
+    assert [placed.width for placed in arrange(columns, 22).columns] == [10, 10]
+    assert [placed.width for placed in arrange(columns, 15).columns] == [8, 5]
+    narrow = arrange(columns, 9)
+    assert [placed.width for placed in narrow.columns] == [8, 5]
+    assert narrow.width == 15
+
+
+def test_columns_that_are_not_shown_take_no_room() -> None:
+    layout = arrange([column("a", 5), column("b", 50, shown=False)], 20)
+    assert [placed.index for placed in layout.columns] == [0]
+
+
+made_up = st.lists(
+    st.builds(
+        column,
+        key=st.just("k"),
+        width=st.integers(1, 40),
+        min_width=st.integers(1, 40),
+        grow=st.integers(0, 3),
+        priority=st.integers(0, 4),
+        shown=st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@given(columns=made_up, room=st.integers(0, 200))
+def test_every_layout_is_in_order_and_fits_if_it_can(columns: list[Column[str]], room: int) -> None:
+    layout = arrange(columns, room)
+    placed = layout.columns
+    assert [one.index for one in placed] == sorted(one.index for one in placed)
+    x = 0
+    for one in placed:
+        assert one.x == x
+        assert one.width >= min(columns[one.index].width, max(1, columns[one.index].min_width))
+        x += one.width + GAP
+    always = {at for at, column in enumerate(columns) if column.shown and column.priority == 0}
+    assert always <= {one.index for one in placed}
+    least = sum(min(columns[at].width, max(1, columns[at].min_width)) for at in always)
+    if placed and least + GAP * max(0, len(always) - 1) <= room:
+        assert layout.width <= room
+        if any(columns[one.index].grow for one in placed):
+            assert layout.width == room
