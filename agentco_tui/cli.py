@@ -146,13 +146,13 @@ def _tail(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> in
 
 
 def _export(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
-    from agentco_tui.commands import export
-
     if flags.company is not None:
         raise UsageError(
             "the platform's export holds all companies: it cannot be asked for one."
             " Leave out --company, or use: agentco-tui tail --json --company ID"
         )
+    from agentco_tui.commands import export
+
     with _with_settings(flags, env) as settings:
         return export.run(settings, file_format=found.format, out=found.out, force=found.force)
 

@@ -1,0 +1,95 @@
+"""A real platform on loopback, and the command run as people run it: in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+
+NOW = 1_763_546_400.0
+"""2025-11-19 10:00 UTC: the world's clock in tests, standing still."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Stdout by lines."""
+        return self.out.splitlines()
+
+
+class Command:
+    """Runs `python -m agentco_tui` with an environment that holds nothing of this machine's."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PYTHONWARNINGS": "error",
+        }
+
+    def on(self, platform: EmbeddedPlatform, key: str | None = None) -> Command:
+        """The same, for this platform."""
+        self.env["AGENTCO_BASE_URL"] = platform.base_url
+        self.env["AGENTCO_API_KEY"] = key or platform.full_key
+        return self
+
+    def arguments(self, *words: str) -> list[str]:
+        """The whole command line."""
+        return [sys.executable, "-m", "agentco_tui", *words]
+
+    def __call__(self, *words: str, env: Mapping[str, str] | None = None) -> Ran:
+        """Run it to its end, with pipes for streams."""
+        done = subprocess.run(
+            self.arguments(*words),
+            env={**self.env, **(env or {})},
+            cwd=self.home,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start it and go on."""
+        return subprocess.Popen(
+            self.arguments(*words),
+            env=self.env,
+            cwd=self.home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """The command, without any setting."""
+    return Command(tmp_path)
+
+
+@pytest.fixture
+def still() -> Iterator[EmbeddedPlatform]:
+    """A platform in which nothing happens by itself."""
+    with EmbeddedPlatform(speed=0) as platform:
+        yield platform

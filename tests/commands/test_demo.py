@@ -1,0 +1,125 @@
+"""`agentco-tui demo`: the platform as a child that never outlives its parent."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.commands import demo
+from agentco_tui.config import Flags, Settings
+from tests.commands.conftest import Command
+
+
+def _answers(address: str, key: str) -> bool:
+    request = urllib.request.Request(
+        f"{address}/api/companies", headers={"Authorization": f"Bearer {key}"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None:
+    seen: list[Settings] = []
+
+    def dashboard(settings: Settings) -> int:
+        seen.append(settings)
+        assert settings.key is not None
+        assert _answers(str(settings.base_url), settings.key.reveal())
+        return 7
+
+    flags = Flags(screen="tasks", read_only=True)
+    env = {"XDG_CONFIG_HOME": str(tmp_path), "AGENTCO_BASE_URL": "https://prod.example"}
+    options = demo.Options(seed=3, companies=2, speed=0.0)
+    assert demo.run(options, flags, env, dashboard) == 7
+    (settings,) = seen
+    assert (settings.profile, settings.screen, settings.read_only) == ("demo", "tasks", True)
+    assert settings.key is not None
+    assert not _answers(str(settings.base_url), settings.key.reveal())
+
+
+def test_a_platform_that_does_not_start_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    options = demo.Options(shape="no-such-shape")
+    assert demo.run(options, Flags(), {}, lambda _: 0) == 2
+    said = capsys.readouterr().err
+    assert "no-such-shape" in said
+    assert said.count("\n") == 1
+
+
+def test_an_error_of_the_dashboard_ends_the_platform_too() -> None:
+    addresses: list[str] = []
+
+    def dashboard(settings: Settings) -> int:
+        addresses.append(str(settings.base_url))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        demo.run(demo.Options(speed=0.0), Flags(), {}, dashboard)
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(addresses[0], timeout=10)
+
+
+def test_the_platform_ends_when_its_parent_is_killed(command: Command) -> None:
+    code = (
+        "import os, signal\n"
+        "from agentco_tui.commands import demo\n"
+        "with demo.platform(demo.Options(speed=0.0)) as found:\n"
+        "    print(*found, flush=True)\n"
+        "    signal.pause()\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], env=command.env, stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout is not None
+        address, key = parent.stdout.readline().split()
+        assert _answers(address, key)
+        parent.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while _answers(address, key):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_serve_prints_address_and_keys(command: Command) -> None:
+    child = command.start("demo", "--serve", "--speed", "0", "--seed", "3")
+    with child:
+        assert child.stdout is not None
+        said = dict(child.stdout.readline().strip().rsplit(None, 1) for _ in range(3))
+        assert _answers(said["address"], said["full key"])
+        assert _answers(said["address"], said["read key"])
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=30) == 0
+
+
+def test_serve_refuses_what_cannot_be(command: Command) -> None:
+    ran = command("demo", "--serve", "--shape", "nonsense")
+    assert ran.code == 2
+    assert "nonsense" in ran.err
+
+
+def test_without_the_extra_it_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("agentco_tui.demo.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("agentco_tui.demo.server", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert demo.serve(demo.Options()) == 2
+    assert "pip install 'agentco-tui[demo]'" in capsys.readouterr().err
+
+
+def test_options_become_arguments_again() -> None:
+    options = demo.Options(port=1, seed=2, speed=0.5, shape="plain", fault=("a", "b"))
+    assert options.arguments() == [
+        *("--port", "1", "--seed", "2", "--speed", "0.5", "--shape", "plain"),
+        *("--fault", "a", "--fault", "b"),
+    ]
