@@ -1,0 +1,129 @@
+"""Wiring: settings to a session, and a Textual app round it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import ClassVar
+
+from rich.console import Console
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.config import Settings
+from agentco_tui.keys import KEYS, Place
+from agentco_tui.live.clock import Clock, SystemClock
+from agentco_tui.live.names import Names
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.sources import Query
+from agentco_tui.live.store import Store
+from agentco_tui.screens.catalogue import SCREENS
+from agentco_tui.screens.main import MainScreen
+from agentco_tui.screens.session import Session
+from agentco_tui.state_folder import made_state_folder
+from agentco_tui.terminal.fitness import check, prepare
+from agentco_tui.terminal.guard import run_guarded
+
+
+class DashboardApp(App[None]):
+    """The dashboard on one session."""
+
+    TITLE = "agentco-tui"
+    ALLOW_SELECT = False
+    """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    CSS = """
+    Screen { scrollbar-size-vertical: 1; }
+    Toast { padding: 0 1; margin-top: 0; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True),
+        Binding("ctrl+c", "leave", "Quit", show=False, system=True),
+    ]
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__()
+        self.session = session
+        self.place = place
+        self.main_screen: MainScreen | None = None
+
+    def get_default_screen(self) -> Screen[None]:
+        """The frame is the only screen; dialogs come over it."""
+        self.main_screen = MainScreen(self.session, self.place, SCREENS)
+        return self.main_screen
+
+    def on_mount(self) -> None:
+        """Start polling once the first picture is on its way."""
+        self.error_console = Console(file=io.StringIO())
+        if self.session.settings.theme is not None:
+            self.theme = self.session.settings.theme
+        self.set_keymap(dict(self.session.settings.keys))
+        self.run_worker(self._live(), name="poller", description="keeps the picture up to date")
+
+    async def _live(self) -> None:
+        async with self.session.client:
+            await self.session.poller.run()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A worker that failed ends the app: its error is told by the guard, not lost."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            raise event.worker.error
+
+    def action_leave(self) -> None:
+        """Leave, as on every command line."""
+        self.exit(return_code=0)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: every key's command that works on this screen, and the themes."""
+        main = self.main_screen
+        if main is None or screen is not main:
+            return
+        for key in KEYS:
+            if main.place in key.places and key.where != "dialog":
+                yield SystemCommand(
+                    key.label, key.tooltip, lambda key=key: main.run_key(key.id)  # type: ignore[misc]
+                )
+        yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
+
+
+def make_session(settings: Settings, client: Client, clock: Clock | None = None) -> Session:
+    """A session that has asked nothing yet."""
+    store = Store()
+    clock = clock or SystemClock(lambda: client.transport.measured.clock_skew)
+    poller = Poller(
+        client,
+        store,
+        clock,
+        refresh=settings.refresh,
+        query=Query(company=settings.company),
+    )
+    return Session(settings, client, store, poller, clock, Names(store))
+
+
+def run_dashboard(settings: Settings) -> int:
+    """Run the dashboard to its end; returns the exit code."""
+    prepare(check())
+    client = open_client(
+        settings.base_url,
+        settings.key,
+        ca_file=settings.ca_file,
+        trust_env=settings.trust_env,
+        key_source=settings.key_source,
+        attempts=1,
+    )
+    session = make_session(settings, client)
+    place: Place = settings.screen or "overview"  # type: ignore[assignment]
+    app = DashboardApp(session, place)
+    key = settings.key
+
+    def redact(text: str) -> str:
+        return text if key is None else text.replace(key.reveal(), "(key)")
+
+    return run_guarded(app, crash_folder=made_state_folder, redact=redact)
+
+

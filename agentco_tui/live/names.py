@@ -1,0 +1,67 @@
+"""Names for the ids that tasks, budgets and entries carry."""
+
+from __future__ import annotations
+
+from agentco_tui.api.records import Agent, Alert, Budget, BudgetScope, Company, Ref, Task
+from agentco_tui.live.store import Store
+from agentco_tui.text import SafeText, safe, signs
+
+
+class Names:
+    """Looks references up in the store; an unknown id is shown as itself, nothing as missing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def agent(self, ref: Ref | None) -> SafeText:
+        """An agent's name."""
+        if ref is None:
+            return signs.missing
+        known = self._store.agents.get(ref.id)
+        return ref.name or (known.name if known else None) or _id(ref.id)
+
+    def company(self, ref: Ref | None) -> SafeText:
+        """A company's name."""
+        if ref is None:
+            return signs.missing
+        known = self._store.companies.get(ref.id)
+        return ref.name or (known.name if known else None) or _id(ref.id)
+
+    def company_of(self, record: Task | Agent | Budget | Alert) -> Ref | None:
+        """The company of a record: its own, else that of its agent."""
+        if isinstance(record, Budget) and record.scope is BudgetScope.COMPANY:
+            return Ref(id=record.id, name=record.name)
+        if record.company is not None:
+            return record.company
+        if isinstance(record, Budget):
+            owner = self._store.agents.get(record.id)
+        elif isinstance(record, Agent) or record.agent is None:
+            owner = None
+        else:
+            owner = self._store.agents.get(record.agent.id)
+        return owner.company if owner else None
+
+    def agent_of(self, ref: Ref | None) -> Agent | None:
+        """The agent's own record, if it is known."""
+        return None if ref is None else self._store.agents.get(ref.id)
+
+    def budget(self, budget: Budget) -> SafeText:
+        """What a budget is for."""
+        match budget.scope:
+            case BudgetScope.ALL:
+                return budget.name or SafeText("all")
+            case BudgetScope.COMPANY:
+                return self.company(Ref(id=budget.id, name=budget.name))
+            case BudgetScope.AGENT:
+                return self.agent(Ref(id=budget.id, name=budget.name))
+
+    def scope(self, company_id: str | None) -> SafeText:
+        """The company in scope, or "all companies"."""
+        if company_id is None:
+            return SafeText("all companies")
+        known: Company | None = self._store.companies.get(company_id)
+        return (known.name if known else None) or safe(company_id)
+
+
+def _id(record_id: str | None) -> SafeText:
+    return signs.missing if record_id is None else safe(record_id)

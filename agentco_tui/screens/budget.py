@@ -1,0 +1,237 @@
+"""Gauges for the whole, for companies and for agents, with the alerts beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from agentco_tui import format as fmt
+from agentco_tui.api.records import Alert, Budget, BudgetScope
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import in_scope, is_open
+from agentco_tui.live.store import Change
+from agentco_tui.screens.columns.alerts import alert_columns
+from agentco_tui.screens.columns.budgets import budget_columns
+from agentco_tui.screens.details import details
+from agentco_tui.screens.list_view import ListTable, ListView
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.view import bindings_of
+from agentco_tui.text import plain
+from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.table_columns import Column
+from agentco_tui.widgets.tones import Cell, Tone
+
+BUDGET_FEEDS = (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)
+
+
+class BudgetView(ListView[Budget]):
+    """The budgets as one list of gauges, the alerts as another."""
+
+    place: ClassVar[Place] = "budget"
+    heading = "BUDGET"
+    sort = ("name", False)
+    empty = "no budgets"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("budget", {"budget.limit": "limit"}),
+    ]
+
+    DEFAULT_CSS = """
+    BudgetView {
+        & > Horizontal { height: 1fr; }
+        & .budget--alerts { height: 1fr; min-height: 5; max-height: 9; }
+        &.-wide .budget--side { width: 44%; }
+        &.-wide .list--detail { display: block; width: 1fr; max-width: 100%; height: 1fr; }
+        & .budget--side { width: 1fr; height: 1fr; }
+        & .budget--gauges { width: 1fr; }
+        & .budget--alerts-title { background: $panel; }
+        &:not(.-wide) > Horizontal { layout: vertical; }
+        &:not(.-wide) .budget--side { height: 8; }
+        &:not(.-wide) .budget--alerts { height: 1fr; }
+        &.-reading:not(.-wide) .budget--gauges { display: none; }
+        &.-reading:not(.-wide) .budget--side { height: 1fr; }
+        &.-reading:not(.-wide) .budget--alerts { display: none; }
+        &.-reading:not(.-wide) .budget--alerts-title { display: none; }
+    }
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.alerts: ListTable[Alert] = ListTable(
+            alert_columns(self.look),
+            search_text=lambda alert: alert.text,
+            sort=("level", True),
+            empty_text=plain("no alerts"),
+            classes="budget--alerts",
+        )
+        self.alerts_title = StatusLine(classes="budget--alerts-title")
+        self.table.add_class("budget--gauges")
+
+    def compose(self) -> ComposeResult:
+        """Gauges left, alerts and detail right; on narrow terminals alerts below."""
+        yield self.title_line
+        yield self.notice
+        with Horizontal():
+            yield self.table
+            with Vertical(classes="budget--side"):
+                yield self.alerts_title
+                yield self.alerts
+                yield self.detail
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Put the alerts beside the gauges where there is room."""
+        super().on_resize(event)
+
+    @property
+    def feed(self) -> FeedName:
+        """The feed whose state the table shows: of those it is made of, the worst."""
+        store = self.session.store
+        order = ("failed", "stale", "loading", "live")
+        answered = [feed for feed in BUDGET_FEEDS if store.freshness[feed].answered_at is not None]
+        feeds = answered or BUDGET_FEEDS
+        return min(feeds, key=lambda feed: order.index(store.freshness[feed].phase))
+
+    def feeds(self) -> Iterable[FeedName]:
+        """Budgets and alerts."""
+        return (*BUDGET_FEEDS, FeedName.ALERTS)
+
+    def columns(self) -> list[Column[Budget]]:
+        """The gauges' columns."""
+        return budget_columns(self.look)
+
+    def search_text(self, record: Budget) -> str:
+        """What it is for, and the company."""
+        names = self.session.names
+        return f"{names.budget(record)}\n{names.company(names.company_of(record))}"
+
+    def records(self) -> Iterable[Budget]:
+        """All budgets: the whole, companies, agents; each under a key of its own."""
+        store = self.session.store
+        for collection in (store.budget, store.company_budgets, store.agent_budgets):
+            yield from collection
+
+    def wanted(self, record: Budget) -> bool:
+        """Whether it belongs to the company in scope; the whole always shows."""
+        if record.scope is BudgetScope.ALL:
+            return True
+        return in_scope(self.session.names.company_of(record), self.session.company)
+
+    def record_of(self, record_id: str) -> Budget | None:
+        """One budget, by the key of its row."""
+        return next((b for b in self.records() if self.key(b) == record_id), None)
+
+    @staticmethod
+    def key(budget: Budget) -> str:
+        """A row's key: ids of companies and agents need not differ from each other."""
+        return f"{budget.scope}:{budget.id}"
+
+    def reload(self) -> None:
+        """Take all budgets and alerts anew."""
+        self._names_seen = self._names()
+        self.table.load((self.key(b), b) for b in self.records() if self.wanted(b))
+        self._load_alerts()
+        self.show_state()
+        self.show_detail()
+
+    def _load_alerts(self) -> None:
+        names = self.session.names
+        alerts = [
+            (alert.id, alert)
+            for alert in self.session.store.alerts
+            if is_open(alert) and in_scope(names.company_of(alert), self.session.company)
+        ]
+        self.alerts.load(alerts)
+        told = self.session.store.alerts.told
+        cells = [
+            Cell(plain(" ALERTS "), Tone.STRONG),
+            Cell(plain(fmt.count(len(alerts)))),
+            *self.unread_cells(
+                told.unread,
+                capped=told.capped,
+                more=told.more,
+                shown=len(self.session.store.alerts),
+            ),
+        ]
+        self.alerts_title.show(cells)
+
+    def take(self, change: Change) -> None:
+        """Take a change of any of the budgets, or of the alerts."""
+        if change.feed in BUDGET_FEEDS:
+            self._take_budgets(change)
+        elif change.feed is FeedName.ALERTS:
+            self._load_alerts()
+        elif self._names() != self._names_seen:
+            self.reload()
+        self.show_title()
+
+    def _take_budgets(self, change: Change) -> None:
+        store = self.session.store
+        collection, scope = {
+            FeedName.BUDGET: (store.budget, BudgetScope.ALL),
+            FeedName.COMPANY_BUDGETS: (store.company_budgets, BudgetScope.COMPANY),
+            FeedName.AGENT_BUDGETS: (store.agent_budgets, BudgetScope.AGENT),
+        }[change.feed]
+        pairs = [(f"{scope}:{i}", collection.get(i)) for i in (*change.added, *change.changed)]
+        wanted = [(key, record) for key, record in pairs if record and self.wanted(record)]
+        there = {key for key, _ in wanted if self.table.record(key) is not None}
+        self.table.apply(
+            [pair for pair in wanted if pair[0] not in there],
+            [pair for pair in wanted if pair[0] in there],
+            [key for key in (f"{scope}:{i}" for i in change.removed) if self.table.record(key)],
+        )
+        self.show_state()
+        self.show_detail()
+
+    def show_state(self) -> None:
+        """Dim what is not the platform's last word, gauges and alerts each by their own feeds."""
+        super().show_state()
+        alerts = self.session.store.freshness[FeedName.ALERTS]
+        state = {"loading": TableState.LOADING, "live": TableState.READY}.get(
+            alerts.phase, TableState.STALE if alerts.answered_at else TableState.FAILED
+        )
+        self.alerts.set_state(state)
+
+    def tick(self) -> None:
+        """A second has passed."""
+        super().tick()
+        self.alerts.tick()
+
+    def show_detail(self, *, top: bool = False) -> None:
+        """The detail of the gauge, or of the alert if the cursor is among the alerts."""
+        if self.alerts.has_focus and self.alerts.cursor_id is not None:
+            alert = self.alerts.record(self.alerts.cursor_id)
+            if alert is not None:
+                self.detail.show(details(alert, self.look, raw=self._raw), top=top)
+                return
+        super().show_detail(top=top)
+
+    @on(RecordTable.CursorMoved)
+    def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:
+        if message.table is self.alerts and self.alerts.has_focus:
+            self.show_detail(top=True)
+
+    @on(RecordTable.Opened)
+    def _alert_opened(self, message: RecordTable.Opened) -> None:
+        if message.table is self.alerts:
+            self.open(message.row_id)
+
+    def action_limit(self) -> None:
+        """Ask for an agent's new monthly limit."""
+        if self.alerts.has_focus and self.alerts.cursor_id is not None:
+            alert = self.alerts.record(self.alerts.cursor_id)
+            agent_id = alert.agent.id if alert is not None and alert.agent is not None else None
+        else:
+            budget = self.selected()
+            is_agent = budget is not None and budget.scope is BudgetScope.AGENT
+            agent_id = budget.id if budget is not None and is_agent else None
+        if agent_id is None:
+            self.main.say("limits can be set for agents: put the cursor on an agent's line")
+        else:
+            self.main.set_limit(agent_id)

@@ -1,0 +1,1 @@
+"""The columns of each table: what of a record is shown, sorted by and filtered on."""

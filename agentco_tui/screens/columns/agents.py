@@ -1,0 +1,133 @@
+"""The columns of the agents."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from agentco_tui.api.records import Agent, Budget, Ref
+from agentco_tui.live.insight import Level, budget_level
+from agentco_tui.screens.columns.look import Look, label
+from agentco_tui.screens.level_cells import (
+    TONES,
+    agent_status_cell,
+    level_cell,
+    money_cell,
+    number_cell,
+    text_cell,
+    trust_cell,
+)
+from agentco_tui.text import SafeText
+from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+
+
+def agent_columns(look: Look) -> list[Column[Agent]]:
+    """The agents' columns."""
+
+    def budget(agent: Agent) -> Budget | None:
+        return look.store.agent_budgets.get(agent.id)
+
+    def level(agent: Agent) -> Level:
+        known = budget(agent)
+        return Level.OK if known is None else budget_level(known, look.limits)
+
+    def left(agent: Agent) -> Cell:
+        known = budget(agent)
+        money = agent.budget_remaining or (known.remaining if known else None)
+        return money_cell(money, TONES[level(agent)])
+
+    def left_amount(agent: Agent) -> Decimal | None:
+        known = budget(agent)
+        money = agent.budget_remaining or (known.remaining if known else None)
+        return None if money is None else money.amount
+
+    def company(agent: Agent) -> SafeText:
+        return look.names.company(agent.company)
+
+    return [
+        Column("level", label(" "), 1, lambda a: level_cell(level(a)), min_width=1, ticks=True),
+        Column(
+            "name",
+            label("AGENT"),
+            14,
+            lambda a: Cell(a.name or look.names.agent(Ref(id=a.id)), Tone.STRONG),
+            min_width=10,
+            grow=2,
+            sort_key=lambda a: (a.name or a.id).casefold(),
+            aliases=("agent",),
+        ),
+        Column(
+            "role",
+            label("ROLE"),
+            12,
+            lambda a: text_cell(a.role),
+            min_width=8,
+            priority=3,
+            grow=1,
+            sort_key=lambda a: (a.role or "").casefold() or None,
+        ),
+        Column(
+            "company",
+            label("COMPANY"),
+            15,
+            lambda a: Cell(company(a)),
+            min_width=8,
+            priority=2,
+            sort_key=lambda a: company(a).casefold(),
+        ),
+        Column(
+            "status",
+            label("  STATUS"),
+            17,
+            agent_status_cell,
+            min_width=10,
+            sort_key=lambda a: a.status or "",
+        ),
+        Column(
+            "trust",
+            label("TRUST"),
+            5,
+            lambda a: trust_cell(a.trust, a.trust_word),
+            min_width=5,
+            priority=1,
+            align="right",
+            sort_key=lambda a: a.trust,
+            kind=Kind.NUMBER,
+            filter_value=lambda a: a.trust,
+            descending_first=True,
+        ),
+        Column(
+            "left",
+            label("LEFT"),
+            11,
+            left,
+            min_width=8,
+            align="right",
+            ticks=True,
+            sort_key=left_amount,
+            kind=Kind.NUMBER,
+            filter_value=left_amount,
+            aliases=("remaining", "budget"),
+        ),
+        Column(
+            "done",
+            label("DONE"),
+            6,
+            lambda a: number_cell(a.tasks_completed),
+            min_width=5,
+            priority=4,
+            align="right",
+            sort_key=lambda a: a.tasks_completed,
+            kind=Kind.NUMBER,
+            filter_value=lambda a: a.tasks_completed,
+            descending_first=True,
+        ),
+        Column(
+            "model",
+            label("MODEL"),
+            16,
+            lambda a: text_cell(a.model, Tone.DIM),
+            min_width=8,
+            priority=5,
+            sort_key=lambda a: (a.model or "").casefold() or None,
+        ),
+    ]

@@ -1,0 +1,129 @@
+"""The columns of the budgets: a gauge a row."""
+
+from __future__ import annotations
+
+from agentco_tui.api.records import Budget, BudgetScope
+from agentco_tui.live.insight import Level, budget_level
+from agentco_tui.screens.columns.look import Look, label
+from agentco_tui.screens.level_cells import TONES, level_cell, limit_text, money_cell, share_text
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.gauge import bar
+from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+
+BAR_WIDTH = 12
+"""Cells of a gauge."""
+
+
+SCOPE_RANKS = {BudgetScope.ALL: 0, BudgetScope.COMPANY: 1, BudgetScope.AGENT: 2}
+
+
+def budget_columns(look: Look) -> list[Column[Budget]]:
+    """The gauges: the whole first, then companies, then agents."""
+
+    def level(budget: Budget) -> Level:
+        return budget_level(budget, look.limits)
+
+    def name(budget: Budget) -> Cell:
+        indent = "  " if budget.scope is BudgetScope.AGENT else ""
+        tone = Tone.PLAIN if budget.scope is BudgetScope.AGENT else Tone.STRONG
+        return Cell(plain(indent + look.names.budget(budget)), tone)
+
+    def gauge(budget: Budget) -> Cell:
+        if budget.unlimited or budget.share is None:
+            return Cell(signs.missing, Tone.DIM)
+        return Cell(bar(budget.share, BAR_WIDTH), TONES[level(budget)])
+
+    def company(budget: Budget) -> SafeText:
+        return look.names.company(look.names.company_of(budget))
+
+    return [
+        Column(
+            "level",
+            label(" "),
+            1,
+            lambda b: level_cell(level(b)),
+            min_width=1,
+            sort_key=level,
+            descending_first=True,
+        ),
+        Column(
+            "name",
+            label("BUDGET OF"),
+            18,
+            name,
+            min_width=12,
+            grow=1,
+            sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold()),
+            aliases=("agent", "of"),
+        ),
+        Column(
+            "company",
+            label("COMPANY"),
+            14,
+            lambda b: Cell(
+                signs.missing if b.scope is BudgetScope.ALL else company(b),
+                Tone.DIM if b.scope is not BudgetScope.AGENT else Tone.PLAIN,
+            ),
+            min_width=8,
+            priority=4,
+            sort_key=lambda b: company(b).casefold(),
+        ),
+        Column(
+            "gauge",
+            label("USED"),
+            BAR_WIDTH,
+            gauge,
+            min_width=BAR_WIDTH,
+            priority=2,
+        ),
+        Column(
+            "share",
+            label("%"),
+            6,
+            lambda b: Cell(share_text(b), TONES[level(b)]),
+            min_width=6,
+            align="right",
+            sort_key=lambda b: b.share,
+            kind=Kind.SHARE,
+            filter_value=lambda b: b.share,
+            descending_first=True,
+            aliases=("used", "spent%"),
+        ),
+        Column(
+            "spent",
+            label("SPENT"),
+            12,
+            lambda b: money_cell(b.spent),
+            min_width=9,
+            align="right",
+            sort_key=lambda b: b.spent.amount if b.spent else None,
+            kind=Kind.NUMBER,
+            filter_value=lambda b: b.spent.amount if b.spent else None,
+            descending_first=True,
+        ),
+        Column(
+            "limit",
+            label("LIMIT"),
+            12,
+            lambda b: Cell(limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
+            min_width=9,
+            align="right",
+            sort_key=lambda b: b.limit.amount if b.limit else None,
+            kind=Kind.NUMBER,
+            filter_value=lambda b: b.limit.amount if b.limit else None,
+            descending_first=True,
+        ),
+        Column(
+            "remaining",
+            label("LEFT"),
+            12,
+            lambda b: money_cell(b.remaining, TONES[level(b)]),
+            min_width=9,
+            priority=1,
+            align="right",
+            sort_key=lambda b: b.remaining.amount if b.remaining else None,
+            kind=Kind.NUMBER,
+            filter_value=lambda b: b.remaining.amount if b.remaining else None,
+            aliases=("left",),
+        ),
+    ]

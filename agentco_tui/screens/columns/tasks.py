@@ -1,0 +1,140 @@
+"""The columns of the task queue."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from agentco_tui.api.records import Task
+from agentco_tui.live.insight import Level, priority_rank, task_level, waiting_since
+from agentco_tui.screens.columns.look import Look, label
+from agentco_tui.screens.level_cells import (
+    TONES,
+    level_cell,
+    priority_cell,
+    task_status_cell,
+    trust_cell,
+)
+from agentco_tui.text import SafeText
+from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+
+
+def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
+    """The queue's columns; with `statuses` for tasks past waiting as well."""
+
+    def level(task: Task) -> Level:
+        return Level.OK if statuses else task_level(task, look.clock.now(), look.limits)
+
+    def waiting(task: Task) -> Cell:
+        tone = TONES[level(task)]
+        since = waiting_since(task)
+        return Cell(look.age(since), Tone.DIM if since is None else tone)
+
+    def waited(task: Task) -> float | None:
+        since = waiting_since(task)
+        return None if since is None else look.clock.now() - since
+
+    def since(task: Task) -> float | None:
+        at = waiting_since(task)
+        return None if at is None else -at
+
+    def trust(task: Task) -> Decimal | None:
+        if task.trust is not None:
+            return task.trust
+        agent = look.names.agent_of(task.agent)
+        return None if agent is None else agent.trust
+
+    def company(task: Task) -> SafeText:
+        return look.names.company(look.names.company_of(task))
+
+    columns: list[Column[Task]] = [
+        Column(
+            "level",
+            label(" "),
+            1,
+            lambda task: level_cell(level(task)),
+            min_width=1,
+            ticks=True,
+            sort_key=lambda task: level(task),
+            descending_first=True,
+        ),
+        Column(
+            "waiting",
+            label("AGE" if statuses else "WAITS"),
+            5,
+            waiting,
+            min_width=5,
+            align="right",
+            ticks=True,
+            sort_key=since,
+            kind=Kind.SECONDS,
+            filter_value=waited,
+            descending_first=True,
+            aliases=("age", "wait", "waits"),
+        ),
+        Column(
+            "priority",
+            label("  PRIORITY"),
+            10,
+            lambda task: priority_cell(task.priority),
+            min_width=6,
+            priority=1,
+            sort_key=lambda task: priority_rank(task.priority),
+        ),
+        Column(
+            "task",
+            label("TASK"),
+            28,
+            lambda task: Cell(
+                task.title, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN
+            ),
+            min_width=16,
+            grow=3,
+            sort_key=lambda task: task.title.casefold(),
+            aliases=("title",),
+        ),
+        Column(
+            "agent",
+            label("AGENT"),
+            10,
+            lambda task: Cell(look.names.agent(task.agent)),
+            min_width=6,
+            priority=2,
+            sort_key=lambda task: look.names.agent(task.agent).casefold(),
+        ),
+        Column(
+            "company",
+            label("COMPANY"),
+            15,
+            lambda task: Cell(company(task)),
+            min_width=8,
+            priority=3,
+            sort_key=lambda task: company(task).casefold(),
+        ),
+        Column(
+            "trust",
+            label("TRUST"),
+            5,
+            lambda task: trust_cell(trust(task)),
+            min_width=5,
+            priority=5,
+            align="right",
+            ticks=True,
+            sort_key=trust,
+            kind=Kind.NUMBER,
+            filter_value=trust,
+        ),
+    ]
+    if statuses:
+        columns.insert(
+            2,
+            Column(
+                "status",
+                label("  STATUS"),
+                13,
+                task_status_cell,
+                min_width=8,
+                sort_key=lambda task: task.status or "",
+                aliases=("state",),
+            ),
+        )
+    return columns

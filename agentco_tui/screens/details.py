@@ -1,0 +1,275 @@
+"""What the detail pane says of a record: all its fields, what was assumed, what wasn't understood."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agentco_tui import format as fmt
+from agentco_tui.api.records import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    Company,
+    Moment,
+    Money,
+    Record,
+    Ref,
+    Task,
+    extra_fields,
+)
+from agentco_tui.live.insight import alert_level, budget_level, task_level, waiting_since
+from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.level_cells import (
+    TONES,
+    agent_status_cell,
+    level_sign,
+    limit_text,
+    share_text,
+    task_status_cell,
+)
+from agentco_tui.text import SafeText, escaped, plain, safe, safe_block, signs
+from agentco_tui.widgets.gauge import bar
+from agentco_tui.widgets.pane_content import Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.tones import Tone
+
+GAUGE_WIDTH = 16
+
+
+def details(record: Record, look: Look, *, raw: bool = False) -> list[Item]:
+    """The items for a record; with `raw` every hidden character of its text is made visible."""
+    match record:
+        case Task():
+            items = task_details(record, look)
+        case Agent():
+            items = agent_details(record, look)
+        case Company():
+            items = company_details(record, look)
+        case Budget():
+            items = budget_details(record, look)
+        case Alert():
+            items = alert_details(record, look)
+        case Activity():
+            items = activity_details(record, look)
+        case _:
+            items = []
+    return [*items, *unknown_fields(record, raw=raw)]
+
+
+def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> Field:
+    """A labelled value; the sign for a missing one where the platform did not send it."""
+    if value is None or value == signs.missing:
+        return Field(plain(name), signs.missing, Tone.DIM)
+    return Field(plain(name), value, tone)
+
+
+def when(moment: Moment | None, look: Look) -> SafeText | None:
+    """How long ago, and the time itself."""
+    if moment is None:
+        return None
+    until = moment.at - look.clock.now()
+    ago = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
+    return plain(f"{ago}, {fmt.moment_full(moment)}")
+
+
+def named(name: SafeText, ref: Ref | None) -> SafeText | None:
+    """A reference's name with its id behind it."""
+    if ref is None:
+        return None
+    if ref.id is None or safe(ref.id) == name:
+        return name
+    return plain(f"{name}  {safe(ref.id)}")
+
+
+def task_details(task: Task, look: Look) -> list[Item]:
+    """A task."""
+    company = look.names.company_of(task)
+    agent = look.names.agent_of(task.agent)
+    status = task_status_cell(task)
+    level = task_level(task, look.clock.now(), look.limits)
+    since = waiting_since(task)
+    wait = None if since is None else plain(f"{level_sign(level)} {look.age(since)}".strip())
+    trust = task.trust if task.trust is not None else (agent.trust if agent else None)
+    items: list[Item] = [Text(task.title, Tone.STRONG)]
+    if task.title_from not in ("title", "name"):
+        items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
+    items += [
+        Gap(),
+        field("status", plain(status.text.strip()), status.tone),
+        field("priority", task.priority),
+        field("waits", wait, TONES[level]),
+        field("agent", named(look.names.agent(task.agent), task.agent)),
+        field("role", agent.role if agent else None),
+        field("company", named(look.names.company(company), company)),
+        field("trust", None if trust is None else fmt.trust(trust)),
+        field("cost", fmt.money_full(task.cost) if task.cost else None),
+        field("created", when(task.created, look)),
+    ]
+    if task.updated:
+        items.append(field("updated", when(task.updated, look)))
+    if task.expires:
+        items.append(field("expires", when(task.expires, look)))
+    if task.decided or task.decided_by:
+        items.append(field("decided", when(task.decided, look)))
+        items.append(field("decided by", task.decided_by))
+    items.append(field("id", safe(task.id)))
+    if task.description:
+        items += [Gap(), Heading(plain("Description")), Text(task.description)]
+    return items
+
+
+def agent_details(agent: Agent, look: Look) -> list[Item]:
+    """An agent, with its budget and what waits of it."""
+    status = agent_status_cell(agent)
+    waiting = [t for t in look.store.pending if t.agent is not None and t.agent.id == agent.id]
+    budget = look.store.agent_budgets.get(agent.id)
+    items: list[Item] = [
+        Text(agent.name or safe(agent.id), Tone.STRONG),
+        Gap(),
+        field("role", agent.role),
+        field("company", named(look.names.company(agent.company), agent.company)),
+        field("status", plain(status.text.strip()), status.tone),
+        field("trust", agent.trust_word or (fmt.trust(agent.trust) if agent.trust else None)),
+        field("model", agent.model),
+        field("left", fmt.money_full(agent.budget_remaining) if agent.budget_remaining else None),
+        field("completed", fmt.count(agent.tasks_completed)),
+        field("last seen", when(agent.last_seen, look)),
+        field("created", when(agent.created, look)),
+        field("id", safe(agent.id)),
+    ]
+    if budget is not None:
+        items += [Gap(), Heading(plain("Budget")), *budget_fields(budget, look)]
+    if waiting:
+        items += [Gap(), Heading(plain(f"Waiting for a person: {len(waiting)}"))]
+        items += [
+            Text(plain(f"{look.age(waiting_since(task)):>5}  {task.title}"))
+            for task in sorted(waiting, key=lambda task: waiting_since(task) or 0)[:8]
+        ]
+    return items
+
+
+def company_details(company: Company, look: Look) -> list[Item]:
+    """A company, with its budget."""
+    budget = look.store.company_budgets.get(company.id)
+    items: list[Item] = [
+        Text(company.name or safe(company.id), Tone.STRONG),
+        Gap(),
+        field("status", company.status),
+        field("template", company.template),
+        field("agents", fmt.count(company.agent_count)),
+        field("tasks", fmt.count(company.task_count)),
+        field("pending", fmt.count(company.pending_count)),
+        field("created", when(company.created, look)),
+        field("id", safe(company.id)),
+    ]
+    if company.mission:
+        items += [Gap(), Heading(plain("Mission")), Text(company.mission)]
+    if budget is not None:
+        items += [Gap(), Heading(plain("Budget")), *budget_fields(budget, look)]
+    return items
+
+
+def budget_details(budget: Budget, look: Look) -> list[Item]:
+    """A budget."""
+    return [
+        Text(look.names.budget(budget), Tone.STRONG),
+        Gap(),
+        field("for", plain(budget.scope)),
+        *budget_fields(budget, look),
+        field("id", safe(budget.id)),
+    ]
+
+
+def budget_fields(budget: Budget, look: Look) -> list[Item]:
+    """Limit, spent, remaining and share, and what was assumed of them."""
+    level = budget_level(budget, look.limits)
+    share = share_text(budget)
+    items: list[Item] = []
+    if budget.share is not None and not budget.unlimited:
+        gauge = f"{bar(budget.share, GAUGE_WIDTH)} {share} {level_sign(level)}"
+        items.append(field("used", plain(gauge.rstrip()), TONES[level]))
+    items += [
+        field("limit", limit_text(budget) if budget.unlimited else _sum(budget.limit)),
+        field("spent", _sum(budget.spent)),
+        field("left", _sum(budget.remaining), TONES[level]),
+    ]
+    if budget.warn_at is not None:
+        items.append(field("warns at", fmt.percent(budget.warn_at)))
+    if budget.forecast is not None:
+        items.append(field("forecast", _sum(budget.forecast)))
+    items += [field("period", budget.period), field("resets", when(budget.resets, look))]
+    if budget.status:
+        items.append(field("status", budget.status))
+    if budget.paused:
+        items.append(field("paused", plain("yes"), Tone.WARNING))
+    return items
+
+
+def alert_details(alert: Alert, look: Look) -> list[Item]:
+    """An alert."""
+    level = alert_level(alert)
+    return [
+        Text(alert.text, TONES[level] if level else Tone.STRONG),
+        Gap(),
+        field("severity", plain(f"{level_sign(level)} {alert.severity}".strip()), TONES[level]),
+        field("kind", alert.kind),
+        field("status", alert.status),
+        field("agent", named(look.names.agent(alert.agent), alert.agent)),
+        field("company", named(look.names.company(alert.company), alert.company)),
+        field("since", when(alert.at, look)),
+        field("used", fmt.percent(alert.share) if alert.share is not None else None),
+        field("threshold", fmt.percent(alert.threshold) if alert.threshold is not None else None),
+        field("spent", _sum(alert.spent)),
+        field("limit", _sum(alert.limit)),
+        field("id", safe(alert.id)),
+    ]
+
+
+def activity_details(entry: Activity, look: Look) -> list[Item]:
+    """An entry of the activity log."""
+    return [
+        Text(entry.text, Tone.STRONG),
+        Gap(),
+        field("when", when(entry.at, look)),
+        field("what", entry.verb),
+        field("agent", named(look.names.agent(entry.agent), entry.agent)),
+        field("by", named(look.names.agent(entry.actor), entry.actor)),
+        field("company", named(look.names.company(entry.company), entry.company)),
+        field(
+            "task", named((entry.task.name if entry.task else None) or signs.missing, entry.task)
+        ),
+        field("severity", plain(entry.severity)),
+        field("outcome", entry.outcome),
+        field("id", plain("none was sent") if entry.id_derived else safe(entry.id)),
+    ]
+
+
+def unknown_fields(record: Record, *, raw: bool) -> list[Item]:
+    """What was sent and not understood (law 6)."""
+    known = extra_fields(record.extra)
+    items: list[Item] = []
+    if raw:
+        items += [Gap(), Heading(plain("As sent, hidden characters shown"))]
+        items.append(Text(escaped(_as_json(msgspec.to_builtins(record)))))
+    elif known:
+        items += [Gap(), Heading(plain("Other fields"))]
+        items += [
+            Field(safe(name, 40), _value(value), label_width=20) for name, value in known.items()
+        ]
+    return items
+
+
+def _value(value: object) -> SafeText:
+    if isinstance(value, str):
+        return safe_block(value, 2_000, 40)
+    if isinstance(value, dict | list):
+        return safe_block(_as_json(value), 2_000, 40)
+    return safe(value)
+
+
+def _as_json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode("utf-8", "replace")
+
+
+def _sum(money: Money | None) -> SafeText | None:
+    return None if money is None else fmt.money_full(money)

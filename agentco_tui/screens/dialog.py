@@ -1,0 +1,123 @@
+"""What the dialogs share: a box over the screen with a title that says where and what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from agentco_tui.screens.view import bindings_of
+from agentco_tui.text import SafeText, plain
+from agentco_tui.widgets.pane_content import Item
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import Cell, Tone
+
+T = TypeVar("T")
+
+ARMING = 0.3
+"""Seconds a question must have stood on the screen before a key can answer it."""
+
+
+class Dialog(ModalScreen[T]):
+    """A box with a title line, a body and a line of keys."""
+
+    DEFAULT_CSS = """
+    Dialog { align: center middle; background: transparent; }
+    Dialog > Vertical {
+        width: 90%; max-width: 84; height: auto; max-height: 94%;
+        background: $surface; border: solid $primary; padding: 0 1;
+    }
+    Dialog .dialog--title { height: 1; }
+    Dialog .dialog--keys { height: 1; margin-top: 1; }
+    """
+
+    def __init__(self, title: Sequence[Cell]) -> None:
+        super().__init__()
+        self.title_line = StatusLine(classes="dialog--title")
+        self.keys_line = StatusLine(classes="dialog--keys")
+        self._title_cells = list(title)
+
+    def on_mount(self) -> None:
+        """Draw the title."""
+        self.title_line.show(self._title_cells)
+
+
+def title_of(profile: str, verb: str, what: SafeText) -> list[Cell]:
+    """Profile, verb and what it acts on, as every question has it (DESIGN, contract)."""
+    return [
+        Cell(plain(f"{profile} "), Tone.ACCENT),
+        Cell(plain(f"{verb} "), Tone.STRONG),
+        Cell(what),
+    ]
+
+
+class Question(Dialog[bool]):
+    """Yes or no. Only `y` does it; enter does nothing, nor does a key typed too early.
+
+    A key that was on its way while the question appeared was not meant for it, so keys count only
+    once the question has been on the screen for `ARMING` seconds.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog", {"dialog.yes": "answer(True)", "dialog.no": "answer(False)"}),
+        Binding("t", "more", "Read more", show=False),
+    ]
+
+    def __init__(self, title: Sequence[Cell], items: Iterable[Item], yes: str = "yes") -> None:
+        super().__init__(title)
+        self.pane = TextPane(classes="dialog--body")
+        self._items = tuple(items)
+        self._yes = yes
+        self._armed = False
+
+    DEFAULT_CSS = """
+    Question .dialog--body { height: auto; max-height: 26; min-height: 4; scrollbar-size-horizontal: 0; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Title, what it is about, keys."""
+        with Vertical():
+            yield self.title_line
+            yield self.pane
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Show the question; it can be answered a moment after it is on the screen."""
+        super().on_mount()
+        self.pane.focus()
+        self.show_items(self._items)
+        self.keys_line.show(
+            [
+                Cell(plain("y"), Tone.ACCENT),
+                Cell(plain(f" {self._yes}     ")),
+                Cell(plain("n, esc"), Tone.ACCENT),
+                Cell(plain(" no")),
+            ]
+        )
+        self.call_after_refresh(self._start_arming)
+
+    def _start_arming(self) -> None:
+        self.set_timer(ARMING, self._arm)
+
+    def _arm(self) -> None:
+        self._armed = True
+
+    @property
+    def armed(self) -> bool:
+        """Whether a `y` counts by now."""
+        return self._armed
+
+    def show_items(self, items: Iterable[Item]) -> None:
+        """Show or renew what the question is about."""
+        self._items = tuple(items)
+        self.pane.show(self._items)
+
+    def action_answer(self, yes: bool) -> None:
+        """Take the answer; a yes that comes too early is dropped."""
+        if not yes or self._armed:
+            self.dismiss(yes)

@@ -1,0 +1,203 @@
+"""A dialog with fields to fill in: checked here before anything is asked, kept if it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Input
+
+from agentco_tui.screens.dialog import Dialog, Question
+from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.widgets.pane_content import Item
+from agentco_tui.widgets.prompt import Suggest, WordSuggester
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.tones import Cell, Tone
+
+Values = Mapping[str, str]
+Errors = Mapping[str, SafeText]
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field: its name, label, what stands in it at first, and a hint beneath it."""
+
+    name: str
+    label: SafeText
+    value: str = ""
+    hint: SafeText = field(default_factory=lambda: plain(""))
+    suggest: Suggest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the form stays open: words for the whole, and for single fields."""
+
+    words: SafeText
+    fields: Errors = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FormPlan:
+    """What a form asks and does.
+
+    `check` finds what is wrong before anything is sent; `notes` says beneath a field what its text
+    means (a name's id, the difference of a limit); `question` is what `y` answers, empty if nothing
+    is changed by it; `send` does it and returns None, or why it was refused.
+    """
+
+    title: Sequence[Cell]
+    fields: Sequence[FormField]
+    check: Callable[[Values], Errors]
+    send: Callable[[Values], Awaitable[Refusal | None]]
+    question: Callable[[Values], Sequence[Item]] = lambda _: ()
+    notes: Callable[[Values], Errors] = lambda _: {}
+    verb: str = "send"
+
+
+class Form(Dialog[bool]):
+    """Enter goes to the next field and, on the last one, on to the question."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "Back", show=False),
+        Binding("down", "app.focus_next", "Next field", show=False),
+        Binding("up", "app.focus_previous", "Field before", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    Form VerticalScroll { height: auto; max-height: 22; }
+    Form .form--row { height: 1; }
+    Form .form--label { width: 14; }
+    Form Input { height: 1; border: none; padding: 0; width: 1fr; background: $boost; }
+    Form Input:focus { border: none; background: $primary-muted; }
+    Form .form--note { padding-left: 14; }
+    """
+
+    def __init__(self, plan: FormPlan) -> None:
+        super().__init__(plan.title)
+        self.plan = plan
+        self.inputs = {
+            spec.name: Input(
+                spec.value,
+                compact=True,
+                select_on_focus=False,
+                suggester=WordSuggester(spec.suggest) if spec.suggest else None,
+            )
+            for spec in plan.fields
+        }
+        self.notes = {spec.name: StatusLine(classes="form--note") for spec in plan.fields}
+        self.status = StatusLine()
+        self._sending = False
+        self._errors: dict[str, SafeText] = {}
+
+    def compose(self) -> ComposeResult:
+        """Title, fields each with a note beneath, what became of it, keys."""
+        with Vertical():
+            yield self.title_line
+            with VerticalScroll(can_focus=False):
+                for spec in self.plan.fields:
+                    with Horizontal(classes="form--row"):
+                        yield StatusLine(classes="form--label", id=f"label-{spec.name}")
+                        yield self.inputs[spec.name]
+                    yield self.notes[spec.name]
+            yield self.status
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Label the fields and go to the first that is empty."""
+        super().on_mount()
+        for spec in self.plan.fields:
+            label = self.query_one(f"#label-{spec.name}", StatusLine)
+            label.show([Cell(spec.label, Tone.DIM)])
+        empty = [spec.name for spec in self.plan.fields if not spec.value]
+        first = empty[0] if empty else self.plan.fields[-1].name
+        self.inputs[first].focus()
+        self.keys_line.show(
+            [
+                Cell(plain("enter"), Tone.ACCENT),
+                Cell(plain(" next, and at the end go on     ")),
+                Cell(plain("esc"), Tone.ACCENT),
+                Cell(plain(" leave")),
+            ]
+        )
+        self.show_notes()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands in the fields, without blanks around it."""
+        return {name: field.value.strip() for name, field in self.inputs.items()}
+
+    def show_notes(self) -> None:
+        """Beneath each field: what is wrong with it, else what it means, else its hint."""
+        meanings = self.plan.notes(self.values)
+        for spec in self.plan.fields:
+            wrong = self._errors.get(spec.name)
+            if wrong is not None:
+                cell = Cell(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
+            else:
+                cell = Cell(meanings.get(spec.name, spec.hint), Tone.DIM)
+            self.notes[spec.name].show([cell])
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        for name, known in self.inputs.items():
+            if known is event.input:
+                self._errors.pop(name, None)
+        self.show_notes()
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        names = list(self.inputs)
+        at = next(i for i, name in enumerate(names) if self.inputs[name] is event.input)
+        if at + 1 < len(names):
+            self.inputs[names[at + 1]].focus()
+        else:
+            self.submit()
+
+    def submit(self) -> None:
+        """Check the fields; if they are right, ask, and only then send."""
+        if self._sending:
+            return
+        self._errors = dict(self.plan.check(self.values))
+        self.show_notes()
+        if self._errors:
+            self.inputs[next(iter(self._errors))].focus()
+            return
+        items = self.plan.question(self.values)
+        if not items:
+            self._send()
+            return
+        question = Question(self.plan.title, items, self.plan.verb)
+        self.app.push_screen(question, lambda yes: self._send() if yes else None)
+
+    def _send(self) -> None:
+        self._sending = True
+        self.status.show([Cell(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
+        self.run_worker(self._do_send(), description="send the form")
+
+    async def _do_send(self) -> None:
+        refusal = await self.plan.send(self.values)
+        self._sending = False
+        if refusal is None:
+            self.dismiss(True)
+            return
+        self.status.show([Cell(plain(f"{signs.critical} {refusal.words}"), Tone.CRITICAL)])
+        self._errors = {name: why for name, why in refusal.fields.items() if name in self.inputs}
+        self.show_notes()
+
+    def action_close(self) -> None:
+        """Leave without sending; not while it is being sent, because its outcome would be lost."""
+        if not self._sending:
+            self.dismiss(False)
+
+
+def words_of(*parts: str | None) -> SafeText:
+    """Parts that are there, parted by the separating sign."""
+    return plain(f" {signs.separator} ".join(safe(part) for part in parts if part))

@@ -1,0 +1,182 @@
+"""The header, the tabs and the footer: which cells they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agentco_tui import format as fmt
+from agentco_tui.keys import KEYS, KeyBinding, Place, keys_of
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import Level, alert_level, in_scope, waits_for_person
+from agentco_tui.live.store import Collection
+from agentco_tui.screens.freshness_cells import health_cells, worst
+from agentco_tui.screens.session import Session
+from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.widgets.tones import Cell, Pressable, Tone
+
+PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
+
+FOOTER_KEYS: Mapping[Place, tuple[str, ...]] = {
+    "overview": ("list.open", "tasks.approve", "tasks.trace", "budget.limit"),
+    "companies": ("companies.scope", "company.unscope", "companies.new", "companies.clone"),
+    "agents": ("list.open", "agents.limit"),
+    "tasks": ("tasks.approve", "tasks.trace", "list.open", "tasks.new", "tasks.statuses"),
+    "budget": ("list.open", "budget.limit"),
+    "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
+}
+"""The keys a person looks for first, the most wanted first."""
+FOOTER_COMMON = ("list.filter", "list.sort", "app.go_to", "app.help", "app.quit")
+
+WRITES = frozenset(
+    {
+        "tasks.approve",
+        "tasks.new",
+        "companies.new",
+        "companies.clone",
+        "agents.limit",
+        "budget.limit",
+    }
+)
+
+
+def header_left(session: Session) -> list[Cell]:
+    """Program, profile and company scope; what is not as usual stands out."""
+    settings = session.settings
+    cells = [
+        Cell(plain(" agentco "), Tone.STRONG),
+        Cell(plain(f" {safe(settings.profile, 24)} "), Tone.ACCENT),
+        Cell(plain(f"{signs.vertical} ")),
+    ]
+    scope = session.names.scope(session.company)
+    cells.append(Cell(scope, Tone.PLAIN if session.company is None else Tone.WARNING))
+    if settings.read_only:
+        cells.append(Cell(plain("  read-only"), Tone.WARNING))
+    return cells
+
+
+def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
+    """The connection's health, and how many alerts stand."""
+    freshness = worst(session.store.freshness[feed] for feed in feeds)
+    latency = session.client.transport.measured.latency
+    cells = health_cells(freshness, latency, session.clock.monotonic())
+    critical, warning = open_alerts(session)
+    if critical:
+        cells.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
+    if warning:
+        cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
+    return [*cells, Cell(plain(" "))]
+
+
+def open_alerts(session: Session) -> tuple[int, int]:
+    """How many alerts of the scope are critical, and how many are warnings."""
+    names = session.names
+    levels = [
+        alert_level(alert)
+        for alert in session.store.alerts
+        if in_scope(names.company_of(alert), session.company)
+    ]
+    return levels.count(Level.CRITICAL), levels.count(Level.WARNING)
+
+
+def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
+    """The six tabs with their counts; names are shortened where the line is narrow."""
+    cells = _tabs(session, place, names=True)
+    if sum(len(cell.text) for cell in cells) > width:
+        cells = _tabs(session, place, names=False)
+    return cells
+
+
+def _tabs(session: Session, place: Place, *, names: bool) -> list[Cell]:
+    cells: list[Cell] = []
+    for at, tab in enumerate(PLACES, start=1):
+        here = tab == place
+        title = tab.title() if names or here else tab.title()[:4]
+        tone = Tone.STRONG if here else Tone.DIM
+        lead = signs.cursor if here else plain(" ")
+        cells.append(Pressable(plain(f"{lead}"), Tone.ACCENT, key=tab))
+        cells.append(Pressable(plain(f"{at} {title} "), tone, key=tab))
+        cells += [
+            Pressable(cell.text, cell.tone, key=tab) for cell in _tab_count(session, tab)
+        ]
+    return cells
+
+
+def _tab_count(session: Session, tab: Place) -> list[Cell]:
+    known = session.store
+    match tab:
+        case "companies":
+            return _count(known.companies)
+        case "agents":
+            return _count(known.agents)
+        case "tasks":
+            if known.freshness[FeedName.PENDING].answered_at is None:
+                return []
+            names = session.names
+            waiting = sum(
+                1
+                for task in known.pending
+                if waits_for_person(task) and in_scope(names.company_of(task), session.company)
+            )
+            tone = Tone.ACCENT if waiting else Tone.DIM
+            return [Cell(plain(f"{fmt.count(waiting)} "), tone)]
+        case "budget":
+            critical, warning = open_alerts(session)
+            if critical:
+                return [Cell(plain(f"{signs.critical}{critical} "), Tone.CRITICAL)]
+            if warning:
+                return [Cell(plain(f"{signs.warning}{warning} "), Tone.WARNING)]
+            return []
+        case _:
+            return []
+
+
+def _count(collection: Collection[Any]) -> list[Cell]:
+    if not len(collection):
+        return []
+    return [Cell(plain(f"{fmt.count(len(collection))} "), Tone.DIM)]
+
+
+def footer_cells(
+    place: Place, rebound: Mapping[str, str], denied: Mapping[str, str], *, reading: bool
+) -> list[Cell]:
+    """The screen's keys; those that may not be used now are dimmed."""
+    by_id = {key.id: key for key in KEYS}
+    ids = [*FOOTER_KEYS[place], *FOOTER_COMMON]
+    if reading:
+        ids = ["app.back", "list.raw", "list.copy_id", *FOOTER_KEYS[place][:3], "app.help"]
+    cells = [Cell(plain(" "))]
+    for binding_id in ids:
+        cells += _key_cells(by_id[binding_id], rebound, dimmed=binding_id in denied)
+    return cells
+
+
+def _key_cells(key: KeyBinding, rebound: Mapping[str, str], *, dimmed: bool) -> list[Cell]:
+    names = keys_of(key.id, rebound)
+    if not names:
+        return []
+    tone = Tone.DIM if dimmed else Tone.ACCENT
+    return [
+        Pressable(plain(shown_key(names[0])), tone, key=key.id),
+        Pressable(plain(f" {key.label.lower()}  "), Tone.DIM if dimmed else Tone.PLAIN, key=key.id),
+    ]
+
+
+SHOWN_KEYS = {
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+
+
+def shown_key(name: str) -> str:
+    """A key as people write it, from Textual's name of it."""
+    return SHOWN_KEYS.get(name, name)
+
+
+def key_words(binding_id: str, rebound: Mapping[str, str]) -> SafeText:
+    """The keys of a binding for the help, parted by a blank."""
+    return plain(" ".join(shown_key(name) for name in keys_of(binding_id, rebound)) or "none")

@@ -1,0 +1,81 @@
+"""How fresh the figures on the screen are, in words (law 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agentco_tui import format as fmt
+from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
+from agentco_tui.live.freshness import Freshness, Phase
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.pane_content import Cells, Item, Text
+from agentco_tui.widgets.tones import Cell, Tone
+
+WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
+
+
+def worst(freshnesses: Iterable[Freshness]) -> Freshness:
+    """The one to tell of: failed before stale before loading before live, then the oldest."""
+    return min(
+        freshnesses,
+        key=lambda freshness: (
+            WORST_FIRST.index(freshness.phase),
+            freshness.answered_at or 0.0,
+        ),
+        default=Freshness(),
+    )
+
+
+def health_cells(freshness: Freshness, latency: float | None, monotonic: float) -> list[Cell]:
+    """The connection's health for the header."""
+    took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
+    age = fmt.age(freshness.age(monotonic))
+    match freshness.phase:
+        case Phase.LOADING:
+            return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
+        case Phase.LIVE:
+            word = "slow" if freshness.slowed else "live"
+            tone = Tone.WARNING if freshness.slowed else Tone.GOOD
+            sign = signs.warning if freshness.slowed else signs.good
+            return [Cell(plain(f"{sign} {word} "), tone), Cell(plain(f"{age}{took}"), Tone.DIM)]
+        case Phase.STALE:
+            return [Cell(plain(f"{signs.unknown} {short_reason(freshness)} {age}"), Tone.WARNING)]
+        case Phase.FAILED:
+            return [Cell(plain(f"{signs.critical} {short_reason(freshness)}"), Tone.CRITICAL)]
+
+
+def short_reason(freshness: Freshness) -> SafeText:
+    """Two words for the header; the notice says it in full."""
+    match freshness.failure:
+        case KeyRejected():
+            return plain("key rejected")
+        case NotAllowed():
+            return plain("not allowed")
+        case RateLimited():
+            return plain("asked to wait")
+        case TimedOut():
+            return plain("no answer")
+        case Unreachable():
+            return plain("unreachable")
+        case _:
+            return plain("failing")
+
+
+def notice(freshness: Freshness, monotonic: float) -> list[Item]:
+    """What to say above a list whose last poll failed; nothing while it answers."""
+    failure = freshness.failure
+    if failure is None:
+        return []
+    wait = freshness.wait(monotonic)
+    if wait is None:
+        again = ""
+    elif wait <= 0:
+        again = f" {signs.separator} asking again now"
+    else:
+        again = f" {signs.separator} again in {fmt.age(wait)}"
+    if freshness.phase is Phase.STALE:
+        age = fmt.age(freshness.age(monotonic))
+        head = Cell(plain(f"{signs.unknown} {age} old{again}"), Tone.WARNING)
+    else:
+        head = Cell(plain(f"{signs.critical} no data yet{again}"), Tone.CRITICAL)
+    return [Cells((head,)), Text(plain(str(failure)), head.tone)]

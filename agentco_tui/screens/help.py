@@ -1,0 +1,91 @@
+"""The keys of a screen, with a sentence for each; made from the one table of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from agentco_tui.keys import KEYS, KeyBinding, Place
+from agentco_tui.screens.dialog import Dialog
+from agentco_tui.screens.frame_lines import key_words
+from agentco_tui.text import plain, signs
+from agentco_tui.widgets.pane_content import Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import Cell, Tone
+
+FILTER_HELP = (
+    "words: all of them must occur · agent:linus · !word · waits>2h · used>80% · trust<50"
+)
+
+
+class HelpScreen(Dialog[None]):
+    """Opens over any screen; escape or `?` closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q", "close", "Back", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    HelpScreen TextPane { height: auto; max-height: 34; }
+    """
+
+    def __init__(
+        self, place: Place, rebound: Mapping[str, str], denied: Mapping[str, str]
+    ) -> None:
+        super().__init__([Cell(plain("Keys on "), Tone.DIM), Cell(plain(place.title()), Tone.STRONG)])
+        self.place = place
+        self.rebound = rebound
+        self.denied = denied
+        self.pane = TextPane()
+
+    def compose(self) -> ComposeResult:
+        """Title and keys."""
+        with Vertical():
+            yield self.title_line
+            yield self.pane
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Show the keys."""
+        super().on_mount()
+        self.pane.show(self._items())
+        self.pane.focus()
+        self.keys_line.show([Cell(plain("esc"), Tone.ACCENT), Cell(plain(" back"))])
+
+    def _items(self) -> Iterable[Item]:
+        here = [key for key in KEYS if self.place in (key.where, *key.also)]
+        yield Heading(plain("This screen"))
+        yield from self._fields(here)
+        yield Gap()
+        yield Heading(plain("Every list"))
+        yield from self._fields(key for key in KEYS if key.where == "table")
+        yield Gap()
+        yield Heading(plain("Everywhere"))
+        yield from self._fields(key for key in KEYS if key.where == "every")
+        yield Gap()
+        yield Heading(plain("Filters"))
+        yield Text(plain(FILTER_HELP.replace("·", signs.separator)))
+        yield Gap()
+        yield Heading(plain("Signs"))
+        yield Text(
+            plain(
+                f"{signs.critical} critical  {signs.warning} warning  {signs.good} good  "
+                f"{signs.unknown} old or unknown  {signs.derived} worked out here  "
+                f"{signs.missing} not sent"
+            )
+        )
+
+    def _fields(self, keys: Iterable[KeyBinding]) -> Iterable[Item]:
+        for key in keys:
+            why = self.denied.get(key.id)
+            words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
+            tone = Tone.DIM if why else Tone.PLAIN
+            yield Field(key_words(key.id, self.rebound), plain(words), tone)
+
+    def action_close(self) -> None:
+        """Back."""
+        self.dismiss(None)

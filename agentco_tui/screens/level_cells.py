@@ -1,0 +1,130 @@
+"""Signs and tones for levels, states and severities; the same on every screen."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from agentco_tui import format as fmt
+from agentco_tui.api.records import (
+    Agent,
+    AgentState,
+    Budget,
+    Money,
+    Severity,
+    Task,
+    TaskState,
+)
+from agentco_tui.live.insight import Level, priority_rank
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.table_columns import Cell, Tone
+
+TONES = {
+    Level.OK: Tone.PLAIN,
+    Level.UNKNOWN: Tone.PLAIN,
+    Level.WARNING: Tone.WARNING,
+    Level.CRITICAL: Tone.CRITICAL,
+}
+
+
+def level_sign(level: Level) -> SafeText:
+    """The sign of a level; a blank where all is well."""
+    match level:
+        case Level.CRITICAL:
+            return signs.critical
+        case Level.WARNING:
+            return signs.warning
+        case Level.UNKNOWN | Level.OK:
+            return plain(" ")
+
+
+def level_cell(level: Level) -> Cell:
+    """The sign of a level in its tone."""
+    return Cell(level_sign(level), TONES[level])
+
+
+def priority_cell(priority: SafeText | None) -> Cell:
+    """The platform's word; urgent and high stand out by sign and tone."""
+    if priority is None:
+        return Cell(signs.missing, Tone.DIM)
+    rank = priority_rank(priority)
+    if rank == 0:
+        return Cell(plain(f"{signs.critical} {priority}"), Tone.CRITICAL)
+    if rank == 1:
+        return Cell(plain(f"{signs.warning} {priority}"), Tone.WARNING)
+    return Cell(plain(f"  {priority}"), Tone.DIM if rank > 2.5 else Tone.PLAIN)
+
+
+def task_status_cell(task: Task) -> Cell:
+    """A task's status, by the platform's word."""
+    word = task.status or (plain(task.state) if task.state else signs.missing)
+    match task.state:
+        case TaskState.FAILED | TaskState.REJECTED:
+            return Cell(plain(f"{signs.critical} {word}"), Tone.CRITICAL)
+        case TaskState.DONE | TaskState.APPROVED:
+            return Cell(plain(f"{signs.good} {word}"), Tone.GOOD)
+        case TaskState.RUNNING | TaskState.QUEUED:
+            return Cell(plain(f"{signs.arrow} {word}"), Tone.ACCENT)
+        case TaskState.PENDING:
+            return Cell(plain(f"{signs.unknown} {word}"))
+        case _:
+            return Cell(plain(f"  {word}"), Tone.DIM)
+
+
+def agent_status_cell(agent: Agent) -> Cell:
+    """An agent's status, by the platform's word, with the reason it is paused."""
+    word = agent.status or (plain(agent.state) if agent.state else None)
+    if word is None:
+        return Cell(signs.missing, Tone.DIM)
+    why = f" ({agent.pause_reason})" if agent.pause_reason else ""
+    match agent.state:
+        case AgentState.ERROR:
+            return Cell(plain(f"{signs.critical} {word}{why}"), Tone.CRITICAL)
+        case AgentState.PAUSED | AgentState.STOPPED:
+            return Cell(plain(f"{signs.warning} {word}{why}"), Tone.WARNING)
+        case AgentState.ACTIVE:
+            return Cell(plain(f"{signs.good} {word}{why}"), Tone.GOOD)
+        case _:
+            return Cell(plain(f"  {word}{why}"), Tone.DIM)
+
+
+def severity_level(severity: Severity) -> Level:
+    """The level an entry's own severity stands for."""
+    match severity:
+        case Severity.CRITICAL:
+            return Level.CRITICAL
+        case Severity.WARNING:
+            return Level.WARNING
+        case _:
+            return Level.OK
+
+
+def limit_text(budget: Budget) -> SafeText:
+    """A budget's limit; "no limit" where the platform says there is none."""
+    return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
+
+
+def share_text(budget: Budget) -> SafeText:
+    """A budget's share in per cent, marked where it was computed here from unlike figures."""
+    return signs.missing if budget.unlimited else fmt.percent(budget.share)
+
+
+def money_cell(money: Money | None, tone: Tone = Tone.PLAIN) -> Cell:
+    """A sum, or the sign for a missing one."""
+    return Cell(fmt.money(money), Tone.DIM if money is None else tone)
+
+
+def text_cell(text: SafeText | None, tone: Tone = Tone.PLAIN) -> Cell:
+    """A text, or the sign for a missing one."""
+    return Cell(signs.missing, Tone.DIM) if text is None else Cell(text, tone)
+
+
+def number_cell(number: int | None) -> Cell:
+    """A count, or the sign for a missing one."""
+    return Cell(fmt.count(number), Tone.DIM if number is None else Tone.PLAIN)
+
+
+def trust_cell(trust: Decimal | None, word: SafeText | None = None) -> Cell:
+    """The raw score: no scale is promised, so none is drawn."""
+    if trust is None:
+        return text_cell(word)
+    return Cell(fmt.trust(trust))

@@ -1,0 +1,284 @@
+"""A screen that is a list: title, filter, table, and the detail of the line under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from agentco_tui import format as fmt
+from agentco_tui.api.records import Record
+from agentco_tui.live.feeds import NAMES, FeedName
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.store import Change, Collection, Told
+from agentco_tui.screens.details import details
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.table_view import ListTable, TableView
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.table_columns import Column
+from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import Cell, Tone
+
+R = TypeVar("R", bound=Record)
+
+WIDE = 120
+"""Columns from which the detail stands beside the list."""
+
+
+class ListView(TableView[R]):
+    """One list of records, kept up to date from its collection."""
+
+    sort: ClassVar[tuple[str, bool]]
+    empty: ClassVar[str]
+    can_mark: ClassVar[bool] = False
+
+    DEFAULT_CSS = """
+    ListView {
+        & > Horizontal { height: 1fr; }
+        & .list--detail { width: 40%; max-width: 70; display: none; padding: 0 1; background: $surface; }
+        &.-wide .list--detail { display: block; }
+        &.-reading .list--detail { display: block; width: 1fr; max-width: 100%; }
+        &.-reading:not(.-wide) RecordTable { display: none; }
+    }
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.detail = TextPane(classes="list--detail")
+        self._raw = False
+        self._names_seen: Mapping[str, SafeText] = {}
+
+    def make_table(self) -> ListTable[R]:
+        """The table of the list's columns."""
+        return ListTable(
+            self.columns(),
+            search_text=self.search_text,
+            sort=self.sort,
+            empty_text=plain(self.empty),
+            can_mark=self.can_mark,
+        )
+
+    def columns(self) -> list[Column[R]]:
+        """The table's columns."""
+        raise NotImplementedError
+
+    def search_text(self, record: R) -> str:
+        """What the words of a filter are looked for in."""
+        raise NotImplementedError
+
+    @property
+    def feed(self) -> FeedName:
+        """The feed the list shows."""
+        raise NotImplementedError
+
+    def records(self) -> Iterable[R]:
+        """All records of the feed."""
+        raise NotImplementedError
+
+    def record_of(self, record_id: str) -> R | None:
+        """One record of the feed."""
+        raise NotImplementedError
+
+    def wanted(self, record: R) -> bool:
+        """Whether the record belongs into the list."""
+        return True
+
+    def told(self) -> Told:
+        """What the feed's last answer said of itself."""
+        return Told()
+
+    def feeds(self) -> Iterable[FeedName]:
+        """The feeds whose figures this screen shows."""
+        return (self.feed,)
+
+    def compose(self) -> ComposeResult:
+        """Title, notice, table and detail."""
+        yield self.title_line
+        yield self.notice
+        with Horizontal():
+            yield self.table
+            yield self.detail
+
+    def on_mount(self) -> None:
+        """Show what the store has already."""
+        self.reload()
+        self.take_freshness()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Put the detail beside the list where there is room."""
+        self.set_class(event.size.width >= WIDE, "-wide")
+
+    # ---- the store
+
+    def reload(self) -> None:
+        """Take all records anew."""
+        self._names_seen = self._names()
+        self.table.load((r.id, r) for r in self.records() if self.wanted(r))
+        self.show_state()
+        self.show_detail()
+
+    def rescope(self) -> None:
+        """Another company is in scope."""
+        self.reload()
+
+    def take(self, change: Change) -> None:
+        """Take a change of the feed, or of what the cells take names and figures from."""
+        if change.feed is self.feed:
+            self._apply(change)
+            self.show_state()
+            touched = {*change.added, *change.changed, *change.removed}
+            if self.table.cursor_id is None or self.table.cursor_id in touched:
+                self.show_detail()
+        elif change.feed in NAMES and self._names() != self._names_seen:
+            self.reload()
+        else:
+            self.table.tick()
+        self.show_title()
+
+    def _apply(self, change: Change) -> None:
+        added: list[tuple[str, R]] = []
+        changed: list[tuple[str, R]] = []
+        removed = list(change.removed)
+        for record_id in (*change.added, *change.changed):
+            record = self.record_of(record_id)
+            there = self.table.record(record_id) is not None
+            if record is None or not self.wanted(record):
+                if there:
+                    removed.append(record_id)
+            elif there:
+                changed.append((record_id, record))
+            else:
+                added.append((record_id, record))
+        self.table.apply(added, changed, removed)
+
+    def _names(self) -> dict[str, SafeText]:
+        store = self.session.store
+        return {
+            record.id: record.name
+            for collection in (store.companies, store.agents)
+            for record in collection
+            if record.name is not None
+        }
+
+    def take_freshness(self) -> None:
+        """A feed answered or failed."""
+        super().take_freshness()
+        self.show_state()
+
+    def show_state(self) -> None:
+        """Dim the rows when they are not the platform's last word."""
+        match self.session.store.freshness[self.feed].phase:
+            case Phase.LOADING:
+                self.table.set_state(TableState.LOADING)
+            case Phase.LIVE:
+                self.table.set_state(TableState.READY)
+            case Phase.STALE:
+                self.table.set_state(TableState.STALE)
+            case Phase.FAILED:
+                self.table.set_state(TableState.FAILED, plain("nothing could be read yet"))
+
+    def tick(self) -> None:
+        """A second has passed."""
+        super().tick()
+        self.table.tick()
+
+    # ---- the title
+
+    def title_cells(self) -> list[Cell]:
+        """Heading, what is shown of it, company, and what the answer said of itself."""
+        shown, total = self.table.shown_count, self.table.total_count
+        number = fmt.count(total) if shown == total else f"{fmt.count(shown)} of {fmt.count(total)}"
+        scope = self.session.names.scope(self.session.company)
+        cells = [
+            Cell(plain(f" {self.heading} "), Tone.STRONG),
+            Cell(self.separated(*self.title_parts(), scope, plain(number))),
+        ]
+        told = self.told()
+        cells += self.unread_cells(
+            told.unread, capped=told.capped, more=told.more, shown=len(list(self.records()))
+        )
+        return [*cells, *self.filter_cells()]
+
+    def title_parts(self) -> list[SafeText]:
+        """What the title says before the company."""
+        return []
+
+    def title_right(self) -> list[Cell]:
+        """What the list is sorted by."""
+        key, descending = self.table.sort
+        if key is None:
+            return []
+        sign = signs.down if descending else signs.up
+        return [Cell(plain(f"by {key} {sign} "), Tone.DIM)]
+
+    # ---- the detail
+
+    def selected(self) -> R | None:
+        """The record under the cursor."""
+        row_id = self.table.cursor_id
+        return None if row_id is None else self.table.record(row_id)
+
+    def show_detail(self, *, top: bool = False) -> None:
+        """Show all that is known of the line under the cursor."""
+        record = self.selected()
+        items = [] if record is None else details(record, self.look, raw=self._raw)
+        self.detail.show(items, top=top)
+
+    @on(RecordTable.CursorMoved)
+    def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        if message.table is self.table:
+            self.show_detail(top=True)
+
+    @on(RecordTable.Opened)
+    def _opened(self, message: RecordTable.Opened) -> None:
+        if message.table is self.table:
+            self.open(message.row_id)
+
+    def open(self, row_id: str) -> None:
+        """Enter on a line: read its detail."""
+        self.add_class("-reading")
+        self.show_detail(top=True)
+        self.detail.focus()
+
+    def action_back(self) -> None:
+        """Leave the detail, else the filter, else the marks."""
+        if self.has_class("-reading"):
+            self.remove_class("-reading")
+            self.table.focus()
+        else:
+            super().action_back()
+
+    def action_raw(self) -> None:
+        """Show hidden characters, or hide them again."""
+        self._raw = not self._raw
+        self.show_detail(top=True)
+
+
+class CollectionView(ListView[R]):
+    """A list of one of the store's collections."""
+
+    @property
+    def collection(self) -> Collection[Any]:
+        """The collection shown."""
+        raise NotImplementedError
+
+    @property
+    def feed(self) -> FeedName:
+        """The collection's feed."""
+        return self.collection.feed
+
+    def records(self) -> Iterable[R]:
+        """All records of the collection."""
+        return self.collection
+
+    def record_of(self, record_id: str) -> R | None:
+        """One record of the collection."""
+        return self.collection.get(record_id)
+
+    def told(self) -> Told:
+        """What the feed's last answer said of itself."""
+        return self.collection.told

@@ -1,0 +1,380 @@
+"""The frame round the six screens: header, tabs, the screen shown, prompt and footer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.records import Record, Task
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName, Pace, paces
+from agentco_tui.live.sources import Query
+from agentco_tui.live.store import Change
+from agentco_tui.screens.frame_lines import (
+    WRITES,
+    footer_cells,
+    header_left,
+    header_right,
+    tab_cells,
+)
+from agentco_tui.screens.go_to import USAGE, Destination, parse, suggestion
+from agentco_tui.screens.help import HelpScreen
+from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.table_view import TableView
+from agentco_tui.screens.trace import TraceScreen
+from agentco_tui.screens.view import View, bindings_of
+from agentco_tui.screens.writes import Writes
+from agentco_tui.text import clipboard_text, plain, safe
+from agentco_tui.widgets.prompt import Prompt, WordSuggester
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.pane_content import Text
+from agentco_tui.widgets.tones import Tone
+
+LEAST_WIDTH, LEAST_HEIGHT = 60, 16
+"""Below this nothing can be read, so the size that is needed is said instead."""
+
+FRAME_ACTIONS = {
+    "screen.overview": "show('overview')",
+    "screen.companies": "show('companies')",
+    "screen.agents": "show('agents')",
+    "screen.tasks": "show('tasks')",
+    "screen.budget": "show('budget')",
+    "screen.activity": "show('activity')",
+    "app.go_to": "go_to",
+    "app.palette": "palette",
+    "app.refresh": "poll_now",
+    "app.help": "help",
+    "app.quit": "quit",
+    "company.unscope": "unscope",
+}
+
+
+class MainScreen(Writes, Screen[None]):
+    """One frame; the six screens are made when they are first visited."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("every", FRAME_ACTIONS)
+
+    DEFAULT_CSS = """
+    MainScreen { layout: vertical; background: $background; }
+    MainScreen .frame--header { background: $panel; }
+    MainScreen .frame--tabs { background: $surface; }
+    MainScreen .frame--body { height: 1fr; }
+    MainScreen .frame--footer { background: $panel; }
+    MainScreen .frame--small { display: none; height: 1fr; padding: 0 1; }
+    MainScreen.-small > * { display: none; }
+    MainScreen.-small > .frame--small { display: block; }
+    """
+
+    def __init__(
+        self, session: Session, place: Place, make: dict[Place, Callable[[Session], View]]
+    ) -> None:
+        super().__init__()
+        self.session = session
+        self.place = place
+        self._make = make
+        self.views: dict[Place, View] = {}
+        self.header = StatusLine(classes="frame--header")
+        self.tabs = StatusLine(classes="frame--tabs")
+        self.body = Container(classes="frame--body")
+        self.prompt = Prompt()
+        self.footer = StatusLine(classes="frame--footer")
+        self.small = TextPane(classes="frame--small")
+        self._filtering: tuple[TableView[Any], str] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Header, tabs, body, prompt, footer."""
+        yield self.header
+        yield self.tabs
+        yield self.body
+        yield self.prompt
+        yield self.footer
+        yield self.small
+
+    def on_mount(self) -> None:
+        """Show the first screen and listen to the store."""
+        self.small.can_focus = False
+        store = self.session.store
+        store.subscribe(self.take)
+        store.subscribe_freshness(self.take_freshness)
+        self.rights.subscribe(self.show_footer)
+        self.action_show(self.place)
+        self.set_interval(1.0, self.tick, name="ages")
+
+    @property
+    def view(self) -> View:
+        """The screen shown."""
+        return self.views[self.place]
+
+    # ---- the store
+
+    def take(self, change: Change) -> None:
+        """Hand a change to the screens there are, and count anew."""
+        with self.app.batch_update():
+            for view in self.views.values():
+                view.take(change)
+            self.show_frame()
+
+    def take_freshness(self, feed: FeedName) -> None:
+        """A feed answered or failed."""
+        if feed in self.view.feeds():
+            self.view.take_freshness()
+        self.show_frame()
+
+    def tick(self) -> None:
+        """A second has passed: ages are told anew."""
+        self.view.tick()
+        self.show_frame()
+
+    def show_frame(self) -> None:
+        """Header and tabs; only what differs is painted."""
+        width = self.size.width
+        self.header.show(
+            header_left(self.session), header_right(self.session, self.view.feeds())
+        )
+        self.tabs.show(tab_cells(self.session, self.place, width))
+        self.show_footer()
+
+    def show_footer(self) -> None:
+        """The keys of the screen."""
+        view = self.view
+        self.footer.show(
+            footer_cells(
+                self.place,
+                self.session.settings.keys,
+                self.denied(),
+                reading=view.has_class("-reading"),
+            )
+        )
+
+    # ---- which screen
+
+    def action_show(self, place: Place) -> None:
+        """Show one of the six screens."""
+        first_visit = place not in self.views
+        if first_visit:
+            self.views[place] = self._make[place](self.session)
+            self.body.mount(self.views[place])
+        self.place = place
+        for other, view in self.views.items():
+            view.display = other == place
+        self.set_paces()
+        if isinstance(self.view, TableView):
+            self.view.table.focus()
+        if not first_visit:
+            self.view.take_freshness()
+        self.show_frame()
+
+    def set_paces(self) -> None:
+        """Poll what the screen shows at the refresh rate, what is always needed more slowly."""
+        tasks = self.views.get("tasks")
+        all_tasks = self.place == "tasks" and getattr(tasks, "showing", "pending") != "pending"
+        wanted = paces(self.place, all_tasks=all_tasks)
+        self.session.poller.set_paces(wanted)
+
+    def show_record(self, place: Place, row_id: str) -> None:
+        """Go to a screen and put its cursor on a record."""
+        self.action_show(place)
+        view = self.view
+
+        def go() -> None:
+            if isinstance(view, TableView) and not view.go_to(row_id):
+                self.say("that is not in the list any more")
+
+        self.call_after_refresh(go)
+
+    def set_scope(self, company_id: str | None) -> None:
+        """Show one company everywhere, or all."""
+        query = self.session.poller.query
+        self.session.poller.set_query(Query(company=company_id, activity=query.activity))
+        for view in self.views.values():
+            view.rescope()
+        self.show_frame()
+        scope = self.session.names.scope(company_id)
+        self.say(f"every screen shows {scope} now")
+
+    def action_unscope(self) -> None:
+        """Show all companies again."""
+        if self.session.company is not None:
+            self.set_scope(None)
+
+    # ---- prompt
+
+    def ask_filter(self, view: TableView[Any]) -> None:
+        """Let the person type a filter; it works while it is typed."""
+        self._filtering = (view, view.filter_text)
+        keys = [column.key for column in view.table.columns if column.key != "level"]
+        self.footer.display = False
+        self.prompt.ask("/", view.filter_text, plain("words  !not  " + " ".join(keys)[:60]))
+
+    def action_go_to(self) -> None:
+        """Let the person type where to go."""
+        self.footer.display = False
+        store = self.session.store
+        self.prompt.ask(":", "", USAGE, WordSuggester(lambda text: suggestion(text, store)))
+
+    @on(Prompt.Changed)
+    def _typed(self, event: Prompt.Changed) -> None:
+        if event.sign == "/" and self._filtering is not None:
+            error = self._filtering[0].set_filter(event.text)
+            self.prompt.hint(
+                plain(str(error)) if error else plain("enter keeps it, esc drops it"),
+                bad=error is not None,
+            )
+
+    @on(Prompt.Entered)
+    def _entered(self, event: Prompt.Entered) -> None:
+        if event.sign == ":":
+            self._go(event.text)
+        else:
+            self._close_prompt()
+
+    @on(Prompt.Left)
+    def _left(self, event: Prompt.Left) -> None:
+        if event.sign == "/" and self._filtering is not None:
+            self._filtering[0].set_filter(self._filtering[1])
+            if self._filtering[1]:
+                self._filtering[0].set_filter("")
+        self._close_prompt()
+
+    def _close_prompt(self) -> None:
+        self._filtering = None
+        self.prompt.close()
+        self.footer.display = True
+        if isinstance(self.view, TableView):
+            self.view.table.focus()
+
+    def _go(self, text: str) -> None:
+        word = text.strip().casefold()
+        if word in ("", "q", "quit", "help", "?"):
+            self._close_prompt()
+            if word in ("q", "quit"):
+                self.app.exit(return_code=0)
+            elif word:
+                self.action_help()
+            return
+        found = parse(text, self.session.store)
+        if not isinstance(found, Destination):
+            self.prompt.hint(found, bad=True)
+            return
+        self._close_prompt()
+        self.travel(found)
+
+    def travel(self, to: Destination) -> None:
+        """Go where the words lead."""
+        if to.scope is not None:
+            self.set_scope(to.scope or None)
+        self.action_show(to.place)
+        status = getattr(self.view, "show_status", None)
+        if to.place == "tasks" and to.status is not None and status is not None:
+            self.call_after_refresh(status, to.status)
+        if to.record_id is not None:
+            self.show_record(to.place, to.record_id)
+
+    # ---- reading
+
+    def show_trace(self, task: Task) -> None:
+        """Open a task's trace; from there one key goes on to the question."""
+
+        def then(approve: bool | None) -> None:
+            if approve:
+                self.approve(task)
+
+        self.app.push_screen(TraceScreen(self.session, self.view.look, task), then)
+
+    def read_agent(self, agent_id: str) -> None:
+        """Read an agent's own record; the list may leave fields out that it has."""
+        client = self.session.client
+        self._read(lambda: client.agent(agent_id), FeedName.AGENTS)
+
+    def read_company(self, company_id: str) -> None:
+        """Read a company's own record."""
+        client = self.session.client
+        self._read(lambda: client.company(company_id), FeedName.COMPANIES)
+
+    def _read(self, ask: Callable[[], Any], feed: FeedName) -> None:
+        self.run_worker(self._read_one(ask, feed), group=f"read {feed}", description=f"read {feed}")
+
+    async def _read_one(self, ask: Callable[[], Any], feed: FeedName) -> None:
+        try:
+            record: Record = await ask()
+        except ApiError as error:
+            self.say(str(error), bad=True)
+            return
+        self.show_read(record, feed)
+
+    def show_read(self, record: Record, feed: FeedName) -> None:
+        """Show a record that was read by itself in the detail pane, if it is still the one."""
+        view = self.view
+        if isinstance(view, ListView) and view.feed is feed and view.table.cursor_id == record.id:
+            view.show_whole(record)
+
+    # ---- small things
+
+    def action_poll_now(self) -> None:
+        """Ask the platform now."""
+        self.session.poller.poll_now()
+
+    def action_help(self) -> None:
+        """The keys of this screen."""
+        self.app.push_screen(HelpScreen(self.place, self.session.settings.keys, self.denied()))
+
+    def action_palette(self) -> None:
+        """Find any command by its words."""
+        self.app.action_command_palette()
+
+    def action_quit(self) -> None:
+        """Leave the program."""
+        self.app.exit(return_code=0)
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """Show a short message."""
+        severity = "warning" if bad else "information"
+        self.app.notify(safe(words), markup=False, severity=severity, timeout=8 if bad else 4)
+
+    def copy_id(self, record_id: str) -> None:
+        """Send an id to the terminal's clipboard; whether it took it, no terminal tells."""
+        self.app.copy_to_clipboard(clipboard_text(record_id))
+        self.say(f"sent to the terminal's clipboard: {safe(record_id, 60)}")
+
+    def denied(self) -> dict[str, str]:
+        """Binding ids of writes that would be refused, with the reason."""
+        reasons = {key: self.denial(key) for key in WRITES}
+        return {key: reason for key, reason in reasons.items() if reason is not None}
+
+    @on(StatusLine.Pressed)
+    def _pressed(self, event: StatusLine.Pressed) -> None:
+        if event.line is self.tabs:
+            self.action_show(event.key)  # type: ignore[arg-type]
+        elif event.line is self.footer:
+            self.run_key(event.key)
+
+    def run_key(self, binding_id: str) -> None:
+        """Do what a key of the footer does, for a click on it."""
+        for _, binding, *_rest in self.active_bindings.values():
+            if binding.id == binding_id:
+                self.run_worker(
+                    self.app.run_action(binding.action, self.view), description=binding_id
+                )
+                return
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Say what size is needed where the terminal is too small, and come back when it has it."""
+        small = event.size.width < LEAST_WIDTH or event.size.height < LEAST_HEIGHT
+        self.set_class(small, "-small")
+        if small:
+            words = (
+                f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
+                f"{event.size.width}x{event.size.height}. Make it larger to go on."
+            )
+            self.call_after_refresh(self.small.show, [Text(plain(words), Tone.WARNING)])
+        else:
+            self.call_after_refresh(self.show_frame)

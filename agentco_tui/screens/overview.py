@@ -1,0 +1,356 @@
+"""What needs a person, in five seconds; beneath it the money and what happened last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from agentco_tui import format as fmt
+from agentco_tui.api.records import Agent, AgentState, Alert, Budget, BudgetScope, Task
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.insight import (
+    Level,
+    Need,
+    budget_level,
+    in_scope,
+    needs,
+    waiting_since,
+    waits_for_person,
+)
+from agentco_tui.live.store import Change
+from agentco_tui.screens.columns.needs import need_columns, subject
+from agentco_tui.screens.level_cells import (
+    TONES,
+    level_sign,
+    severity_level,
+    share_text,
+)
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.table_view import ListTable, TableView
+from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
+from agentco_tui.screens.view import bindings_of
+from agentco_tui.text import SafeText, fit, plain, signs
+from agentco_tui.widgets.gauge import bar
+from agentco_tui.widgets.pane_content import Cells, Item, Text
+from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import Cell, Tone
+
+SHOWN_FEEDS = (
+    FeedName.PENDING,
+    FeedName.ALERTS,
+    FeedName.BUDGET,
+    FeedName.COMPANY_BUDGETS,
+    FeedName.ACTIVITY,
+)
+MOST_NEEDS = 1_000
+"""Lines; nobody reads further, and the queue has them all."""
+SECONDS_BETWEEN_LOOKS = 10
+"""A task becomes urgent by waiting alone, so the order is worked out anew without any change."""
+GAUGE = 14
+
+
+class OverviewView(TaskActions, TableView[Need]):
+    """The first screen."""
+
+    place: ClassVar[Place] = "overview"
+    heading = "NEEDS YOU"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("overview", {**TASK_ACTIONS, "budget.limit": "limit"}),
+    ]
+
+    DEFAULT_CSS = """
+    OverviewView {
+        & .overview--needs { height: 1fr; min-height: 5; }
+        & > Horizontal { height: 38%; min-height: 6; max-height: 16; }
+        & .overview--panel { width: 1fr; height: 1fr; }
+        & .overview--title { background: $panel; }
+        & TextPane { height: 1fr; padding: 0 1; }
+        & .overview--spend { margin-right: 1; }
+    }
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.table.add_class("overview--needs")
+        self.spend_title = StatusLine(classes="overview--title")
+        self.spend = TextPane()
+        self.spend.can_focus = False
+        self.latest_title = StatusLine(classes="overview--title")
+        self.latest = TextPane()
+        self.latest.can_focus = False
+        self.found: list[Need] = []
+        self._loaded: list[tuple[str, Need]] = []
+        self._ticks = 0
+
+    def make_table(self) -> ListTable[Need]:
+        """The needs, in the order of `insight.needs` until the person sorts them."""
+        return ListTable(
+            need_columns(self.look), empty_text=plain(f"{signs.good} nothing needs you")
+        )
+
+    def compose(self) -> ComposeResult:
+        """Needs above, money and the latest below."""
+        yield self.title_line
+        yield self.notice
+        yield self.table
+        with Horizontal():
+            with Vertical(classes="overview--panel overview--spend"):
+                yield self.spend_title
+                yield self.spend
+            with Vertical(classes="overview--panel"):
+                yield self.latest_title
+                yield self.latest
+
+    def on_mount(self) -> None:
+        """Show what the store has already."""
+        self.reload()
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Draw bars and lines for the new width."""
+        self.call_after_refresh(self._show_panels)
+
+    def feeds(self) -> Iterable[FeedName]:
+        """What needs a person comes from all of these."""
+        return SHOWN_FEEDS
+
+    # ---- the store
+
+    def take(self, change: Change) -> None:
+        """Anything may change what needs a person."""
+        if change.feed is not FeedName.ACTIVITY:
+            self._find_needs()
+        self._show_panels()
+        self.take_freshness()
+
+    def rescope(self) -> None:
+        """Another company is in scope."""
+        self.reload()
+
+    def reload(self) -> None:
+        """Work everything out anew."""
+        self._find_needs()
+        self._show_panels()
+        self.take_freshness()
+
+    def tick(self) -> None:
+        """A second has passed."""
+        self._ticks += 1
+        if self._ticks % SECONDS_BETWEEN_LOOKS == 0:
+            self._find_needs()
+        self.table.tick()
+        self._show_latest()
+        super().tick()
+
+    def take_freshness(self) -> None:
+        """A feed answered or failed."""
+        super().take_freshness()
+        phases = {self.session.store.freshness[feed].phase for feed in SHOWN_FEEDS[:2]}
+        if Phase.LOADING in phases:
+            self.table.set_state(TableState.LOADING)
+        elif Phase.STALE in phases:
+            self.table.set_state(TableState.STALE)
+        elif Phase.FAILED in phases:
+            self.table.set_state(TableState.FAILED, plain("nothing could be read yet"))
+        else:
+            self.table.set_state(TableState.READY)
+
+    def _find_needs(self) -> None:
+        session, store = self.session, self.session.store
+        names, scope = session.names, session.company
+        self.found = needs(
+            pending=[t for t in store.pending if in_scope(names.company_of(t), scope)],
+            budgets=[b for b in self._budgets() if in_scope(names.company_of(b), scope)],
+            alerts=[a for a in store.alerts if in_scope(names.company_of(a), scope)],
+            agents=[a for a in store.agents if in_scope(a.company, scope)],
+            now=session.now,
+            limits=session.settings.alerts,
+        )
+        shown = {need.key: need for need in self.found[:MOST_NEEDS]}
+        if list(shown) == [key for key, _ in self._loaded]:
+            changed = [
+                (key, need)
+                for (key, need), (_, before) in zip(shown.items(), self._loaded, strict=True)
+                if need != before
+            ]
+            if changed:
+                self.table.apply((), changed, ())
+        else:
+            self.table.load(shown.items())
+        self._loaded = list(shown.items())
+
+    def _budgets(self) -> Iterable[Budget]:
+        store = self.session.store
+        for collection in (store.budget, store.company_budgets, store.agent_budgets):
+            yield from collection
+
+    # ---- the lines
+
+    def title_cells(self) -> list[Cell]:
+        """How many need a person, and the queue in figures."""
+        store, names = self.session.store, self.session.names
+        critical = sum(1 for need in self.found if need.level is Level.CRITICAL)
+        warning = len(self.found) - critical
+        pending = [
+            task
+            for task in store.pending
+            if waits_for_person(task) and in_scope(names.company_of(task), self.session.company)
+        ]
+        cells = [Cell(plain(f" {self.heading} "), Tone.STRONG)]
+        if critical:
+            cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
+        if warning:
+            cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
+        if store.freshness[FeedName.PENDING].answered_at is not None:
+            since = [at for at in map(waiting_since, pending) if at is not None]
+            oldest = f", the oldest {self.look.age(min(since))}" if since else ""
+            more = "at least " if store.pending.told.capped or store.pending.told.more else ""
+            waits = f" {more}{fmt.count(len(pending))} tasks wait{oldest}"
+            cells.append(Cell(plain(waits)))
+        told = store.pending.told
+        cells += self.unread_cells(told.unread, capped=False, more=False, shown=len(pending))
+        return [*cells, *self.filter_cells()]
+
+    def title_right(self) -> list[Cell]:
+        """How the agents are."""
+        agents = list(self.session.store.agents)
+        if not agents:
+            return []
+        states = Counter(agent.state for agent in agents)
+        words = [f"{fmt.count(len(agents))} agents"]
+        words += [
+            f"{fmt.count(states[state])} {state}"
+            for state in (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
+            if states[state]
+        ]
+        return [Cell(plain(", ".join(words) + " "), Tone.DIM)]
+
+    def _show_panels(self) -> None:
+        self._show_spend()
+        self._show_latest()
+
+    def _show_spend(self) -> None:
+        store, scope = self.session.store, self.session.company
+        companies = [b for b in store.company_budgets if scope is None or b.id == scope]
+        companies.sort(key=lambda budget: -(budget.share or -1))
+        whole = store.whole_budget if scope is None else None
+        if scope is not None and not companies:
+            companies = [
+                b for b in store.agent_budgets if in_scope(self.session.names.company_of(b), scope)
+            ]
+        items: list[Item] = [self._spend_item(budget) for budget in companies]
+        right: list[Cell] = []
+        if whole is not None:
+            items.insert(0, self._spend_item(whole))
+        if not items:
+            freshness = store.freshness[FeedName.BUDGET]
+            words = "loading" if freshness.phase is Phase.LOADING else "no budgets"
+            items = [Text(plain(words), Tone.DIM)]
+        period = next((b.period for b in [whole, *companies] if b is not None and b.period), None)
+        self.spend_title.show(
+            [Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))], right
+        )
+        self.spend.show(items)
+
+    def _spend_item(self, budget: Budget) -> Cells:
+        level = budget_level(budget, self.session.settings.alerts)
+        width = self.spend.size.width
+        name = (
+            plain("all") if budget.scope is BudgetScope.ALL else self.session.names.budget(budget)
+        )
+        of = f"{fmt.money(budget.spent, short=True)} of "
+        of += "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
+        cells = [Cell(fit(name, max(8, min(18, width // 4))), Tone.PLAIN), Cell(plain(" "))]
+        if budget.share is not None and not budget.unlimited:
+            gauge = max(4, min(GAUGE, width - 44))
+            cells.append(Cell(bar(budget.share, gauge), TONES[level]))
+            cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
+        cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
+        return Cells(tuple(cells), (Cell(plain(of), Tone.DIM),))
+
+    def _show_latest(self) -> None:
+        self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG)])
+        room = max(1, self.latest.size.height)
+        newest = islice(reversed(list(self.session.store.activity)), room)
+        items: list[Item] = []
+        for entry in newest:
+            who = self.session.names.agent(entry.agent or entry.actor)
+            level = severity_level(entry.severity)
+            age = fit(self.look.age(entry.at.at if entry.at else None), 5, "right")
+            items.append(
+                Cells(
+                    (
+                        Cell(age, Tone.DIM),
+                        Cell(plain(f" {level_sign(level)} "), TONES[level]),
+                        Cell(plain(f"{who} "), Tone.ACCENT),
+                        Cell(entry.text, TONES[level]),
+                    )
+                )
+            )
+        if not items:
+            loading = self.session.store.freshness[FeedName.ACTIVITY].phase is Phase.LOADING
+            items = [Text(plain("loading" if loading else "nothing happened yet"), Tone.DIM)]
+        self.latest.show(items)
+
+    # ---- what can be done
+
+    def selected_need(self) -> Need | None:
+        """The need under the cursor."""
+        row_id = self.table.cursor_id
+        return None if row_id is None else self.table.record(row_id)
+
+    def selected_task(self) -> Task | None:
+        """The task under the cursor."""
+        need = self.selected_need()
+        return need.record if need is not None and isinstance(need.record, Task) else None
+
+    @on(RecordTable.Opened)
+    def _opened(self, _: RecordTable.Opened) -> None:
+        need = self.selected_need()
+        match need.record if need else None:
+            case Task() as task:
+                self.main.show_record("tasks", task.id)
+            case Budget() as budget:
+                self.main.show_record("budget", f"{budget.scope}:{budget.id}")
+            case Alert(agent=agent, company=company):
+                ref = agent or company
+                scope = "agent" if agent else "company"
+                self.main.show_record("budget", f"{scope}:{ref.id}" if ref else "all:all")
+            case Agent() as agent_record:
+                self.main.show_record("agents", agent_record.id)
+
+    def action_limit(self) -> None:
+        """Ask for the limit of the agent that the line is about."""
+        need = self.selected_need()
+        record = need.record if need else None
+        match record:
+            case Budget(scope=BudgetScope.AGENT):
+                self.main.set_limit(record.id)
+            case Alert(agent=ref) | Task(agent=ref) if ref is not None and ref.id is not None:
+                self.main.set_limit(ref.id)
+            case _:
+                self.main.say("put the cursor on a line about an agent to set its limit")
+
+    def copied_id(self, row_id: str) -> str:
+        """The id of what the line is about."""
+        need = self.table.record(row_id)
+        return row_id if need is None else need.record.id
+
+    def action_raw(self) -> None:
+        """The Overview has no detail; the screen that enter opens has."""
+        self.main.say("enter opens the line; x shows its hidden characters there")
+
+    def words(self, need: Need) -> SafeText:
+        """What a need is about, for tests and for the palette."""
+        return subject(need, self.look)

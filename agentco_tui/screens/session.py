@@ -1,0 +1,34 @@
+"""What every screen is given: settings, picture, client and clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentco_tui.api.client import Client
+from agentco_tui.config import Settings
+from agentco_tui.live.clock import Clock
+from agentco_tui.live.names import Names
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One dashboard on one platform."""
+
+    settings: Settings
+    client: Client
+    store: Store
+    poller: Poller
+    clock: Clock
+    names: Names
+
+    @property
+    def company(self) -> str | None:
+        """The id of the company in scope; None for all."""
+        return self.poller.query.company
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970, as the platform says."""
+        return self.clock.now()

@@ -1,0 +1,40 @@
+"""What can be done with the task under the cursor, on the queue and on the Overview."""
+
+from __future__ import annotations
+
+from agentco_tui.api.records import Task
+from agentco_tui.screens.view import View
+
+TASK_ACTIONS = {
+    "tasks.approve": "approve",
+    "tasks.trace": "trace",
+}
+
+
+class TaskActions(View):
+    """Approve and trace for a screen that can say which task is meant."""
+
+    def selected_task(self) -> Task | None:
+        """The task under the cursor; None if the line is no task."""
+        selected = getattr(self, "selected", lambda: None)()
+        return selected if isinstance(selected, Task) else None
+
+    def action_approve(self) -> None:
+        """Ask whether to approve the task."""
+        task = self.selected_task()
+        if task is None:
+            self.main.say("put the cursor on a task to approve it")
+        else:
+            self.main.approve(task)
+
+    def action_trace(self) -> None:
+        """Show what the agent did for the task."""
+        task = self.selected_task()
+        if task is None:
+            self.main.say("put the cursor on a task to read its trace")
+        else:
+            self.main.show_trace(task)
+
+    def action_new_task(self) -> None:
+        """Ask for a new task's fields."""
+        self.main.new_task(self.selected_task())

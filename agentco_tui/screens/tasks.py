@@ -1,0 +1,101 @@
+"""The task queue: what waits for a person, the longest wait first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+
+from agentco_tui.api.records import Task
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import in_scope, waits_for_person
+from agentco_tui.live.store import Collection
+from agentco_tui.screens.columns.tasks import task_columns
+from agentco_tui.screens.list_view import CollectionView
+from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
+from agentco_tui.screens.view import bindings_of
+from agentco_tui.text import SafeText, plain
+from agentco_tui.widgets.table_columns import Column
+
+PENDING = "pending"
+ALL = "all"
+
+
+class TasksView(TaskActions, CollectionView[Task]):
+    """Pending tasks; one key shows those of other statuses."""
+
+    place: ClassVar[Place] = "tasks"
+    heading = "TASKS"
+    sort = ("waiting", True)
+    empty = "no task waits for a person"
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        "tasks", {**TASK_ACTIONS, "tasks.statuses": "statuses", "tasks.new": "new_task"}
+    )
+
+    showing = PENDING
+    """PENDING, ALL, or one of the platform's own status words."""
+
+    @property
+    def collection(self) -> Collection[Any]:
+        """The pending list, or the list of all."""
+        store = self.session.store
+        return store.pending if self.showing == PENDING else store.tasks
+
+    def feeds(self) -> Iterable[FeedName]:
+        """The feed of what is shown."""
+        return (self.feed,)
+
+    def columns(self) -> list[Column[Task]]:
+        """The queue's columns, with the status where tasks of several are shown."""
+        return task_columns(self.look, statuses=self.showing != PENDING)
+
+    def search_text(self, record: Task) -> str:
+        """Title, names, priority and status."""
+        names = self.session.names
+        return "\n".join(
+            (
+                record.title,
+                names.agent(record.agent),
+                names.company(names.company_of(record)),
+                record.priority or "",
+                record.status or "",
+            )
+        )
+
+    def wanted(self, record: Task) -> bool:
+        """Whether the task is of the company in scope and of the status shown."""
+        company = self.session.names.company_of(record)
+        if not in_scope(company, self.session.company):
+            return False
+        if self.showing == PENDING:
+            return waits_for_person(record)
+        return self.showing in (ALL, self.word(record))
+
+    @staticmethod
+    def word(task: Task) -> str:
+        """The status a task is grouped by."""
+        return (task.status or task.state or "no status").casefold()
+
+    def title_parts(self) -> list[SafeText]:
+        """Which statuses are shown."""
+        return [plain("all statuses" if self.showing == ALL else self.showing)]
+
+    def action_statuses(self) -> None:
+        """Show the next: all, then each status that occurs, then pending again."""
+        words = sorted({self.word(task) for task in self.session.store.tasks} - {PENDING})
+        cycle = [PENDING, ALL, *words]
+        at = cycle.index(self.showing) if self.showing in cycle else 0
+        self.show_status(cycle[(at + 1) % len(cycle)])
+
+    def show_status(self, showing: str) -> None:
+        """Show tasks of one status, or ALL."""
+        was_pending = self.showing == PENDING
+        self.showing = showing
+        if was_pending != (showing == PENDING):
+            self.table.set_columns(self.columns())
+            self.main.set_paces()
+        self.reload()
+        self.take_freshness()

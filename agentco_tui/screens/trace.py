@@ -1,0 +1,189 @@
+"""What an agent did for a task, step by step, over the whole screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from agentco_tui import format as fmt
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.records import Task, Trace, TraceStep, extra_fields
+from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.details import task_details, unknown_fields
+from agentco_tui.screens.session import Session
+from agentco_tui.text import SafeText, escaped, plain, signs
+from agentco_tui.widgets.pane_content import Cells, Gap, Heading, Item, Text
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import Cell, Tone
+
+
+def step_items(trace: Trace, look: Look, *, raw: bool = False) -> list[Item]:
+    """The steps as lines: number, kind, name, what it took; its text beneath."""
+    items: list[Item] = []
+    for at, step in enumerate(trace.steps, start=1):
+        items += one_step(at, step, look, raw=raw)
+    if trace.unread:
+        words = f"{signs.warning} {fmt.count(trace.unread)} steps could not be read"
+        items.append(Text(plain(words), Tone.WARNING))
+    if not trace.steps:
+        items.append(Text(plain("the platform has no steps for this task"), Tone.DIM))
+    return items
+
+
+def one_step(at: int, step: TraceStep, look: Look, *, raw: bool) -> list[Item]:
+    """One step."""
+    indent = "  " * min(step.depth, 8)
+    sign = signs.critical if step.failed else plain(" ")
+    took = [
+        fmt.duration(step.duration) if step.duration is not None else None,
+        plain(f"{fmt.count(step.tokens)} tokens") if step.tokens is not None else None,
+        fmt.money(step.cost) if step.cost is not None else None,
+        step.status,
+        look.age(step.at.at) if step.at is not None else None,
+    ]
+    head = (
+        Cell(plain(f"{at:>3} {indent}"), Tone.DIM),
+        Cell(sign, Tone.CRITICAL),
+        Cell(step.kind or plain("step"), Tone.ACCENT),
+        Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
+    )
+    right = (Cell(plain(f" {signs.separator} ".join(part for part in took if part)), Tone.DIM),)
+    items: list[Item] = [Cells(head, right)]
+    if step.text:
+        text = escaped(step.text) if raw else step.text
+        items.append(Text(text, Tone.CRITICAL if step.failed else Tone.PLAIN, len(indent) + 5))
+    return items
+
+
+def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
+    """The last steps in one line each, for the question whether to approve."""
+    if not trace.steps:
+        return [Text(plain("trace: the platform has no steps for this task"), Tone.DIM)]
+    last = trace.steps[-1]
+    when = f", the last {fmt.ago(look.clock.now() - last.at.at)}" if last.at else ""
+    words = f"trace  {fmt.count(len(trace.steps))} steps{when}"
+    items: list[Item] = [Cells((Cell(plain(words), Tone.DIM),), (Cell(plain("t to read all"), Tone.DIM),))]
+    first = max(0, len(trace.steps) - most)
+    for at, step in enumerate(trace.steps[first:], start=first + 1):
+        text = (step.text or step.name or plain("")).split("\n", 1)[0]
+        items.append(
+            Cells(
+                (
+                    Cell(plain(f"{at:>3} "), Tone.DIM),
+                    Cell(plain(f"{step.kind or 'step'}  "), Tone.ACCENT),
+                    Cell(plain(text), Tone.CRITICAL if step.failed else Tone.PLAIN),
+                )
+            )
+        )
+    return items
+
+
+class TraceScreen(ModalScreen[bool]):
+    """Reads the trace and shows it; `a` goes on to the question whether to approve."""
+
+    DEFAULT_CSS = """
+    TraceScreen { background: $background; }
+    TraceScreen > Vertical { height: 1fr; }
+    TraceScreen .trace--title { background: $panel; }
+    TraceScreen TextPane { height: 1fr; padding: 0 1; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,t", "close", "Back", show=False),
+        Binding("a", "approve", "Approve", show=False, id="tasks.approve"),
+        Binding("r", "read", "Refresh", show=False, id="app.refresh"),
+        Binding("x", "raw", "Raw", show=False, id="list.raw"),
+    ]
+
+    def __init__(self, session: Session, look: Look, task: Task) -> None:
+        super().__init__()
+        self.session = session
+        self.look = look
+        self.subject = task
+        self.trace: Trace | None = None
+        self.failure: ApiError | None = None
+        self._raw = False
+        self.title_line = StatusLine(classes="trace--title")
+        self.pane = TextPane()
+        self.keys_line = StatusLine()
+
+    def compose(self) -> ComposeResult:
+        """Title, steps, keys."""
+        with Vertical():
+            yield self.title_line
+            yield self.pane
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Show what is known and read the trace."""
+        self.title_line.show(
+            [Cell(plain(" TRACE "), Tone.STRONG), Cell(self.subject.title)],
+            [Cell(self.session.names.agent(self.subject.agent), Tone.ACCENT), Cell(plain(" "))],
+        )
+        keys = (("esc", "back"), ("a", "approve"), ("r", "read again"), ("x", "raw"))
+        self.keys_line.show(
+            [
+                cell
+                for key, word in keys
+                for cell in (Cell(plain(f" {key}"), Tone.ACCENT), Cell(plain(f" {word} ")))
+            ]
+        )
+        self.pane.focus()
+        self.action_read()
+
+    def action_read(self) -> None:
+        """Read the trace, once more if it is there already."""
+        self.trace, self.failure = None, None
+        self.show_items()
+        self.run_worker(self._read(), exclusive=True, description="read the trace")
+
+    async def _read(self) -> None:
+        try:
+            self.trace = await self.session.client.task_trace(self.subject.id)
+        except ApiError as error:
+            self.failure = error
+        self.show_items()
+
+    def show_items(self) -> None:
+        """The steps, and beneath them the task itself."""
+        self.pane.show(self._items())
+
+    def _items(self) -> Iterable[Item]:
+        if self.failure is not None:
+            yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
+            yield Text(plain(str(self.failure)), Tone.CRITICAL)
+        elif self.trace is None:
+            yield Text(plain("reading the trace"), Tone.DIM)
+        else:
+            yield from step_items(self.trace, self.look, raw=self._raw)
+            if self.trace.extra and extra_fields(self.trace.extra):
+                yield Gap()
+                yield Heading(plain("Other fields of the answer"))
+                yield Text(escaped(self.trace.extra.decode("utf-8", "replace")), Tone.DIM)
+        yield Gap()
+        yield Heading(plain("Task"))
+        yield from task_details(self.subject, self.look)
+        yield from unknown_fields(self.subject, raw=self._raw)
+
+    def action_raw(self) -> None:
+        """Show hidden characters, or hide them again."""
+        self._raw = not self._raw
+        self.show_items()
+
+    def action_approve(self) -> None:
+        """Go on to the question."""
+        self.dismiss(True)
+
+    def action_close(self) -> None:
+        """Back to the list."""
+        self.dismiss(False)
+
+    def words(self) -> SafeText:
+        """All that the pane says, for tests."""
+        return self.pane.shown

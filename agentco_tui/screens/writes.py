@@ -1,0 +1,201 @@
+"""What the frame does when a person wants to change something: ask first, then tell what became."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from textual.widget import Widget
+
+from agentco_tui import format as fmt
+from agentco_tui.actions.outcome import Kind, Outcome
+from agentco_tui.actions.rights import Denied, Rights
+from agentco_tui.actions.verbs import Verb
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.records import Company, Task, Trace
+from agentco_tui.live.insight import waiting_since
+from agentco_tui.screens import form_plans
+from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.details import budget_fields
+from agentco_tui.screens.dialog import Question, title_of
+from agentco_tui.screens.form import Form, FormPlan
+from agentco_tui.screens.level_cells import priority_cell
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.trace import TraceScreen, summary_items
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.pane_content import Cells, Field, Gap, Item, Text
+from agentco_tui.widgets.tones import Cell, Tone
+
+VERBS = {
+    "tasks.approve": Verb.APPROVE,
+    "tasks.new": Verb.CREATE_TASK,
+    "companies.new": Verb.CREATE_COMPANY,
+    "companies.clone": Verb.CLONE_COMPANY,
+    "agents.limit": Verb.SET_LIMIT,
+    "budget.limit": Verb.SET_LIMIT,
+}
+TRACE_LINES = 4
+"""Steps of the trace that the question shows."""
+
+
+class ApproveQuestion(Question):
+    """Whether to approve one task, with the end of its trace; belongs to the task, not to a row."""
+
+    def __init__(self, session: Session, task: Task, differences: Iterable[Item] = ()) -> None:
+        self.session = session
+        self.look = Look(session.store, session.names, session.clock, session.settings.alerts)
+        self.subject = task
+        self.trace: Trace | None = None
+        self.failure: ApiError | None = None
+        self._differences = tuple(differences)
+        title = title_of(session.settings.profile, "APPROVE", plain("1 task"))
+        super().__init__(title, self._question(), "approve")
+
+    def on_mount(self) -> None:
+        """Read the trace while the person reads the rest."""
+        super().on_mount()
+        self.run_worker(self._read_trace(), description="read the trace")
+
+    async def _read_trace(self) -> None:
+        try:
+            self.trace = await self.session.client.task_trace(self.subject.id)
+        except ApiError as error:
+            self.failure = error
+        self.show_items(self._question())
+
+    def _question(self) -> list[Item]:
+        task, names = self.subject, self.session.names
+        agent = names.agent_of(task.agent)
+        since = waiting_since(task)
+        role = f" ({agent.role})" if agent is not None and agent.role else ""
+        trust = task.trust if task.trust is not None else (agent.trust if agent else None)
+        priority = priority_cell(task.priority)
+        facts: list[Cell] = [
+            Cell(names.company(names.company_of(task)), Tone.STRONG),
+            Cell(plain(f" {signs.separator} {names.agent(task.agent)}{role} {signs.separator} ")),
+            Cell(plain(priority.text.strip()), priority.tone),
+            Cell(plain(f" {signs.separator} waits {self.look.age(since)}")),
+        ]
+        if trust is not None:
+            facts.append(Cell(plain(f" {signs.separator} trust {fmt.trust(trust)}")))
+        items: list[Item] = [*self._differences, Text(task.title, Tone.STRONG), Cells(tuple(facts))]
+        if task.description:
+            items += [Gap(), Text(plain(task.description[:600]))]
+        budget = None
+        if task.agent is not None and task.agent.id is not None:
+            budget = self.session.store.agent_budgets.get(task.agent.id)
+        if budget is not None:
+            items += [Gap(), *budget_fields(budget, self.look)[:1]]
+            spent = f"{fmt.money(budget.spent)} of {fmt.money(budget.limit)}"
+            items.append(Field(plain("budget"), plain(spent)))
+        items.append(Gap())
+        if self.failure is not None:
+            items.append(Text(plain(f"{signs.unknown} trace: {self.failure}"), Tone.WARNING))
+        elif self.trace is None:
+            items.append(Text(plain("reading the trace"), Tone.DIM))
+        else:
+            items += summary_items(self.trace, self.look, TRACE_LINES)
+        return items
+
+    def action_more(self) -> None:
+        """Read the whole trace; from there one comes back to this question."""
+        self.app.push_screen(TraceScreen(self.session, self.look, self.subject))
+
+
+class Writes(Widget):
+    """Approve, create, clone and set a limit, for the frame."""
+
+    session: Session
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """Show a short message."""
+        raise NotImplementedError
+
+    @property
+    def rights(self) -> Rights:
+        """What may be written."""
+        return self.session.desk.rights
+
+    def denial(self, binding_id: str) -> SafeText | None:
+        """Why a write may not be tried; None if it may."""
+        may = self.rights.may(VERBS[binding_id])
+        return may.reason if isinstance(may, Denied) else None
+
+    def _may(self, verb: Verb) -> bool:
+        may = self.rights.may(verb)
+        if isinstance(may, Denied):
+            self.say(may.reason, bad=True)
+            return False
+        return True
+
+    # ---- approving
+
+    def approve(self, task: Task, differences: Iterable[Item] = ()) -> None:
+        """Ask whether to approve a task."""
+        if not self._may(Verb.APPROVE):
+            return
+
+        def then(yes: bool | None) -> None:
+            if yes:
+                self._run(self._approve(task), f"approve {task.id}")
+
+        self.app.push_screen(ApproveQuestion(self.session, task, differences), then)
+
+    async def _approve(self, task: Task) -> None:
+        outcome = await self.session.desk.approve(task)
+        self.tell(outcome)
+        if outcome.kind is Kind.CHANGED and isinstance(outcome.record, Task):
+            items: list[Item] = [
+                Text(plain(f"{signs.warning} it changed since you read it; nothing was sent")),
+                *(
+                    Field(plain(change.field), plain(f"{change.was} {signs.arrow} {change.is_}"))
+                    for change in outcome.differences
+                ),
+                Gap(),
+            ]
+            self.approve(outcome.record, items)
+
+    def tell(self, outcome: Outcome) -> None:
+        """Say what became of a write."""
+        sign = signs.good if outcome.good else signs.warning
+        words = f" (platform: {outcome.words})" if outcome.words else ""
+        self.say(f"{sign} {outcome.title}: {outcome.sentence}{words}", bad=not outcome.good)
+
+    def _run(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self.run_worker(work, group="writes", description=name)
+
+    # ---- forms
+
+    def new_task(self, like: Task | None) -> None:
+        """Ask for a new task."""
+        self._form(Verb.CREATE_TASK, lambda: form_plans.new_task(self.session, like, self.tell))
+
+    def new_company(self) -> None:
+        """Ask for a new company."""
+        self._form(Verb.CREATE_COMPANY, lambda: form_plans.new_company(self.session, self.tell))
+
+    def clone_company(self, company: Company) -> None:
+        """Ask for a company's clone."""
+        self._form(
+            Verb.CLONE_COMPANY, lambda: form_plans.clone_company(self.session, company, self.tell)
+        )
+
+    def set_limit(self, agent_id: str) -> None:
+        """Ask for an agent's new limit."""
+        self._form(Verb.SET_LIMIT, lambda: form_plans.set_limit(self.session, agent_id, self.tell))
+
+    def _form(self, verb: Verb, plan: Callable[[], FormPlan]) -> None:
+        if self._may(verb):
+            self.app.push_screen(Form(plan()))
+
+    def activity_filters(self) -> None:
+        """Ask what of the log to show."""
+        self.app.push_screen(Form(form_plans.activity_filters(self.session, self.rescope_activity)))
+
+    def rescope_activity(self) -> None:
+        """The activity's filters have changed."""
+        raise NotImplementedError
+
+    def export_activity(self) -> None:
+        """Ask where to write the platform's export."""
+        self.app.push_screen(Form(form_plans.export_activity(self.session, self.say)))

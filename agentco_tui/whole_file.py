@@ -1,0 +1,110 @@
+"""A file that appears under its name only once it is whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from agentco_tui.text import safe
+
+
+class WholeFileError(Exception):
+    """It can't be written; `str()` says why."""
+
+
+class FileInTheWayError(WholeFileError):
+    """A file, or something else, has the name already."""
+
+
+@dataclass(slots=True)
+class Target:
+    """What is being written."""
+
+    path: Path
+    file: IO[bytes]
+    written: int = 0
+    """Bytes so far."""
+
+    def write(self, chunk: bytes) -> None:
+        """Add bytes. Raises WholeFileError."""
+        try:
+            self.file.write(chunk)
+        except OSError as error:
+            raise WholeFileError(_cannot(self.path, error)) from None
+        self.written += len(chunk)
+
+
+@contextmanager
+def whole_file(path: Path, *, replace: bool = False) -> Iterator[Target]:
+    """Write a file that gets its name at the end of the block, and not at all if that fails.
+
+    Until then it is a temporary one beside it. What is there already is replaced only with
+    `replace`. Raises FileInTheWayError and WholeFileError.
+    """
+    target = _checked(path, replace=replace)
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        file = beside.open("xb")
+    except OSError as error:
+        raise WholeFileError(_cannot(target, error)) from None
+    try:
+        with file:
+            yield Target(target, file)
+            file.flush()
+            os.fsync(file.fileno())
+        _take_name(beside, target, replace=replace)
+    except OSError as error:
+        raise WholeFileError(_cannot(target, error)) from None
+    finally:
+        with suppress(FileNotFoundError):
+            beside.unlink()
+
+
+def _checked(path: Path, *, replace: bool) -> Path:
+    try:
+        # Through a link, so that with `replace` the link stays and what it names is replaced.
+        target = path.expanduser().resolve()
+        if target.is_dir():
+            raise FileInTheWayError(f"{_name(target)} is a folder: name a file in it")
+        if target.exists() and not target.is_file():
+            raise FileInTheWayError(f"{_name(target)} is no ordinary file")
+        if target.exists() and not replace:
+            raise _in_the_way(target)
+        if not target.parent.is_dir():
+            raise WholeFileError(f"there is no folder {_name(target.parent)}")
+    except (OSError, RuntimeError, ValueError):
+        raise WholeFileError("that names no file that can be made") from None
+    return target
+
+
+def _take_name(beside: Path, target: Path, *, replace: bool) -> None:
+    if replace:
+        beside.replace(target)
+        return
+    try:
+        # Unlike a rename, a link never replaces a file that has appeared meanwhile.
+        target.hardlink_to(beside)
+    except FileExistsError:
+        raise _in_the_way(target) from None
+    except OSError:
+        # A file system without links (FAT, some network shares).
+        if target.exists():
+            raise _in_the_way(target) from None
+        beside.replace(target)
+
+
+def _in_the_way(target: Path) -> FileInTheWayError:
+    return FileInTheWayError(f"{_name(target)} exists: choose another name")
+
+
+def _cannot(target: Path, error: OSError) -> str:
+    return f"{_name(target)} cannot be written: {error.strerror}"
+
+
+def _name(path: Path) -> str:
+    return safe(str(path), 200)

@@ -1,0 +1,97 @@
+"""What a text pane shows: headings, labelled fields and running text, broken to a width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agentco_tui.text import SafeText, fit, plain, signs, wrap
+from agentco_tui.widgets.status_line import cut, lay_out
+from agentco_tui.widgets.tones import Cell, Tone
+
+Line = tuple[Cell, ...]
+
+LABEL_WIDTH = 13
+"""Columns of a field's label, the gap behind it included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line that names what follows."""
+
+    text: SafeText
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A label and what it says, broken over several lines where it must be."""
+
+    label: SafeText
+    value: SafeText
+    tone: Tone = Tone.PLAIN
+    label_width: int = LABEL_WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Running text, broken at the width and at its own line ends."""
+
+    text: SafeText
+    tone: Tone = Tone.PLAIN
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """One line of cells, cut at the width; `right` stands at the right edge."""
+
+    left: tuple[Cell, ...]
+    right: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An empty line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A thin line over the whole width."""
+
+
+Item = Heading | Field | Text | Cells | Gap | Rule
+
+
+def broken(items: Iterable[Item], width: int) -> list[Line]:
+    """The items as lines of at most `width` columns."""
+    lines: list[Line] = []
+    for item in items:
+        match item:
+            case Heading(text):
+                lines.append((Cell(fit(text, width), Tone.ACCENT),))
+            case Field():
+                lines.extend(_field(item, width))
+            case Text(text, tone, indent):
+                margin = plain(" " * indent)
+                lines.extend(
+                    (Cell(margin), Cell(line, tone)) for line in wrap(text, max(1, width - indent))
+                )
+            case Cells(left, right):
+                lines.append(lay_out(left, right, width) if right else tuple(cut(left, width)))
+            case Gap():
+                lines.append(())
+            case Rule():
+                lines.append((Cell(plain(signs.rule * width), Tone.DIM),))
+    return lines
+
+
+def _field(field: Field, width: int) -> Sequence[Line]:
+    label_width = min(field.label_width, width // 2)
+    label = Cell(fit(field.label, label_width - 1), Tone.DIM)
+    blank = Cell(plain(" " * label_width))
+    gap = Cell(plain(" "))
+    values = wrap(field.value, max(1, width - label_width)) or [plain("")]
+    return [
+        (label, gap, Cell(line, field.tone)) if first else (blank, Cell(line, field.tone))
+        for first, line in ((at == 0, line) for at, line in enumerate(values))
+    ]

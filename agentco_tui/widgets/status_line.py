@@ -1,0 +1,131 @@
+"""One line of cells, some to the left and some to the right, that repaints only what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+
+from agentco_tui.text import SafeText, cell_width, fit, plain
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, Toned, columns
+
+GAP = 2
+"""Columns kept free between what stands left and what stands right."""
+
+
+class StatusLine(Toned):
+    """A header, a row of tabs, a panel's title or a row of keys."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; width: 1fr; }
+    """
+
+    @dataclass
+    class Pressed(Message):
+        """A cell with a key was clicked."""
+
+        line: StatusLine
+        key: str
+
+        @property
+        def control(self) -> StatusLine:
+            """The line, for `@on` selectors."""
+            return self.line
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._left: tuple[Cell, ...] = ()
+        self._right: tuple[Cell, ...] = ()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """One line."""
+        return 1
+
+    def show(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
+        """Draw these cells; only the columns that differ from what stands there are painted."""
+        if tuple(left) == self._left and tuple(right) == self._right:
+            return
+        width = self.size.width
+        before = self._laid_out(width)
+        self._left, self._right = tuple(left), tuple(right)
+        if not width:
+            self.refresh()
+            return
+        first, last = differing(before, self._laid_out(width))
+        if first is not None:
+            self.refresh(Region(first, 0, last - first, 1))
+
+    @property
+    def shown(self) -> SafeText:
+        """What the line says now, without its colours."""
+        return plain("".join(cell.text for cell in self._laid_out(self.size.width)))
+
+    def _laid_out(self, width: int) -> tuple[Cell, ...]:
+        return lay_out(self._left, self._right, width)
+
+    def render_line(self, y: int) -> Strip:
+        """The line as Textual wants it."""
+        cells = self._laid_out(self.size.width)
+        return Strip([Segment(cell.text, self.tone_style(cell.tone)) for cell in cells])
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which cell was clicked."""
+        at = 0
+        for cell in self._laid_out(self.size.width):
+            at += cell_width(cell.text)
+            if event.x < at:
+                if isinstance(cell, Pressable):
+                    self.post_message(self.Pressed(self, cell.key))
+                return
+
+
+def lay_out(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Cell, ...]:
+    """Cells for exactly `width` columns; what stands left gives way first, cut with a sign."""
+    if width <= 0:
+        return ()
+    kept = list(right)
+    while kept and columns(kept) > width:
+        kept.pop(0)
+    room = width - columns(kept) - (GAP if kept else 0)
+    cells = cut(left, max(0, room))
+    fill = width - columns(cells) - columns(kept)
+    return (*cells, Cell(plain(" " * fill)), *kept)
+
+
+def cut(cells: Sequence[Cell], room: int) -> list[Cell]:
+    """As many cells as fit into `room` columns, the last one cut with a sign."""
+    taken: list[Cell] = []
+    for cell in cells:
+        width = cell_width(cell.text)
+        if width <= room:
+            taken.append(cell)
+            room -= width
+            continue
+        if room > 0:
+            taken.append(replace(cell, text=fit(cell.text, room)))
+        break
+    return taken
+
+
+def differing(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:
+    """The first column that differs and the one after the last; (None, 0) if none does."""
+    old, new = _flat(before), _flat(after)
+    if len(old) != len(new):
+        return 0, max(len(old), len(new))
+    changed = [at for at, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
+    return (changed[0], changed[-1] + 1) if changed else (None, 0)
+
+
+def _flat(cells: Sequence[Cell]) -> list[tuple[str, Tone]]:
+    """One entry a column; the second column of a wide character repeats it."""
+    return [
+        (character, cell.tone)
+        for cell in cells
+        for character in cell.text
+        for _ in range(cell_width(plain(character)))
+    ]

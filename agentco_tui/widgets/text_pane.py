@@ -1,0 +1,83 @@
+"""A pane of lines that can be scrolled and repaints only the lines that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from agentco_tui.text import SafeText, plain
+from agentco_tui.widgets.pane_content import Item, Line, broken
+from agentco_tui.widgets.tones import Toned
+
+
+class TextPane(Toned, ScrollView, can_focus=True):
+    """Shows items (headings, fields, text) broken to its width."""
+
+    DEFAULT_CSS = """
+    TextPane { scrollbar-size-vertical: 1; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll_down", "Down", show=False),
+        Binding("k,up", "scroll_up", "Up", show=False),
+        Binding("g,home", "scroll_home", "Top", show=False),
+        Binding("G,end", "scroll_end", "Bottom", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._items: tuple[Item, ...] = ()
+        self._lines: list[Line] = []
+        self._broken_at = 0
+
+    def show(self, items: Iterable[Item], *, top: bool = False) -> None:
+        """Show these items; with `top` from their first line, else where the pane stands."""
+        self._items = tuple(items)
+        self._break()
+        if top:
+            self.scroll_home(animate=False, immediate=True)
+
+    @property
+    def shown(self) -> SafeText:
+        """All lines of the pane without their colours, also those scrolled out of sight."""
+        return SafeText("\n".join("".join(cell.text for cell in line) for line in self._lines))
+
+    def _break(self) -> None:
+        width = self.scrollable_content_region.width
+        if width <= 0:
+            return
+        before, self._lines = self._lines, broken(self._items, width)
+        self._broken_at = width
+        size = Size(width, len(self._lines))
+        if size != self.virtual_size:
+            self.virtual_size = size
+            self.refresh()
+            return
+        top = self.scroll_offset.y
+        for at in range(top, min(top + self.size.height, len(self._lines))):
+            if before[at] != self._lines[at]:
+                self.refresh(Region(0, at - top, width, 1))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Break the lines anew where the width has changed."""
+        if self.scrollable_content_region.width != self._broken_at:
+            self._break()
+
+    def render_line(self, y: int) -> Strip:
+        """One line as Textual wants it."""
+        at = y + self.scroll_offset.y
+        width = self.size.width
+        base = self.rich_style
+        if at >= len(self._lines):
+            return Strip.blank(width, base)
+        segments = [Segment(cell.text, self.tone_style(cell.tone)) for cell in self._lines[at]]
+        return Strip([*segments, Segment(plain(""), base)]).adjust_cell_length(width, base)

@@ -1,0 +1,160 @@
+"""What needs a person, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+
+from agentco_tui.api.records import (
+    Agent,
+    AgentState,
+    Alert,
+    Budget,
+    BudgetScope,
+    Moment,
+    Ref,
+    Severity,
+    Task,
+    TaskState,
+)
+from agentco_tui.live.insight import (
+    Level,
+    alert_level,
+    budget_level,
+    in_scope,
+    needs,
+    priority_rank,
+    task_level,
+    waits_for_person,
+)
+from agentco_tui.text import plain
+
+NOW = 1_000_000.0
+MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    warn_percent: Decimal = Decimal(80)
+    critical_percent: Decimal = Decimal(100)
+    waiting_warning: float = 15 * MINUTE
+    waiting_critical: float = 60 * MINUTE
+
+
+LIMITS = Limits()
+
+
+def task(id: str, minutes: float | None, priority: str | None = "medium") -> Task:
+    return Task(
+        id=id,
+        title=plain(id),
+        state=TaskState.PENDING,
+        priority=None if priority is None else plain(priority),
+        created=None if minutes is None else Moment(NOW - minutes * MINUTE),
+    )
+
+
+def budget(id: str, share: str | None, scope: BudgetScope = BudgetScope.AGENT) -> Budget:
+    return Budget(id=id, scope=scope, share=None if share is None else Decimal(share))
+
+
+def test_a_task_is_as_urgent_as_its_wait_and_sooner_if_its_priority_says_so() -> None:
+    assert task_level(task("t", 5), NOW, LIMITS) is Level.OK
+    assert task_level(task("t", 15), NOW, LIMITS) is Level.WARNING
+    assert task_level(task("t", 60), NOW, LIMITS) is Level.CRITICAL
+    assert task_level(task("t", 0, "urgent"), NOW, LIMITS) is Level.WARNING
+    assert task_level(task("t", 20, "URGENT"), NOW, LIMITS) is Level.CRITICAL
+    assert task_level(task("t", None), NOW, LIMITS) is Level.UNKNOWN
+
+
+def test_priority_words_are_ranked_and_unknown_ones_stand_in_the_middle() -> None:
+    ranks = [priority_rank(word) for word in ("urgent", "High", "medium", "whatever", "low")]
+    assert ranks == sorted(ranks)
+    assert priority_rank(None) == priority_rank("whatever")
+    assert priority_rank("priority_high") == priority_rank("high")
+
+
+@pytest.mark.parametrize(
+    ("share", "level"),
+    [
+        ("0.79", Level.OK),
+        ("0.8", Level.WARNING),
+        ("0.999", Level.WARNING),
+        ("1", Level.CRITICAL),
+        ("1.4", Level.CRITICAL),
+        (None, Level.UNKNOWN),
+    ],
+)
+def test_a_budget_is_judged_by_its_share(share: str | None, level: Level) -> None:
+    assert budget_level(budget("a", share), LIMITS) is level
+
+
+def test_no_limit_is_no_worry_and_the_platforms_own_warning_point_counts() -> None:
+    assert budget_level(Budget(id="a", scope=BudgetScope.AGENT, unlimited=True), LIMITS) is Level.OK
+    early = Budget(
+        id="a", scope=BudgetScope.AGENT, share=Decimal("0.6"), warn_at=Decimal("0.5")
+    )
+    assert budget_level(early, LIMITS) is Level.WARNING
+
+
+def test_a_closed_alert_needs_nobody() -> None:
+    alert = Alert(id="a", text=plain("x"), severity=Severity.CRITICAL)
+    assert alert_level(alert) is Level.CRITICAL
+    assert alert_level(Alert(id="a", text=plain("x"), severity=Severity.CRITICAL, open=False)) is (
+        Level.OK
+    )
+    assert alert_level(Alert(id="a", text=plain("x"))) is Level.WARNING
+    assert alert_level(Alert(id="a", text=plain("x"), share=Decimal(2))) is Level.CRITICAL
+
+
+def test_what_is_past_waiting_does_not_wait() -> None:
+    assert waits_for_person(task("t", 1))
+    assert not waits_for_person(Task(id="t", title=plain("t"), state=TaskState.DONE))
+    assert waits_for_person(Task(id="t", title=plain("t")))
+    assert not waits_for_person(
+        Task(id="t", title=plain("t"), state=TaskState.PENDING, needs_approval=False)
+    )
+
+
+def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -> None:
+    found = needs(
+        pending=[task("waits long", 300), task("high", 90, "high"), task("new", 1)],
+        budgets=[
+            budget("ag_1", "0.85"),
+            budget("ag_2", "1.2"),
+            budget("cmp_1", "1.01", BudgetScope.COMPANY),
+        ],
+        alerts=[
+            Alert(
+                id="al_1",
+                text=plain("ag_1 is out of money"),
+                severity=Severity.CRITICAL,
+                agent=Ref(id="ag_1"),
+            ),
+            Alert(id="al_2", text=plain("odd spending"), severity=Severity.WARNING),
+        ],
+        agents=[Agent(id="ag_9", state=AgentState.ERROR), Agent(id="ag_1")],
+        now=NOW,
+        limits=LIMITS,
+    )
+    assert [need.record.id for need in found] == [
+        "cmp_1",
+        "high",
+        "ag_2",
+        "ag_1",
+        "waits long",
+        "al_2",
+        "ag_9",
+    ]
+    assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
+    assert len({need.key for need in found}) == len(found)
+
+
+def test_scope_hides_other_companies_and_nothing_else() -> None:
+    assert in_scope(Ref(id="cmp_1"), None)
+    assert in_scope(Ref(id="cmp_1"), "cmp_1")
+    assert not in_scope(Ref(id="cmp_2"), "cmp_1")
+    assert in_scope(None, "cmp_1")
+    assert in_scope(Ref(name=plain("Acme")), "cmp_1")

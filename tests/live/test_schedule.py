@@ -1,0 +1,74 @@
+"""When a feed is due."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.api.errors import RateLimited, TimedOut
+from agentco_tui.live.feeds import ALWAYS, FeedName, Pace, paces
+from agentco_tui.live.schedule import (
+    BACK_OFF_CEILING,
+    JITTER,
+    LONGEST_WAIT_ASKED,
+    after_answer,
+    after_failure,
+    interval,
+)
+from agentco_tui.text import plain
+
+seeds = st.integers(0, 2**32)
+
+
+def test_a_slow_feed_waits_longer_and_one_that_is_off_is_never_due() -> None:
+    refresh, slow = interval(Pace.REFRESH, 5.0), interval(Pace.SLOW, 5.0)
+    assert refresh == 5.0
+    assert slow is not None
+    assert slow > refresh
+    assert interval(Pace.OFF, 5.0) is None
+
+
+@given(st.floats(0.5, 60), st.floats(0, 100), seeds)
+def test_a_feed_is_never_asked_sooner_than_wished_less_the_jitter(
+    wished: float, took: float, seed: int
+) -> None:
+    delay, slowed = after_answer(wished, took, Random(seed))
+    assert delay >= wished * (1 - JITTER)
+    assert slowed == (took * 4 > wished)
+    if not slowed:
+        assert delay <= wished * (1 + JITTER)
+
+
+@given(st.integers(1, 10_000), st.floats(0.5, 20), seeds)
+def test_back_off_grows_to_the_ceiling_and_no_further(
+    failures: int, refresh: float, seed: int
+) -> None:
+    error = TimedOut(plain("no answer"))
+    delay = after_failure(error, failures, refresh, Random(seed))
+    assert 0 < delay <= BACK_OFF_CEILING
+
+
+@given(st.floats(0, 1e9), seeds)
+def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int) -> None:
+    error = RateLimited(plain("slow down"), retry_after=asked)
+    delay = after_failure(error, 1, 5.0, Random(seed))
+    assert delay >= min(asked, LONGEST_WAIT_ASKED)
+    assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)
+
+
+@pytest.mark.parametrize(
+    "screen", ["overview", "companies", "agents", "tasks", "budget", "activity"]
+)
+def test_what_the_tabs_count_is_polled_on_every_screen(screen: str) -> None:
+    wanted = paces(screen)
+    assert set(wanted) == set(FeedName)
+    assert all(wanted[feed] is not Pace.OFF for feed in ALWAYS)
+
+
+def test_all_tasks_are_polled_only_where_they_are_shown() -> None:
+    assert paces("tasks")[FeedName.TASKS] is Pace.OFF
+    assert paces("tasks", all_tasks=True)[FeedName.TASKS] is Pace.REFRESH
+    assert paces("companies")[FeedName.BUDGET] is Pace.OFF
