@@ -20,9 +20,13 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Cash:
-    """A sum in micro-dollars; None where there is no limit."""
+    """A sum in micro-dollars; None where there is no limit.
+
+    `rest` marks what is left of a limit: below nothing, some platforms send 0 (SHAPES D).
+    """
 
     micros: int | None
+    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,20 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """A priority or a level, which some platforms write as a number or in capitals."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """A trust score from 0 to 100; 0 means that nobody has rated it yet."""
+
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
 class Free:
     """Data whose keys belong to somebody else, such as the arguments of a tool."""
 
@@ -77,8 +95,8 @@ def company_fields(company: Company) -> Fields:
 
 
 def remaining(spent: int, limit: int | None) -> Cash:
-    """What is left, never below nothing; None without a limit."""
-    return Cash(None if limit is None else max(0, limit - spent))
+    """What is left of a limit; None without one."""
+    return Cash(None if limit is None else limit - spent, rest=True)
 
 
 def agent_fields(agent: Agent) -> Fields:
@@ -88,7 +106,7 @@ def agent_fields(agent: Agent) -> Fields:
         "name": agent.name,
         "role": agent.role,
         "company": Link(agent.company.id, agent.company.name),
-        "trust_score": agent.trust,
+        "trust_score": Trust(agent.trust),
         "budget_remaining": remaining(agent.spent, agent.limit),
         "status": Word(agent.status),
         "pause_reason": agent.pause_reason,
@@ -106,7 +124,7 @@ def task_fields(state: State, task: Task) -> Fields:
         "title": task.title,
         "description": fill(task.story.why, particulars(state, task)),
         "status": Word(task.status),
-        "priority": task.priority,
+        "priority": Rank(task.priority),
         "company": Link(task.agent.company.id, task.agent.company.name),
         "agent": Link(task.agent.id, task.agent.name),
         "estimated_cost": Cash(task.estimate),
@@ -125,7 +143,7 @@ def entry_fields(entry: Entry) -> Fields:
     return {
         "id": entry.id,
         "timestamp": When(entry.at),
-        "level": entry.level,
+        "level": Rank(entry.level),
         "action": entry.action,
         "message": entry.message,
         "company": Link(company.id, company.name) if company else None,
@@ -140,7 +158,7 @@ def alert_fields(alert: Alert) -> Fields:
     """A budget alert."""
     return {
         "id": alert.id,
-        "severity": alert.severity,
+        "severity": Rank(alert.severity),
         "type": "budget_threshold",
         "message": alert.message,
         "status": Word("open" if alert.resolved is None else "resolved"),
@@ -225,7 +243,7 @@ def trace_steps(state: State, task: Task) -> list[Fields]:
             at = task.decided + 4.0
         is_last = turn == len(beats)
         # Spread over the steps by a fixed pattern, so that a later look gives the same numbers.
-        duration = 0.4 + (task.number * 7 + turn * 13) % 70 / 10
+        duration = round(0.4 + (task.number * 7 + turn * 13) % 70 / 10, 1)
         calls = beat.kind == "tool_call"
         step_id = f"{task.id}-s{turn}"
         steps.append(

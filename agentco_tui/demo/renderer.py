@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from agentco_tui.demo.styles import dress
 R = TypeVar("R")
 _KEPT_RECORDS = 400_000
 _KEPT_LISTS = 64
+_LOG_USUAL, _LOG_MOST = 500, 5_000
+"""Entries of the log in one answer: without `limit`, and at most. Nothing says so (SHAPES E)."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -62,7 +64,7 @@ class Renderer:
         kept = self._lists.get(key)
         if kept is not None and kept[0] == revision:
             return kept[1]
-        page = self._page([identify(row)[0] for row in rows], ask)
+        page = self._page(kind, [identify(row)[0] for row in rows], ask)
         sent = rows[page.start : page.end]
         made = self.shape.listing(
             kind, [self._raw(kind, row, identify, fields) for row in sent], page, ask
@@ -88,29 +90,28 @@ class Renderer:
         kept = self._records.get((kind, record_id))
         if kept is not None and kept[0] == version:
             return kept[1]
-        raw = msgspec.Raw(_encoder.encode(self.record(kind, fields(row))))
+        told = fields(row)
+        record = self.record(kind, told)
+        if self.shape.in_list is not None:
+            record = self.shape.in_list(kind, told, record)
+        raw = msgspec.Raw(_encoder.encode(record))
         if len(self._records) >= _KEPT_RECORDS:
             self._records.clear()
         self._records[kind, record_id] = (version, raw)
         return raw
 
-    def _page(self, ids: Sequence[str], ask: Ask) -> Page:
+    def _page(self, kind: str, ids: Sequence[str], ask: Ask) -> Page:
         total = len(ids)
         asked = _whole(ask.get("limit", "per_page", "page_size", "pageSize", "size"), "limit")
         if self.shape.paging == "none":
-            size = max(1, total if asked is None else min(asked, 500))
+            usual = _LOG_USUAL if kind == "activity" else total
+            size = max(1, usual if asked is None else min(asked, _LOG_MOST))
             start = 0
         else:
             size = min(asked or self.shape.page_size, self.shape.page_size)
             start = min(total, self._start(ids, ask, size))
         end = min(total, start + size)
-        return Page(
-            start,
-            size,
-            total,
-            last_id=ids[end - 1] if end > start else "",
-            first_id=ids[start] if end > start else "",
-        )
+        return Page(start, size, total, tuple(ids[start:end]))
 
     def _start(self, ids: Sequence[str], ask: Ask, size: int) -> int:
         match self.shape.paging:
@@ -130,11 +131,6 @@ class Renderer:
                 return 0 if not cursor else _from_cursor(ids, cursor)
 
 
-def cursor_after(page: Page) -> str:
-    """An opaque cursor for the rows after a page: base64, with `=` and at times `+` or `/`."""
-    return base64.b64encode(f"{page.end}>{page.last_id}".encode()).decode()
-
-
 def encode(body: Json) -> bytes:
     """JSON as bytes; bytes are passed through."""
     return body if isinstance(body, bytes) else _encoder.encode(body)
@@ -143,7 +139,7 @@ def encode(body: Json) -> bytes:
 def _from_cursor(ids: Sequence[str], cursor: str) -> int:
     try:
         place, _, last_id = base64.b64decode(cursor, validate=True).decode().partition(">")
-        return _position(ids, last_id, int(place))
+        return _position(ids, last_id.removesuffix("?~"), int(place))
     except (binascii.Error, UnicodeDecodeError, ValueError) as error:
         raise Refusal(400, "invalid_cursor", "the cursor is not valid") from error
 
@@ -164,8 +160,3 @@ def _whole(text: str | None, name: str, least: int = 1) -> int | None:
         words = f"must be a whole number from {least}"
         raise Refusal(422, "invalid_query", "Validation error", ((name, words),))
     return int(text)
-
-
-def to_any(value: Any) -> Json:
-    """Encoded rows as plain data, for envelopes that must look inside."""
-    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value

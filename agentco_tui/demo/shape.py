@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,9 +94,8 @@ class Page:
     start: int
     size: int
     total: int
-    last_id: str = ""
-    """The id of the last row on this page."""
-    first_id: str = ""
+    ids: tuple[str, ...] = ()
+    """The ids of the rows on this page."""
 
     @property
     def number(self) -> int:
@@ -113,6 +113,12 @@ class Page:
         return min(self.total, self.start + self.size)
 
     @property
+    def cursor(self) -> str:
+        """An opaque cursor for what follows: base64, at times with `+`, `/` and `=`."""
+        last_id = self.ids[-1] if self.ids else ""
+        return base64.b64encode(f"{self.end}>{last_id}?~".encode()).decode()
+
+    @property
     def more(self) -> bool:
         """Whether rows follow after this page."""
         return self.end < self.total
@@ -120,7 +126,12 @@ class Page:
 
 Rows = Sequence[Json]
 Listing = Callable[[str, Rows, Page, Ask], Out]
-Reshape = Callable[[str, Fields, dict[str, Json]], dict[str, Json] | list[Json] | str | None]
+Reshape = Callable[[str, Fields, Json], Json]
+"""Takes the kind, the neutral fields and the dressed record; gives what is sent."""
+
+
+Approved = Callable[[Json, Fields, Style], Out]
+"""Takes the dressed record, its neutral fields and the style."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +142,7 @@ class Shape:
     listing: Listing
     single: Callable[[str, Json], Json]
     refuse: Callable[[Refusal], Out]
-    approved: Callable[[dict[str, Json], Fields, Style], Out]
-    """Takes the dressed record, its neutral fields and the style."""
+    approved: Approved
     trace: Callable[[list[Fields], Fields, Style], Json]
     """Takes the steps and the task, neutral, and the style."""
     style: Style = field(default_factory=Style)
@@ -140,4 +150,6 @@ class Shape:
     """none, page, page0, offset, cursor, after, token: how the next page is asked for."""
     page_size: int = 25
     reshape: Reshape | None = None
-    """A last change of a dressed record; None from it drops nothing, it is sent as null."""
+    """A last change of every dressed record."""
+    in_list: Reshape | None = None
+    """A change of records in lists only: list and detail of one thing may differ (SHAPES B)."""

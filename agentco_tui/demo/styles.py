@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 
-from agentco_tui.demo.fields import Cash, Fields, Free, Link, Share, When, Word
+from agentco_tui.demo.fields import Cash, Fields, Free, Link, Rank, Share, Trust, When, Word
 from agentco_tui.demo.model import CENT, DOLLAR
 
 Json = Any
@@ -22,10 +22,10 @@ Json = Any
 class Style:
     """The choices of a platform below the level of envelopes.
 
-    keys: snake, camel, kebab, pascal. money: units, text, cents, cents_text, micros, micros_text,
-    object. times: z, offset, naive, spaced, epoch, epoch_float, epoch_ms, http. links: flat, ids,
-    nested, named. share: (field name, "percent" | "ratio" | "text"), None leaves it out.
-    no_limit: what stands for "no limit".
+    keys: snake, camel, kebab, pascal. money: units, usd, text, cents, cents_text, micros,
+    micros_text, object, value. times: z, offset, naive, spaced, epoch, epoch_float, epoch_ms,
+    http. links: flat, ids, nested, named. share: (field name, "percent" | "ratio" | "text"), None
+    leaves it out. trust: hundred, unit, word. no_limit: what stands for "no limit".
     """
 
     keys: str = "snake"
@@ -36,8 +36,11 @@ class Style:
     nulls: bool = True
     numbers_as_text: bool = False
     no_limit: Json = None
-    words: Mapping[str, str] = field(default_factory=dict)
+    trust: str = "hundred"
+    words: Mapping[str, Json] = field(default_factory=dict)
     status_object: bool = False
+    rest_below_zero: bool = False
+    """Whether what is left of a limit may be negative."""
     names: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     """For each kind of record (or "*"), other names for fields; None leaves a field out."""
 
@@ -78,6 +81,15 @@ def moment(at: float | None, times: str) -> Json:
     return bare.isoformat(timespec="milliseconds" if bare.microsecond else "seconds") + "Z"
 
 
+_SUFFIX = {
+    "usd": "_usd",
+    "cents": "_cents",
+    "cents_text": "_cents",
+    "micros": "_micros",
+    "micros_text": "_micros",
+}
+
+
 def _number(micros: int) -> int | float:
     return micros // DOLLAR if micros % DOLLAR == 0 else micros / DOLLAR
 
@@ -85,15 +97,15 @@ def _number(micros: int) -> int | float:
 def cash(name: str, micros: int | None, style: Style) -> dict[str, Json]:
     """A sum under the name that tells its unit."""
     kind = style.money
-    suffix = {"cents": "_cents", "cents_text": "_cents", "micros": "_micros"}.get(
-        kind, "_micros" if kind == "micros_text" else ""
-    )
+    suffix = _SUFFIX.get(kind, "")
     if micros is None:
         return {name + suffix: style.no_limit}
     # Cents are rounded half up, as ledgers do.
     cents = (micros + CENT // 2) // CENT
-    if kind == "units":
-        return {name: _number(micros)}
+    if kind in {"units", "usd"}:
+        return {name + suffix: _number(micros)}
+    if kind == "value":
+        return {name: {"value": _number(micros), "currency": "usd"}}
     if kind == "text":
         return {name: f"{cents // 100}.{cents % 100:02d}"}
     if kind == "object":
@@ -128,6 +140,15 @@ def part(name: str, value: float | None, style: Style) -> dict[str, Json]:
     return {shown: f"{whole}%" if form == "text" else whole}
 
 
+def trust(score: int, style: Style) -> Json:
+    """A trust score; SHAPES G: 0 to 100, 0 to 1, or a word."""
+    if style.trust == "unit":
+        return score / 100
+    if style.trust == "word":
+        return "green" if score >= 75 else "amber" if score >= 50 else "red" if score else None
+    return score
+
+
 def dress(kind: str, fields: Fields, style: Style) -> dict[str, Json]:
     """The record as a platform of this style would send it."""
     names = {**style.names.get("*", {}), **style.names.get(kind, {})}
@@ -137,7 +158,9 @@ def dress(kind: str, fields: Fields, style: Style) -> dict[str, Json]:
         if name is None:
             continue
         match value:
-            case Cash(micros):
+            case Cash(micros, rest):
+                if rest and micros is not None and not style.rest_below_zero:
+                    micros = max(0, micros)
                 dressed |= cash(name, micros, style)
             case When(at):
                 dressed[name] = moment(at, style.times)
@@ -148,6 +171,10 @@ def dress(kind: str, fields: Fields, style: Style) -> dict[str, Json]:
             case Word(word):
                 spelled = style.words.get(word, word)
                 dressed[name] = {"state": spelled} if style.status_object else spelled
+            case Rank(word):
+                dressed[name] = style.words.get(word, word)
+            case Trust(score):
+                dressed[name] = trust(score, style)
             case _:
                 dressed[name] = value
     return {
