@@ -64,6 +64,8 @@ class Settler:
         """
         began = self._clock.monotonic()
         told = answer.receipt.record if answer.receipt else None
+        if told is not None and told.id != case.subject.task_id:
+            told = None  # the record of the approval, not of the task
         for tries, pause in enumerate(self._waits.pauses()):
             case.report(Step.CONFIRMING, answer.told, tries)
             sight = await sight_of(self._reader, case.subject, case.spacing)

@@ -1,0 +1,56 @@
+"""At a start: what earlier runs left without an outcome is settled by reading, and told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from agentco_tui.actions.approve import Approver
+from agentco_tui.actions.companies import CompanyWriter
+from agentco_tui.actions.create_task import TaskCreator
+from agentco_tui.actions.journal import Attempt
+from agentco_tui.actions.limit import LimitSetter
+from agentco_tui.actions.outcome import Outcome
+from agentco_tui.actions.verbs import Verb
+
+Told = Callable[[Attempt, Outcome], None]
+
+
+class TakeUp:
+    """Settles what this origin and profile left open; nothing is ever sent here."""
+
+    def __init__(
+        self,
+        approver: Approver,
+        tasks: TaskCreator,
+        companies: CompanyWriter,
+        limits: LimitSetter,
+    ) -> None:
+        self._pen = approver.desk.pen
+        self._by_verb: dict[str, Callable[[Attempt], Awaitable[Outcome]]] = {
+            Verb.APPROVE: approver.take_up,
+            Verb.CREATE_TASK: tasks.take_up,
+            Verb.CREATE_COMPANY: companies.take_up,
+            Verb.CLONE_COMPANY: companies.take_up,
+            Verb.SET_LIMIT: limits.take_up,
+        }
+
+    async def open_attempts(self) -> list[Attempt]:
+        """What was left behind, oldest first. Raises JournalError."""
+        return [left for left in await self._pen.left_behind() if left.verb in self._by_verb]
+
+    async def run(self, told: Told) -> int:
+        """Settle all that was left behind, calling `told` for each as soon as it is known.
+
+        Returns how many there were; as long as the platform is away, it doesn't return. Raises
+        JournalError.
+        """
+        left = await self.open_attempts()
+
+        async def settle(attempt: Attempt) -> None:
+            told(attempt, await self._by_verb[attempt.verb](attempt))
+
+        async with asyncio.TaskGroup() as group:
+            for attempt in left:
+                group.create_task(settle(attempt))
+        return len(left)

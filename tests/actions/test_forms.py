@@ -1,0 +1,78 @@
+"""What forms say before anything is sent, and what the platform's refusals say beside fields."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.actions.field_messages import beside
+from agentco_tui.actions.form_checks import (
+    CompanyForm,
+    TaskForm,
+    check_clone,
+    check_company,
+    check_limit,
+    check_task,
+)
+from agentco_tui.text import plain
+
+
+def test_a_whole_form_has_no_problems() -> None:
+    form = TaskForm(company_id="c", title="Do it", agent_id="a", priority="high")
+    assert check_task(form) == {}
+    assert check_company(CompanyForm(name="Acme", template="shop", mission="Sell\nthings")) == {}
+    assert check_clone(CompanyForm(name="Acme 2", mission="Sell more")) == {}
+
+
+def test_every_field_that_is_missing_says_so() -> None:
+    assert set(check_task(TaskForm(company_id="", title=" ", agent_id="", priority=""))) == {
+        "company_id", "title", "agent_id", "priority",
+    }  # fmt: skip
+    assert set(check_company(CompanyForm(name="", mission="", template=""))) == {
+        "name", "template", "mission",
+    }  # fmt: skip
+    assert set(check_clone(CompanyForm(name="", mission=""))) == {"name", "mission"}
+
+
+@pytest.mark.parametrize("title", ["two\nlines", "a\x1b[31m", "x" * 501, "a\ud800", "a\u2028b"])
+def test_a_title_is_one_line_of_text(title: str) -> None:
+    form = TaskForm(company_id="c", title=title, agent_id="a", priority="high")
+    assert set(check_task(form)) == {"title"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "limit"),
+    [("0", "0"), (" 250 ", "250"), ("99.50", "99.50"), (".5", "0.5"), ("7.", "7"), ("007", "7")],
+)
+def test_limits(typed: str, limit: str) -> None:
+    assert check_limit(typed) == Decimal(limit)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "-1", "\u22125", "1,250", "1e3", "NaN", "inf", "$5", "٣", "1.2.3", "1" * 13, "0.1234567"],
+)
+def test_what_is_no_limit(typed: str) -> None:
+    assert isinstance(check_limit(typed), str)
+
+
+@given(st.text())
+def test_any_text_is_a_limit_or_a_sentence(typed: str) -> None:
+    found = check_limit(typed)
+    assert isinstance(found, str) or (found.is_finite() and found >= 0)
+
+
+def test_messages_find_their_fields() -> None:
+    told = [
+        (plain("agentId"), plain("no such agent")),
+        (plain("body.title"), plain("too long")),
+        (plain("/data/attributes/title"), plain("too dull")),
+        (plain("colour"), plain("is unknown")),
+        (plain(""), plain("in general")),
+    ]
+    by_field, others = beside(told, ("title", "agent_id"))
+    assert by_field == {"agent_id": "no such agent", "title": "too long; too dull"}
+    assert others == ("colour: is unknown", "in general")

@@ -1,0 +1,131 @@
+"""`agentco-tui journal`."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.actions.journal_entries import Attempt, Settled, stamp, to_line
+from agentco_tui.commands import journal
+from agentco_tui.commands.journal import run, since_when
+
+NOON = 1_700_000_000.0
+
+
+def attempt(name: str, at: float = NOON, **more: object) -> bytes:
+    return to_line(
+        Attempt(
+            **{  # type: ignore[arg-type]
+                "attempt": name,
+                "time": stamp(at),
+                "origin": "https://p.example",
+                "profile": "prod",
+                "verb": "approve",
+                "subject": f"tsk_{name}",
+                "task": f"tsk_{name}",
+                "title": f"Task {name}",
+                "company_name": "Acme",
+                "agent_name": "Scout",
+                **more,
+            }
+        )
+    )
+
+
+def outcome(name: str, kind: str = "approved here", words: str | None = None) -> bytes:
+    return to_line(
+        Settled(attempt=name, time=stamp(NOON), outcome=kind, known_by="read", words=words)
+    )
+
+
+def printed(path: Path, *, as_json: bool = False, since: float | None = None) -> list[str]:
+    out = io.StringIO()
+    assert run(path, as_json=as_json, since=since, out=out) == 0
+    return out.getvalue().splitlines()
+
+
+def test_one_line_an_attempt_with_its_outcome_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(
+        attempt("1") + attempt("2") + attempt("3") + outcome("2", "refused", "no budget")
+        + outcome("1") + b'{"kind":"attempt","torn'
+    )  # fmt: skip
+    first, second, third = printed(path)
+    assert "approve “Task 1” (Acme, Scout)  approved here, known by read" in first
+    assert "refused, known by read (no budget)" in second
+    assert "Task 3" in third
+    assert "unknown: no outcome is written" in third
+
+
+def test_json_has_everything(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(attempt("1") + outcome("1") + attempt("2"))
+    first, second = (json.loads(line) for line in printed(path, as_json=True))
+    assert first["outcome"]["is"] == "approved here"
+    assert first["outcome"]["known_by"] == "read"
+    assert first["task"] == "tsk_1"
+    assert second["outcome"] is None
+
+
+def test_since_leaves_out_what_is_older(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(attempt("1", NOON - 100) + attempt("2", NOON))
+    [line] = printed(path, since=NOON - 50)
+    assert "Task 2" in line
+
+
+def test_what_the_platform_said_cannot_reach_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    evil = "\x1b]0;x\x07\u202e\n"
+    path.write_bytes(
+        attempt("1", title=evil, company_name=evil, profile=evil, verb=evil)
+        + outcome("1", evil, evil)
+    )
+    [line] = printed(path)
+    assert line.isprintable()
+    [line] = printed(path, as_json=True)
+    assert line.isascii()
+    assert line.isprintable()
+
+
+def test_no_journal_is_no_error(tmp_path: Path) -> None:
+    [line] = printed(tmp_path / "journal.jsonl")
+    assert "nothing was approved or changed from here yet" in line
+    assert printed(tmp_path / "journal.jsonl", as_json=True) == []
+
+
+def test_a_journal_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, as_json=False, since=None, out=io.StringIO()) == 1
+    assert "can't be read" in capsys.readouterr().err
+
+
+def test_memory_is_bounded_and_order_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "HELD_BACK", 5)
+    path = tmp_path / "journal.jsonl"
+    names = [str(number) for number in range(20)]
+    path.write_bytes(
+        b"".join(map(attempt, names)) + b"".join(outcome(name) for name in reversed(names))
+    )
+    shown = [json.loads(line) for line in printed(path, as_json=True)]
+    assert [line["attempt"] for line in shown] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90s", 90), ("30m", 1800), ("2H", 7200), ("3 d", 259_200), ("1w", 604_800)],
+)
+def test_spans(text: str, seconds: float) -> None:
+    assert since_when(text, NOON) == NOON - seconds
+
+
+def test_moments() -> None:
+    assert since_when("2026-01-31", 0) == datetime(2026, 1, 31).timestamp()
+    assert since_when("2026-01-31T14:30", 0) == datetime(2026, 1, 31, 14, 30).timestamp()
+    assert since_when("2026-01-31T14:30Z", 0) == 1_769_869_800
+    for bad in ("", "soon", "2x", "-3d", "\x1b[2J"):
+        with pytest.raises(ValueError, match="give a span as 2h or 3d"):
+            since_when(bad, 0)
