@@ -293,9 +293,12 @@ class Transport:
             headers=list(call.headers),
             extensions={"trace": wire.trace},
         )
-        response = await self._client.send(
-            request, auth=self._auth, stream=True, follow_redirects=False
-        )
+        try:
+            response = await self._client.send(
+                request, auth=self._auth, stream=True, follow_redirects=False
+            )
+        finally:
+            await wire.close_half_open()
         self.measured.answer(
             time.monotonic() - started,
             response.headers.get("date", ""),

@@ -1,0 +1,48 @@
+"""A transport with a key that must turn up nowhere, and the search for it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Awaitable
+from typing import Any
+
+import pytest
+
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.retry import RetryPolicy
+from agentco_tui.api.transport import Transport
+
+CANARY = "ag_canary_7d1c0b66e2f94a58"
+ONCE = RetryPolicy(attempts=1)
+QUICK = RetryPolicy(attempts=3, base=0.001)
+SHORT = Limits(connect=2, read=0.15, write=1, pool=1, total=0.4, body=64 * 1024)
+"""Times that a hang costs; nothing that ought to succeed comes near them on a slow machine."""
+
+
+def transport(base: str, **settings: Any) -> Transport:
+    settings.setdefault("retry", ONCE)
+    return Transport(BaseUrl.parse(base, allow_http=True), ApiKey(CANARY), **settings)
+
+
+def assert_no_key(error: BaseException) -> None:
+    """Neither the error nor what it hangs on to shows the key, local variables included."""
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    everything = "".join(told.format(chain=True)) + repr(error) + str(error) + repr(error.args)
+    assert CANARY not in everything
+    assert "canary_7d1c" not in everything
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+async def failure(work: Awaitable[object]) -> ApiError:
+    """The ApiError that `work` ends in, searched for the key."""
+    with pytest.raises(ApiError) as caught:
+        await work
+    error = caught.value
+    assert_no_key(error)
+    assert str(error).isprintable()
+    assert repr(error).isprintable()
+    assert error.sentence
+    return error

@@ -1,0 +1,372 @@
+"""Everything an answer can do wrong: each its own error, in bounded time and memory."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+import tracemalloc
+import zlib
+
+import pytest
+
+from agentco_tui.api import errors
+from agentco_tui.api.errors import Sent
+from agentco_tui.api.limits import Limits
+from tests.api.canary import SHORT, failure, transport
+from tests.api.wire_server import Answer, Exchange, answering, http
+
+STATUSES: list[tuple[int, type[errors.ApiError], Sent]] = [
+    (300, errors.Redirected, Sent.UNKNOWN),
+    (302, errors.Redirected, Sent.UNKNOWN),
+    (400, errors.Invalid, Sent.NO),
+    (401, errors.KeyRejected, Sent.NO),
+    (402, errors.OtherStatus, Sent.NO),
+    (403, errors.NotAllowed, Sent.NO),
+    (404, errors.NotFound, Sent.NO),
+    (405, errors.OtherStatus, Sent.NO),
+    (408, errors.OtherStatus, Sent.UNKNOWN),
+    (409, errors.Conflict, Sent.NO),
+    (410, errors.OtherStatus, Sent.NO),
+    (418, errors.OtherStatus, Sent.NO),
+    (422, errors.Invalid, Sent.NO),
+    (429, errors.RateLimited, Sent.NO),
+    (499, errors.OtherStatus, Sent.UNKNOWN),
+    (500, errors.PlatformFailed, Sent.UNKNOWN),
+    (501, errors.PlatformFailed, Sent.UNKNOWN),
+    (502, errors.PlatformFailed, Sent.UNKNOWN),
+    (503, errors.PlatformFailed, Sent.UNKNOWN),
+    (504, errors.PlatformFailed, Sent.UNKNOWN),
+    (599, errors.PlatformFailed, Sent.UNKNOWN),
+    (700, errors.OtherStatus, Sent.UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "sent"), STATUSES)
+async def test_statuses(status: int, kind: type[errors.ApiError], sent: Sent) -> None:
+    answer = http(b'{"error":"no \\u001b[31mway"}', status, phrase="\x1b]0;owned\x07 Evil")
+    async with answering(answer) as server, transport(server.base) as wire:
+        read = await failure(wire.request("GET", "/api/tasks/t1/trace"))
+        written = await failure(wire.request("POST", "/api/tasks/t1/approve"))
+    if isinstance(read, errors.Broken):
+        pytest.fail(f"h11 refused the answer itself: {read!r}")
+    assert type(read) is kind
+    assert type(written) is kind
+    assert written.sent is sent
+    assert read.status == written.status == status
+    assert read.platform_message is not None
+    assert "way" in read.platform_message
+    assert "Evil" not in str(read)
+    assert ("may have been applied" in written.sentence) is (sent is Sent.UNKNOWN)
+    assert (read.method, read.path) == ("GET", "/api/tasks/t1/trace")
+
+
+async def test_the_sentence_for_a_refused_key_says_where_it_is_kept() -> None:
+    async with answering(http(b"", 401)) as server:
+        async with transport(server.base) as wire:
+            error = await failure(wire.request("GET", "/api/tasks"))
+        async with transport(server.base, key_source="api_key_file of profile work") as wire:
+            other = await failure(wire.request("GET", "/api/tasks"))
+    assert error.sentence == (
+        "the key is missing or invalid: check AGENTCO_API_KEY, or the profile's api_key_command"
+    )
+    assert other.sentence == "the key is missing or invalid: check api_key_file of profile work"
+
+
+async def test_a_404_of_a_list_blames_the_address_and_one_of_a_record_does_not() -> None:
+    async with answering(http(b"", 404)) as server, transport(server.base) as wire:
+        listing = await failure(wire.request("GET", "/api/tasks"))
+        record = await failure(wire.request("GET", "/api/agents/ag_1"))
+    assert "check base_url" in listing.sentence
+    assert "base_url" not in record.sentence
+
+
+@pytest.mark.parametrize("status", [400, 403])
+async def test_a_rate_limit_in_other_clothes(status: int) -> None:
+    body = b'{"errors":[{"message":"slow down","extensions":{"code":"RATELIMITED"}}],"data":null}'
+    plain = b'{"error":{"message":"slow down","code":"rate_limit_exceeded"}}'
+    for answer in (body, plain):
+        async with answering(http(answer, status)) as server, transport(server.base) as wire:
+            error = await failure(wire.request("GET", "/api/tasks"))
+        assert isinstance(error, errors.RateLimited)
+
+
+async def drip(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    while not exchange.writer.is_closing():
+        await exchange.send(b" ")
+        await asyncio.sleep(0.02)
+
+
+async def drip_head(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while not exchange.writer.is_closing():
+        await exchange.send(b"a")
+        await asyncio.sleep(0.02)
+
+
+async def drip_refusal(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 403 No\r\nContent-Length: 1000\r\n\r\n")
+    while not exchange.writer.is_closing():
+        await exchange.send(b"x")
+        await asyncio.sleep(0.02)
+
+
+async def hang(exchange: Exchange) -> None:
+    await exchange.until_left()
+
+
+async def reset(exchange: Exchange) -> None:
+    exchange.reset()
+
+
+async def reset_in_body(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n[1,")
+    await asyncio.sleep(0.02)
+    exchange.reset()
+
+
+async def endless(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+    while not exchange.writer.is_closing():
+        await exchange.send(b"[" * 10_000)
+
+
+async def endless_chunked(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while not exchange.writer.is_closing():
+        await exchange.send(b"2710\r\n" + b"[" * 10_000 + b"\r\n")
+
+
+async def endless_head(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 200 OK\r\n")
+    while not exchange.writer.is_closing():
+        await exchange.send(b"X-More: " + b"x" * 1000 + b"\r\n")
+
+
+def packed(layers: int, body: bytes = b"\0" * 3_000_000) -> bytes:
+    for _ in range(layers):
+        body = gzip.compress(body)
+    return body
+
+
+def in_gzip(body: bytes, encoding: str = "gzip") -> bytes:
+    return http(body, headers={"Content-Encoding": encoding})
+
+
+MEMBERS = gzip.compress(b"[]")
+
+FAULTS: list[tuple[str, Answer, type[errors.ApiError], str]] = [
+    ("drip", drip, errors.TimedOut, "no whole answer"),
+    ("drip-head", drip_head, errors.TimedOut, "no whole answer"),
+    ("drip-refusal", drip_refusal, errors.NotAllowed, "permission"),
+    ("hang", hang, errors.TimedOut, "sent nothing for 0.15 s"),
+    ("reset", reset, errors.Broken, "broke before an answer"),
+    ("close", b"", errors.Broken, "closed without an answer"),
+    ("reset-in-body", reset_in_body, errors.Broken, "broke off"),
+    ("cut", http(b"[1,", length=100), errors.Broken, "broke off"),
+    ("length-no-number", http(headers={"Content-Length": "many"}), errors.Broken, "HTTP"),
+    ("length-negative", http(headers={"Content-Length": "-1"}), errors.Broken, "HTTP"),
+    (
+        "two-lengths",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+        errors.Broken,
+        "HTTP",
+    ),
+    ("length-huge", http(b"x", length=10**12), errors.TooLarge, "64 KiB"),
+    ("length-absurd", http(b"x", headers={"Content-Length": "9" * 18}), errors.TooLarge, "64 KiB"),
+    ("endless", endless, errors.TooLarge, "64 KiB"),
+    ("endless-chunked", endless_chunked, errors.TooLarge, "64 KiB"),
+    ("endless-head", endless_head, errors.Broken, "HTTP"),
+    (
+        "bad-chunks",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        errors.Broken,
+        "",
+    ),
+    ("no-http", b"SSH-2.0-OpenSSH_9.6\r\n", errors.Broken, "does not speak HTTP"),
+    ("bomb", in_gzip(packed(1)), errors.TooLarge, "64 KiB"),
+    ("bomb-stacked", in_gzip(packed(2), "gzip, gzip"), errors.Unreadable, "packed"),
+    ("brotli", in_gzip(b"x", "br"), errors.Unreadable, "packed"),
+    ("deflate", in_gzip(zlib.compress(b"[]"), "deflate"), errors.Unreadable, "packed"),
+    ("not-gzip", in_gzip(b"[1, 2]"), errors.Broken, "damaged"),
+    ("gzip-cut", in_gzip(MEMBERS[:-3]), errors.Broken, "damaged"),
+    ("gzip-wrong-sum", in_gzip(MEMBERS[:-8] + b"\0" * 8), errors.Broken, "damaged"),
+    ("gzip-members", in_gzip(MEMBERS * 100), errors.Broken, "damaged"),
+    ("switch", http(b"", 101), errors.Broken, "does not speak HTTP"),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "told"),
+    [fault[1:] for fault in FAULTS],
+    ids=[fault[0] for fault in FAULTS],
+)
+async def test_faults(answer: Answer, kind: type[errors.ApiError], told: str) -> None:
+    async with answering(answer) as server, transport(server.base, limits=SHORT) as wire:
+        async with asyncio.timeout(5):
+            error = await failure(wire.request("GET", "/api/tasks"))
+        assert type(error) is kind
+        assert told in error.sentence
+        async with asyncio.timeout(5):
+            written = await failure(wire.request("POST", "/api/tasks/t/approve"))
+        assert type(written) is kind
+        if not isinstance(written, errors.NotAllowed):
+            assert written.sent is Sent.UNKNOWN
+            assert "may have been applied" in written.sentence
+        assert len(server.requests) == 2
+
+
+async def test_one_layer_of_gzip_is_unpacked_and_a_packed_layer_inside_stays_bytes() -> None:
+    answers = (in_gzip(packed(1, b"[1]")), in_gzip(packed(2, b"[1]"), "x-gzip"))
+    async with answering(*answers) as server, transport(server.base) as wire:
+        once = await wire.request("GET", "/api/tasks")
+        twice = await wire.request("GET", "/api/tasks")
+    assert once.body == b"[1]"
+    assert gzip.decompress(twice.body) == b"[1]"
+    assert wire.measured.bytes_unpacked == 3 + len(twice.body)
+
+
+async def test_a_refusal_may_be_a_bomb_and_its_status_is_told() -> None:
+    answer = http(packed(1), 403, headers={"Content-Encoding": "gzip"})
+    stacked = http(packed(2), 409, headers={"Content-Encoding": "gzip, gzip"})
+    async with answering(answer, stacked) as server, transport(server.base) as wire:
+        assert isinstance(await failure(wire.request("GET", "/api/tasks")), errors.NotAllowed)
+        assert isinstance(await failure(wire.request("GET", "/api/tasks")), errors.Conflict)
+
+
+async def test_a_bomb_neither_fills_the_memory_nor_stops_the_loop() -> None:
+    bomb = in_gzip(packed(1, b"\0" * 200_000_000))
+    limits = Limits(body=8 * 1024 * 1024)
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with answering(bomb) as server, transport(server.base, limits=limits) as wire:
+        await failure(wire.request("GET", "/api/tasks"))
+        tracemalloc.start()
+        try:
+            beside = asyncio.create_task(others())
+            error = await failure(wire.request("GET", "/api/tasks"))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            beside.cancel()
+    assert isinstance(error, errors.TooLarge)
+    assert peak < 3 * limits.body
+    assert turns > 20
+
+
+async def test_connection_refused() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        async with transport(f"http://127.0.0.1:{port}") as wire:
+            error = await failure(wire.request("GET", "/api/tasks"))
+            written = await failure(wire.request("POST", "/api/tasks/t/approve"))
+    assert type(error) is errors.Refused
+    assert f"127.0.0.1:{port}" in error.sentence
+    assert written.sent is Sent.NO
+    assert "may have been applied" not in written.sentence
+
+
+async def test_name_not_found() -> None:
+    async with transport("http://no-such-host.invalid") as wire:
+        error = await failure(wire.request("GET", "/api/tasks"))
+    assert type(error) is errors.NameNotFound
+    assert "no-such-host.invalid" in error.sentence
+
+
+async def test_connect_timeout_is_not_sent() -> None:
+    """A listener whose queue is full lets nobody in and refuses nobody."""
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        crowd = [socket.socket() for _ in range(8)]
+        for caller in crowd:
+            caller.setblocking(False)
+            caller.connect_ex(address)
+        try:
+            limits = Limits(connect=0.2)
+            async with transport(f"http://127.0.0.1:{address[1]}", limits=limits) as wire:
+                error = await failure(wire.request("POST", "/api/tasks/t/approve"))
+        finally:
+            for caller in crowd:
+                caller.close()
+    assert type(error) is errors.TimedOut
+    assert error.sent is Sent.NO
+    assert "no connection" in error.sentence
+    assert "0.2 s" in error.sentence
+
+
+async def test_waiting_for_a_free_connection_is_not_sent() -> None:
+    limits = Limits(pool=0.1)
+    async with answering(hang) as server, transport(server.base, limits=limits) as wire:
+        busy = [asyncio.create_task(wire.request("POST", "/api/tasks")) for _ in range(4)]
+        await server.asked(4)
+        error = await failure(wire.request("POST", "/api/tasks"))
+        for task in busy:
+            task.cancel()
+        await asyncio.gather(*busy, return_exceptions=True)
+    assert type(error) is errors.TimedOut
+    assert error.sent is Sent.NO
+
+
+async def test_a_stream_tells_its_faults_too() -> None:
+    async def all_of(wire_base: str, cap: int | None) -> bytes:
+        async with (
+            transport(wire_base, limits=SHORT) as wire,
+            wire.stream("GET", "/api/activity/export", cap=cap) as incoming,
+        ):
+            return b"".join([chunk async for chunk in incoming.chunks])
+
+    async with answering(http(b"", 404)) as server:
+        assert isinstance(await failure(all_of(server.base, None)), errors.NotFound)
+    async with answering(http(b"a,b\r\n", length=100)) as server:
+        assert isinstance(await failure(all_of(server.base, None)), errors.Broken)
+    async with answering(reset_in_body) as server:
+        assert isinstance(await failure(all_of(server.base, None)), errors.Broken)
+    async with answering(http(b"a" * 1000)) as server:
+        assert isinstance(await failure(all_of(server.base, 999)), errors.TooLarge)
+        assert await all_of(server.base, 1000) == b"a" * 1000
+    async with answering(in_gzip(packed(1, b"a" * 500_000))) as server:
+        assert await all_of(server.base, None) == b"a" * 500_000
+
+
+async def test_a_stream_has_no_total_limit_but_an_idle_one() -> None:
+    async def slow(exchange: Exchange) -> None:
+        await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
+        for _ in range(12):
+            await exchange.send(b"x")
+            await asyncio.sleep(0.05)
+
+    async def stalls(exchange: Exchange) -> None:
+        await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nx")
+        await exchange.until_left()
+
+    limits = Limits(read=0.25, total=0.3)
+    async with answering(slow, stalls) as server, transport(server.base, limits=limits) as wire:
+        async with wire.stream("GET", "/api/activity/export") as incoming:
+            assert b"".join([chunk async for chunk in incoming.chunks]) == b"x" * 12
+
+        async def stalled() -> None:
+            async with wire.stream("GET", "/api/activity/export") as incoming:
+                async for _ in incoming.chunks:
+                    pass
+
+        error = await failure(stalled())
+    assert isinstance(error, errors.TimedOut)
+
+
+async def test_leaving_a_stream_early_frees_its_connection() -> None:
+    async with answering(endless) as server, transport(server.base, limits=SHORT) as wire:
+        for _ in range(10):
+            async with wire.stream("GET", "/api/activity/export") as incoming:
+                async for _ in incoming.chunks:
+                    break
+        assert server.connections == 10
