@@ -10,7 +10,7 @@ from agentco_tui.api.records import Ref
 from agentco_tui.text import SafeText
 
 
-class Unread(ValueError):
+class Unread(ValueError):  # noqa: N818 - told, and no failure of the call
     """One record cannot be read; costs only itself. `str(error)` is the reason, fit to show."""
 
 

@@ -8,15 +8,12 @@ is one list cut in buckets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
 from agentco_tui.api.bodies import BodyError, Json, parse_json
-from agentco_tui.api.names import fold
+from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import Spec
-from agentco_tui.text import SafeText, safe
 
 _LISTS: Final = (
     "data", "items", "results", "records", "entries", "content", "value", "values", "rows",
@@ -27,22 +24,22 @@ _WRAPPERS: Final = (
     "data", "result", "response", "payload", "embedded", "body", "results", "content", "page",
     "items", "hits", "list", "records", "output", "json", "value", "root", "d",
 )  # fmt: skip
-_NOT_RECORDS: Final = frozenset(
+_NOT_RECORDS: Final = word_set(
     """errors messages warnings links included meta error pagination paging pageinfo tags
     permissions scopes filters facets sort aggregations columns fields headers breadcrumbs
-    notices actions""".split()
+    notices actions"""
 )
-_META: Final = frozenset(
-    """meta metadata pagination paging pageinfo links link total count totalcount size page limit
-    offset success ok status error errors message messages object first last next previous prev
-    hasmore cursor nextcursor nextpagetoken perpage pagesize totalpages totalelements totalitems
-    number empty timestamp time requestid traceid version took apiversion generatedat nextpage
-    resultinfo warnings included code results resultcount returned self kind etag tiphash
-    totalentries totalresults sort numberofelements pageable pages page_count currentpage
-    servertime asof lastupdated updatedat""".split()
+_META: Final = word_set(
+    """meta metadata pagination paging pageinfo links link total count totalcount size page
+    limit offset success ok status error errors message messages object first last next
+    previous prev hasmore cursor nextcursor nextpagetoken perpage pagesize totalpages
+    totalelements totalitems number empty timestamp time requestid traceid version took
+    apiversion generatedat nextpage resultinfo warnings included code results resultcount
+    returned self kind etag tiphash totalentries totalresults sort numberofelements pageable
+    pages page_count currentpage servertime asof lastupdated updatedat"""
 )
-_MAX_DEPTH: Final = 4
-_MAX_FLATTEN: Final = 4
+MAX_DEPTH: Final = 4
+"""How many envelopes may be inside each other."""
 
 
 class FoundList(NamedTuple):
@@ -158,7 +155,7 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
             if not value:
                 empty = empty or FoundList((), None, f"{here}{{}}", obj)
                 return None
-            if depth < _MAX_DEPTH:
+            if depth < MAX_DEPTH:
                 return _own_object(value, resource, here, depth, obj)
         return None
 
@@ -168,7 +165,7 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
     for name in _LISTS:
         if found := at(name, False):
             return found
-    if depth < _MAX_DEPTH:
+    if depth < MAX_DEPTH:
         for name in _WRAPPERS:
             if name not in by_name:
                 continue
@@ -223,7 +220,7 @@ def _own_object(
     value: Mapping[str, Json], resource: Resource, here: str, depth: int, holder: Mapping[str, Json]
 ) -> FoundList | None:
     """An object under the resource's own name: an envelope again, a map, or one record."""
-    if not _is_record(value, resource):
+    if not is_record(value, resource):
         found = _search(value, resource, f"{here}.", depth + 1)
         if found is None:
             found = keyed_map(value, resource, here, trusted=True)
@@ -233,7 +230,7 @@ def _own_object(
     return FoundList([value], None, f"{here}{{one}}", holder)
 
 
-def _is_record(value: Mapping[str, Json], resource: Resource) -> bool:
+def is_record(value: Mapping[str, Json], resource: Resource) -> bool:
     """True if the object itself has an identifier and is no envelope."""
     plan = resource.spec.plan(value)
     if "id" not in plan.slots:
@@ -241,8 +238,8 @@ def _is_record(value: Mapping[str, Json], resource: Resource) -> bool:
     return any(fold(key) in _ID_NAMES and type(raw) in (str, int) for key, raw in value.items())
 
 
-_ID_NAMES: Final = frozenset(
-    "id uuid taskid agentid companyid alertid entryid activityid guid seq".split()
+_ID_NAMES: Final = word_set(
+    """id uuid taskid agentid companyid alertid entryid activityid guid seq"""
 )
 
 
@@ -292,10 +289,10 @@ def _last_resorts(body: Mapping[str, Json], resource: Resource) -> FoundList | N
     found = keyed_map(body, resource, "")
     if found is not None:
         return found
-    if _is_record(body, resource):
+    if is_record(body, resource):
         return FoundList([body], None, "{one}", None)
     inner = [value for value in body.values() if type(value) is dict and value]
-    if len(inner) == 1 and _is_record(inner[0], resource):
+    if len(inner) == 1 and is_record(inner[0], resource):
         return FoundList([inner[0]], None, "{one}", body)
     if all(fold(key) in _META for key in body) and not _counts_any(body):
         return FoundList((), None, "no list", body)
@@ -312,156 +309,3 @@ def _counts_any(body: Mapping[str, Json]) -> bool:
         if type(value) is dict and folded in ("meta", "pagination", "paging", "resultinfo"):
             return _counts_any(value)
     return False
-
-
-def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapping[str, Json]:
-    """A record taken out of what it is wrapped in: `node`, `attributes`, `task`, `info` and so on.
-
-    What stands beside the wrapper is kept unless the inner object has a field of the same name.
-    """
-    plan = resource.spec.plan(obj)
-    if not plan.wrappers or depth >= _MAX_FLATTEN:
-        return obj
-    for key in plan.wrappers:
-        inner = obj[key]
-        if type(inner) is not dict or not inner:
-            continue
-        folded = fold(key)
-        if folded in _FIRM or (
-            folded in resource.own and _mostly_inside(inner, plan.slots, resource)
-        ):
-            pass
-        elif plan.slots - _WEAK_SLOTS or not resource.spec.plan(inner).slots:
-            continue
-        outer = {name: value for name, value in obj.items() if name != key}
-        if folded == "attributes":
-            outer = _json_api(outer, resource)
-        return flatten({**outer, **inner}, resource, depth + 1)
-    return obj
-
-
-_FIRM: Final = frozenset(("attributes", "node", "source", "embedded"))
-_WEAK_SLOTS: Final = frozenset(("id", "type", "kind", "verb", "identifier", "stamp"))
-
-
-def _mostly_inside(
-    inner: Mapping[str, Json], outer_slots: frozenset[str], resource: Resource
-) -> bool:
-    """True if the inner object under the own name is the record, and not a mere reference."""
-    inside = resource.spec.plan(inner).slots
-    return len(inside) >= max(1, len(outer_slots - _WEAK_SLOTS - inside))
-
-
-def _json_api(outer: dict[str, Json], resource: Resource) -> dict[str, Json]:
-    """JSON:API's outer part: its `type` is the resource's name, its relationships are references."""
-    out = {
-        name: value
-        for name, value in outer.items()
-        if fold(name) not in ("type", "relationships", "links")
-        or (fold(name) == "type" and fold(str(value)) not in (*resource.own, *resource.also))
-    }
-    related = outer.get("relationships")
-    if type(related) is dict:
-        for name, value in related.items():
-            if name not in out:
-                out[name] = value.get("data", value) if type(value) is dict else value
-    return out
-
-
-_NAME_KEYS: Final = ("name", "title", "displayname", "label")
-
-
-def names_beside(body: Json) -> dict[str, SafeText]:
-    """Names by id of the records that came along: JSON:API `included`, sideloaded lists."""
-    if type(body) is not dict or len(body) < 2:
-        return {}
-    names: dict[str, SafeText] = {}
-    for key, value in body.items():
-        if fold(key) in _SIDE and type(value) is list:
-            for item in value[:5_000]:
-                if type(item) is dict:
-                    _note_name(item, names)
-        elif fold(key) in _SIDE and type(value) is dict and len(value) <= 5_000:
-            for inner_key, item in value.items():
-                if type(item) is dict:
-                    _note_name({"id": inner_key, **item}, names)
-        elif fold(key) == "data" and type(value) is dict and not names:
-            names.update(names_beside(value))
-    return names
-
-
-_SIDE: Final = frozenset("included includes agents companies users linked related refs".split())
-
-
-def _note_name(item: Mapping[str, Json], names: dict[str, SafeText]) -> None:
-    found_id = item.get("id", item.get("_id"))
-    if type(found_id) not in (str, int) or found_id == "":
-        return
-    attributes = item.get("attributes")
-    source = attributes if type(attributes) is dict else item
-    for name, value in source.items():
-        if type(value) is str and value and fold(name) in _NAME_KEYS:
-            names.setdefault(str(found_id), safe(value))
-            return
-
-
-class FoundOne(msgspec.Struct, frozen=True):
-    """The one object in an answer."""
-
-    obj: Mapping[str, Json]
-    is_root: bool
-    key: str | None = None
-
-
-_ONE: Final = (
-    "data", "result", "item", "record", "response", "payload", "object", "resource", "info",
-    "entity", "content", "value", "body", "results", "items", "node", "embedded", "details",
-)  # fmt: skip
-
-
-def find_one(
-    body: Json, resource: Resource, wanted_id: str | None, is_wanted: Callable[[Json], bool]
-) -> FoundOne | None:
-    """The object of `resource` in `body` (SHAPES B); `is_wanted` tells it among several."""
-    return next(_candidates(body, resource, wanted_id, is_wanted, 0), None)
-
-
-def _candidates(
-    body: Json,
-    resource: Resource,
-    wanted_id: str | None,
-    is_wanted: Callable[[Json], bool],
-    depth: int,
-) -> Iterator[FoundOne]:
-    if depth > _MAX_DEPTH:
-        return
-    if type(body) is str:
-        body = json_inside(body)
-    if type(body) is list:
-        objects = [item for item in body if type(item) is dict]
-        if len(objects) == 1:
-            yield from _candidates(objects[0], resource, wanted_id, is_wanted, depth + 1)
-        elif wanted_id is not None:
-            yield from (FoundOne(item, False) for item in objects if is_wanted(item))
-        return
-    if type(body) is not dict:
-        return
-    by_name = {fold(key): key for key in list(body)[:400]}
-    plan = resource.spec.plan(body)
-    is_self = _is_record(body, resource) and len(plan.slots) > 1
-    for name in resource.own:
-        inner = body.get(by_name.get(name, ""))
-        if type(inner) in (dict, list) and inner and not (is_self and name in _REF_NAMES):
-            yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)
-    if not is_self:
-        for name in _ONE:
-            inner = body.get(by_name.get(name, ""))
-            if type(inner) in (dict, list, str) and inner:
-                yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)
-        if wanted_id is not None and type(body.get(wanted_id)) is dict:
-            yield FoundOne(body[wanted_id], False, wanted_id)
-    if plan.slots or plan.wrappers:
-        yield FoundOne(body, depth == 0)
-
-
-_REF_NAMES: Final = frozenset(("agent", "company", "task", "agents", "tasks", "companies"))

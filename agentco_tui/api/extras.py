@@ -46,8 +46,21 @@ def as_extra(fields: Mapping[str, Json]) -> bytes:
     """
     if not fields:
         return b""
-    budget = _Budget()
-    clean = {name: _clean_field(name, value, budget) for name, value in fields.items()}
+    budget: _Budget | None = None
+    clean: dict[str, Json] = {}
+    for name, value in fields.items():
+        kind = type(value)
+        if value is None or kind is bool:
+            clean[name] = value
+        elif is_secret(name) and value not in ("", [], {}):
+            clean[name] = HIDDEN
+        elif kind is int or (kind is str and len(value) <= 8):
+            clean[name] = value
+        elif kind is str and name == "key" and len(value) > 16:
+            clean[name] = HIDDEN
+        else:
+            budget = budget or _Budget()
+            clean[name] = _clean(value, budget, 0)
     encoded = _encode(clean)
     return encoded if len(encoded) <= MAX_EXTRA else _fitted(clean)
 
@@ -65,19 +78,6 @@ class _Budget:
 
     def __init__(self) -> None:
         self.left = _MAX_ITEMS
-
-
-def _clean_field(name: str, value: Json, budget: _Budget) -> Json:
-    kind = type(value)
-    if value is None or kind is bool:
-        return value
-    if is_secret(name) and value not in ("", [], {}):
-        return HIDDEN
-    if kind is int:
-        return value
-    if name == "key" and kind is str and len(value) > 16:
-        return HIDDEN
-    return _clean(value, budget, 0)
 
 
 def _clean(value: Json, budget: _Budget, depth: int) -> Json:
@@ -121,7 +121,8 @@ def _fitted(clean: dict[str, Json]) -> bytes:
     kept: dict[str, Json] = {}
     size, left_out = 60, 0
     share = max(200, MAX_EXTRA // max(1, min(len(clean), 40)))
-    for name, value in clean.items():
+    for name, whole in clean.items():
+        value = whole
         encoded: bytes = _encode(value)
         if len(encoded) > share:
             value = encoded[: share - 20].decode("utf-8", "ignore") + "…"

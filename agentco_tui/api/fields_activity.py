@@ -11,11 +11,11 @@ from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.names import fold
-from agentco_tui.api.plans import Meaning, Spec, Values
+from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Activity, Ref, Severity
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word, outcome_is_bad, severity
-from agentco_tui.api.texts import line, named, text_only, word
+from agentco_tui.api.texts import text_only, word
 from agentco_tui.api.times import to_moment
 from agentco_tui.text import SafeText, safe
 
@@ -88,8 +88,7 @@ ACTIVITY: Final = Spec(
         Meaning("severity", "severity level log_level importance", word),
         Meaning("outcome", "outcome status result success ok", _outcome),
     ),
-    wrappers="activity entry event log attributes node properties fields embedded source info "
-    "resource item record document".split(),
+    wrappers=f"activity entry event log {WRAPPERS}",
 )  # fmt: skip
 
 _AGENTS: Final = frozenset(("agent", "assistant", "worker", "bot"))
@@ -201,6 +200,3 @@ def _severity(values: Values, outcome: SafeText | None) -> Severity:
     if outcome is not None and outcome_is_bad(outcome):
         return Severity.WARNING
     return Severity.UNKNOWN
-
-
-__all__ = ["ACTIVITY", "line", "named", "read_activity"]

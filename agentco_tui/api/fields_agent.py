@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.budget_figures import read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.fields_budget import read_figures
 from agentco_tui.api.moneys import minus, unit_from_sibling
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_count, to_decimal
-from agentco_tui.api.plans import Meaning, Partial, Spec, Values
+from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Agent, AgentState, Company, Money
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import agent_state
@@ -76,8 +76,7 @@ def _sum(raw: Json) -> Any:
 _IDS: Final = "id _id uuid urn document_id guid identifier url_key slug key"
 _CREATED: Final = """created_at created creation_time create_time inserted_at date_created
     created_on created_date creation_date joined_at hired_at created_time provisioned_at"""
-_WRAPPERS: Final = """attributes node properties fields embedded source info resource item record
-    document data spec metadata profile""".split()
+_WRAPPERS: Final = f"{WRAPPERS} data spec metadata profile"
 
 _STATS: Final = Spec(
     (
@@ -156,7 +155,7 @@ AGENT: Final = Spec(
         "adapter_config": _CONFIG, "configuration": _CONFIG, "settings": _CONFIG,
         "runtime": _CONFIG, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
     },
-    wrappers=["agent", "assistant", *_WRAPPERS],
+    wrappers=f"agent assistant {_WRAPPERS}",
 )  # fmt: skip
 
 
@@ -269,7 +268,7 @@ COMPANY: Final = Spec(
         "stats": _COMPANY_STATS, "counts": _COMPANY_STATS, "metrics": _COMPANY_STATS,
         "_count": _COMPANY_STATS, "totals": _COMPANY_STATS, "summary": _COMPANY_STATS,
     },
-    wrappers=["company", "organization", *_WRAPPERS],
+    wrappers=f"company organization {_WRAPPERS}",
 )  # fmt: skip
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from agentco_tui.api import sentences, shares
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.fields_budget import Figures, read_figures
 from agentco_tui.api.moneys import unit_from_sibling
 from agentco_tui.api.names import fold
-from agentco_tui.api.plans import Meaning, Spec, Values
+from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Alert, Ref, Severity
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import alert_open, fold_word, severity
@@ -80,8 +81,7 @@ ALERT: Final = Spec(
             lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
         ),
     ),
-    wrappers="alert incident attributes node properties fields embedded source info resource item "
-    "record document data event".split(),
+    wrappers=f"alert incident data event {WRAPPERS}",
 )  # fmt: skip
 
 
@@ -138,7 +138,13 @@ def _finish(row: _Draft, scale: shares.Scale, context: Context, key: str | None)
         raise Unread("an alert of which no field is known")
     kind: SafeText | None = values.get("kind")
     is_rule = _is_rule(values, figures, threshold is not None)
-    text = _text(values, agent, company, kind, share, threshold, figures, limit, is_rule)
+    who = sentences.called(agent) or sentences.called(company) or values.get("scope_name")
+    text: SafeText | None = values.get("text") or values.get("title")
+    if text is None:
+        text = sentences.alert(
+            who, kind, share=share, threshold=threshold, spent=spent, limit=limit
+        )
+        text = safe(f"rule, not an event: {text}") if is_rule and text else text
     if text is None:
         text = safe("an alert without words")
     return Alert(
@@ -178,29 +184,9 @@ def _is_rule(values: Values, figures: Figures, has_threshold: bool) -> bool:
     return not values.keys() & {"at", "text", "status", "severity", "over", "near", "active"}
 
 
-def _text(
-    values: Values,
-    agent: Ref | None,
-    company: Ref | None,
-    kind: SafeText | None,
-    share: object,
-    threshold: object,
-    figures: Figures,
-    limit: object,
-    is_rule: bool,
-) -> SafeText | None:
-    text: SafeText | None = values.get("text") or values.get("title")
-    if text is not None:
-        return text
-    who = sentences.called(agent) or sentences.called(company) or values.get("scope_name")
-    built = sentences.alert(who, kind, share, threshold, figures.spent, limit)  # type: ignore[arg-type]
-    return safe(f"rule, not an event: {built}") if is_rule and built else built
-
-
-_KINDS: Final = frozenset(("soft", "hard"))
-
-
-def _severity(values: Values, share: object, threshold: object, is_rule: bool) -> Severity:
+def _severity(
+    values: Values, share: Decimal | None, threshold: Decimal | None, is_rule: bool
+) -> Severity:
     """The platform's word first; then its flags and kind; then what the figures say."""
     told = values.get("severity")
     if told is not None and (found := severity(told)) is not Severity.UNKNOWN:
@@ -217,9 +203,9 @@ def _severity(values: Values, share: object, threshold: object, is_rule: bool) -
                 return found
     if is_rule or share is None:
         return Severity.UNKNOWN
-    if share >= 1:  # type: ignore[operator]
+    if share >= 1:
         return Severity.CRITICAL
-    if threshold is not None and share >= threshold:  # type: ignore[operator]
+    if threshold is not None and share >= threshold:
         return Severity.WARNING
     return Severity.UNKNOWN
 

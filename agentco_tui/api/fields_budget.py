@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api import shares
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.figures import PERIOD_ORDER, Found, figures_in, is_reset
-from agentco_tui.api.moneys import Unit, merged, minus, to_money, unit_from_sibling, with_sibling
-from agentco_tui.api.names import fold, words
-from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import Meaning, Partial, Spec, Values
-from agentco_tui.api.records import Budget, BudgetScope, Money, Moment, Ref
+from agentco_tui.api.figures import figures_in, is_reset
+from agentco_tui.api.moneys import minus, unit_from_sibling
+from agentco_tui.api.names import word_set, words
+from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
+from agentco_tui.api.records import Budget, BudgetScope, Moment, Money, Ref
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word
 from agentco_tui.api.texts import flag, named, word
 from agentco_tui.api.times import to_moment
 from agentco_tui.text import SafeText
 
-_UNLIMITED_WORDS: Final = frozenset(
-    "unlimited none infinity inf infinite nolimit no_limit ∞ -1 uncapped never".split()
-)
-_SENTINELS: Final = frozenset(
-    (2**31 - 1, 2**32 - 1, 2**53 - 1, 2**53, 2**63 - 1, 2**64 - 1, 2**62, 10**18)
-)
-_NINES: Final = re.compile(r"9{7,}(?:\.9+)?\Z")
-_HUGE: Final = Decimal(10) ** 13
-_EXHAUSTED: Final = frozenset(
+_EXHAUSTED: Final = word_set(
     """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
-    limit_reached budget_exceeded critical""".split()
+    limit_reached budget_exceeded critical"""
 )
 
 _MEANINGS: Final = (
@@ -43,7 +34,8 @@ _MEANINGS: Final = (
         Meaning("agent_name", "agent_name assistant_name agent_display_name", to_ref_name),
         Meaning("company", "company organization organisation org workspace tenant", to_ref),
         Meaning(
-            "company_id", "company_id organization_id organisation_id org_id workspace_id tenant_id",
+            "company_id",
+            "company_id organization_id organisation_id org_id workspace_id tenant_id",
             to_ref_id,
         ),
         Meaning("company_name", "company_name organization_name org_name", to_ref_name),
@@ -73,11 +65,7 @@ _MEANINGS: Final = (
         ),
         Meaning("threshold_type", "threshold_type alert_type warn_type", word),
 )  # fmt: skip
-_WRAPPERS: Final = """attributes node properties fields embedded source info resource item record
-    document data metadata""".split()
-BUDGET: Final = Spec(_MEANINGS, wrappers=["budget", *_WRAPPERS])
-BUDGET_OF_COMPANY: Final = BUDGET
-BUDGET_OF_AGENT: Final = BUDGET
+BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata")
 
 
 class _Draft(NamedTuple):
@@ -87,170 +75,6 @@ class _Draft(NamedTuple):
     values: Values
     left: dict[str, Json]
     figures: Figures
-
-
-class Figures(NamedTuple):
-    """The figures of one record, of one period and currency."""
-
-    limit: Money | None = None
-    unlimited: bool = False
-    limit_is_zero: bool = False
-    spent: Money | None = None
-    remaining: Money | None = None
-    forecast: Money | None = None
-    soft: Money | None = None
-    share: shares.RawShare | None = None
-    left_share: shares.RawShare | None = None
-    warn: shares.RawShare | None = None
-    period: str = ""
-    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """(slot, where it stood in the object)."""
-
-
-def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figures:
-    """The figures in `obj`, by the words of its names; one period of several is chosen."""
-    by_slot: dict[str, list[Found]] = {}
-    for found in figures_in(obj):
-        by_slot.setdefault(found.sense.slot, []).append(found)
-    _place_amounts(by_slot)
-    period = _chosen_period(by_slot)
-    out: dict[str, Any] = {"period": period}
-    paths: list[tuple[str, tuple[str, ...]]] = []
-
-    def pick(slot: str) -> tuple[Found, Any] | None:
-        best: tuple[int, Found, Any] | None = None
-        for found in by_slot.get(slot, ()):
-            if found.sense.period not in (period, ""):
-                continue
-            value = _value(found, sibling, slot)
-            if value is None:
-                continue
-            rank = 2 * (found.sense.period != period) + _unit_rank(found)
-            if best is None or rank < best[0] or _refines(best, found, value):
-                best = (rank, found, value)
-        if best is None:
-            return None
-        paths.append((slot, best[1].path))
-        return best[1], best[2]
-
-    for slot in ("spent", "remaining", "forecast", "soft"):
-        picked = pick(slot)
-        if picked is not None:
-            out[slot] = picked[1]
-    for slot, target in (("share", "share"), ("left", "left_share"), ("warn", "warn")):
-        picked = pick(slot)
-        if picked is not None:
-            out[target] = picked[1]
-    picked = pick("limit")
-    if picked is not None:
-        found, value = picked
-        if value is _NULL:
-            out["unlimited"] = "spent" in out or "share" in out
-        elif value is _NO_LIMIT:
-            out["unlimited"] = True
-        elif value.amount == 0:
-            out["limit"], out["limit_is_zero"] = value, True
-        else:
-            out["limit"] = value
-    return Figures(**out, paths=tuple(paths))
-
-
-class _Mark:
-    """A limit that is no sum."""
-
-
-_NULL: Final = _Mark()
-_NO_LIMIT: Final = _Mark()
-
-
-def _value(found: Found, sibling: Unit | None, slot: str) -> Any:
-    raw = found.raw
-    if slot in ("share", "left", "warn"):
-        return shares.read_share(raw, found.sense.is_ratio, found.sense.says_percent)
-    if slot == "limit":
-        if raw is None:
-            return _NULL
-        if is_no_limit(raw):
-            return _NO_LIMIT
-    elif raw is None:
-        return None
-    money = to_money(raw, merged(found.sense.unit, sibling) if sibling else found.sense.unit)
-    return money.value if type(money) is Partial else money
-
-
-def is_no_limit(raw: Json) -> bool:
-    """True for the ways to write "no limit" other than null and 0: negative, huge, a word."""
-    if type(raw) is str:
-        folded = raw.strip().lower().replace(" ", "_")
-        if folded in _UNLIMITED_WORDS:
-            return True
-    if type(raw) is dict:
-        inner = to_money(raw)
-        if inner is None:
-            return False
-        value: Decimal | None = (inner.value if type(inner) is Partial else inner).amount  # type: ignore[union-attr]
-    else:
-        value = to_decimal(raw)
-    if value is None:
-        return False
-    if value < 0 or value >= _HUGE:
-        return True
-    return value in _SENTINELS or _NINES.match(f"{value:f}") is not None
-
-
-def _place_amounts(by_slot: dict[str, list[Found]]) -> None:
-    """A bare `amount` is the limit beside a spent figure (paperclip), else spent (OpenAI costs)."""
-    amounts = by_slot.pop("amount", None)
-    if not amounts:
-        return
-    if "limit" in by_slot:
-        slot = "spent" if "spent" not in by_slot else ""
-    elif "spent" in by_slot or "remaining" in by_slot or "share" in by_slot:
-        slot = "limit"
-    else:
-        slot = "spent" if type(amounts[0].raw) is dict else "limit"
-    if slot:
-        by_slot.setdefault(slot, []).extend(amounts)
-
-
-def _chosen_period(by_slot: Mapping[str, list[Found]]) -> str:
-    """The period with a limit and spending, months before others; no period counts as its own."""
-    have: dict[str, dict[str, bool]] = {}
-    for slot in ("limit", "spent", "remaining"):
-        for found in by_slot.get(slot, ()):
-            real = found.raw is not None and to_decimal(found.raw) != 0
-            slots = have.setdefault(found.sense.period, {})
-            slots[slot] = slots.get(slot, False) or real
-    if not have:
-        periods = {found.sense.period for each in by_slot.values() for found in each}
-        return next((period for period in PERIOD_ORDER if period in periods), "")
-
-    def rank(period: str) -> tuple[bool, bool, int]:
-        slots = have[period]
-        bare = have.get("", {})
-        spent = any(name in slots or name in bare for name in ("spent", "remaining"))
-        return ("limit" not in slots, not spent, PERIOD_ORDER.index(period))
-
-    best = min(have, key=rank)
-    with_limit = [period for period in have if have[period].get("limit")]
-    if not have[best].get("limit") and with_limit:
-        # this period has no limit (0, null), another has one: that is the one that binds
-        best = min(with_limit, key=rank)
-    return best
-
-
-def _unit_rank(found: Found) -> int:
-    unit = found.sense.unit
-    if unit.currency in ("TOKENS", "CREDITS", "POINTS"):
-        return 100
-    return 0
-
-
-def _refines(best: tuple[int, Found, Any], found: Found, value: Any) -> bool:
-    """True if `value` is the exact form of the best so far (`observedAmountExact`)."""
-    if not found.sense.exact or not isinstance(value, Money) or not isinstance(best[2], Money):
-        return False
-    return abs(value.amount - best[2].amount) < 1
 
 
 def draft(obj: Mapping[str, Json], spec: Spec = BUDGET) -> _Draft:
@@ -305,7 +129,7 @@ def finish(
         remaining = minus(limit, spent)
     elif spent is None and limit is not None and remaining is not None:
         spent = minus(limit, remaining)
-    share, derived = _share(figures, limit, spent, unlimited, scale, taken)
+    share, derived = _share(figures, limit, spent, unlimited=unlimited, scale=scale, taken=taken)
     warn = _warn(figures, limit, values.get("threshold_type"), taken)
     for slot, path in figures.paths:
         if slot in taken:
@@ -381,6 +205,7 @@ def _share(
     figures: Figures,
     limit: Money | None,
     spent: Money | None,
+    *,
     unlimited: bool,
     scale: shares.Scale,
     taken: set[str],
@@ -463,7 +288,3 @@ def looks_like_budget(obj: Mapping[str, Json]) -> bool:
     return any(
         found.sense.slot in ("limit", "spent", "remaining", "share") for found in figures_in(obj)
     )
-
-
-__all__ = ["Figures", "draft", "finish", "fold", "is_no_limit", "looks_like_budget",
-           "read_budgets", "read_figures", "scale_of", "with_sibling"]  # fmt: skip

@@ -8,11 +8,11 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import money_reader, with_sibling, unit_from_sibling
-from agentco_tui.api.names import fold, snake
+from agentco_tui.api.moneys import money_reader, unit_from_sibling, with_sibling
+from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import Meaning, Spec, Values
-from agentco_tui.api.records import Moment, Ref, Task, TaskState
+from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
+from agentco_tui.api.records import Moment, Task, TaskState
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import task_state
 from agentco_tui.api.texts import block, first_line, flag, line, named, text_only, word
@@ -50,8 +50,6 @@ def _interrupt(raw: Json) -> Any:
 
 
 def _period(key: str) -> Any:
-    from agentco_tui.api.names import words  # noqa: PLC0415
-
     return duration_reader(words(key))
 
 
@@ -198,14 +196,13 @@ TASK: Final = Spec(
         "approval": _APPROVAL, "status": _STATUS, "state": _STATUS, "review": _APPROVAL,
         "payload": _PAYLOAD, "input": _PAYLOAD, "data": _PAYLOAD, "args": _PAYLOAD,
     },
-    wrappers="task attributes node properties fields embedded source info resource item record "
-    "document data spec metadata".split(),
+    wrappers=f"task data spec metadata {WRAPPERS}",
 )  # fmt: skip
 
 _ENDED: Final = frozenset(
     (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED, TaskState.APPROVED)
 )
-_DULL: Final = frozenset("task tasks item issue approval job record default".split())
+_DULL: Final = word_set("""task tasks item issue approval job record default""")
 
 
 def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None = None) -> Task:
@@ -228,7 +225,7 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
         created = stamp
     state = task_state(status) if status is not None else None
     needs: bool | None = None
-    if values.keys() & _FLAGS:
+    if not _FLAGS.isdisjoint(values):
         state, needs = _decided_state(values, state)
         if status is None:
             status = get("approval")
@@ -250,15 +247,15 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
         company = joined(get("company_id"), company, get("company_name"))
     if context.names:
         agent, company = context.named(agent), context.named(company)
-    for slot in ("tool", "type", "payload_title", "payload_type"):
-        if slot in values and title[1] not in (slot, f"payload.{slot[8:]}"):
-            _keep(obj, left, *_KEPT[slot])
-    description = get("description")
+    if not _FALLBACKS.isdisjoint(values):
+        for slot in _FALLBACKS:
+            if slot in values and title[1] not in (slot, f"payload.{slot[8:]}"):
+                _keep(obj, left, *_KEPT[slot])
     return Task(
         id=task_id,
         title=title[0],
         title_from=title[1],
-        description=description,
+        description=get("description"),
         status=status,
         state=state,
         needs_approval=needs,
@@ -277,6 +274,7 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
     )
 
 
+_FALLBACKS: Final = frozenset(("tool", "type", "payload_title", "payload_type"))
 _FLAGS: Final = frozenset(("approval", "waits", "requires", "approved", "done"))
 _KEPT: Final[dict[str, tuple[str, ...]]] = {
     "tool": ("toolname", "tool", "command"),

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.moneys import NO_UNIT, UNIT_WORDS, Unit, merged, unit_of
-from agentco_tui.api.names import words
+from agentco_tui.api.names import word_set, words
 
 _PERIODS: Final[dict[str, str]] = {
     "monthly": "month", "month": "month", "mtd": "month", "months": "month",
@@ -25,40 +25,38 @@ _PERIODS: Final[dict[str, str]] = {
 PERIOD_ORDER: Final = ("month", "", "rolling", "lifetime", "year", "quarter", "week", "day", "hour")
 """Which period a record is about if it has figures of several: the interface sets months."""
 
-_FILLERS: Final = frozenset(
+_FILLERS: Final = word_set(
     """amount value values total current to date so far this of the by in sum exact calendar
-    cycle period per usable for all overall global company agent team org organization project
-    account owner platform money is has currently accrued recorded reported utc net gross
-    running actual approximate figure figures window max""".split()
+    cycle period per usable for all overall global company agent team org organization
+    project account owner platform money is has currently accrued recorded reported utc net
+    gross running actual approximate figure figures window max"""
 ) - {"max", "is", "has"}
-_SPENT: Final = frozenset(
-    "spent used consumed observed burned charged billed spentsofar incurred consume".split()
+_SPENT: Final = word_set(
+    """spent used consumed observed burned charged billed spentsofar incurred consume"""
 )
-_SPENDING: Final = frozenset(
+_SPENDING: Final = word_set(
     """spend spending usage cost costs consumption expenditure expense expenses calculated use
-    actual""".split()
+    actual"""
 )
-_HARD_LIMIT: Final = frozenset(
-    "limit limits cap caps max maximum ceiling quota quotas hard".split()
+_HARD_LIMIT: Final = word_set("""limit limits cap caps max maximum ceiling quota quotas hard""")
+_SOFT_LIMIT: Final = word_set(
+    """budget budgets budgeted allowance allotment allocated allocation allowed"""
 )
-_SOFT_LIMIT: Final = frozenset(
-    "budget budgets budgeted allowance allotment allocated allocation allowed".split()
+_REMAINING: Final = word_set(
+    """remaining left available balance unspent remainder headroom remain unused leftover"""
 )
-_REMAINING: Final = frozenset(
-    "remaining left available balance unspent remainder headroom remain unused leftover".split()
+_SHARE: Final = word_set(
+    """percent pct percentage ratio fraction utilization utilisation share perc"""
 )
-_SHARE: Final = frozenset(
-    "percent pct percentage ratio fraction utilization utilisation share perc".split()
+_PERCENT: Final = word_set("percent pct percentage perc")
+_RATIO: Final = word_set("ratio fraction")
+_WARN: Final = word_set("""warn warning alert threshold soft notify warnings alerts""")
+_FORECAST: Final = word_set(
+    """forecast forecasted projected projection predicted expected estimate estimated eom"""
 )
-_PERCENT: Final = frozenset("percent pct percentage perc".split())
-_RATIO: Final = frozenset("ratio fraction".split())
-_WARN: Final = frozenset("warn warning alert threshold soft notify warnings alerts".split())
-_FORECAST: Final = frozenset(
-    "forecast forecasted projected projection predicted expected estimate estimated eom".split()
-)
-_RATE: Final = frozenset("rate burn velocity speed".split())
-_RESET: Final = frozenset("reset resets renew renews renewal refresh refreshes rollover".split())
-_WHEN: Final = frozenset("at on date time end ends ending until next".split())
+_RATE: Final = word_set("rate burn velocity speed")
+_RESET: Final = word_set("""reset resets renew renews renewal refresh refreshes rollover""")
+_WHEN: Final = word_set("at on date time end ends ending until next")
 
 _CLASSES: Final = (
     _SPENT | _SPENDING | _HARD_LIMIT | _SOFT_LIMIT | _REMAINING | _SHARE | _WARN | _FORECAST
@@ -69,7 +67,7 @@ class Sense(NamedTuple):
     """What a field's name says that its value is."""
 
     slot: str
-    """limit, spent, remaining, forecast, amount (money); share, left, warn (share); soft (money)."""
+    """Money: limit, spent, remaining, forecast, amount, soft. Shares: share, left, warn."""
     period: str
     unit: Unit
     is_ratio: bool = False
@@ -140,8 +138,8 @@ class Found(NamedTuple):
 
 
 _MAX_FIELDS: Final = 300
-_MONEY_KEYS: Final = frozenset(
-    """amount value currency currencycode unit units code nanos ccy symbol denomination""".split()
+_MONEY_KEYS: Final = word_set(
+    """amount value currency currencycode unit units code nanos ccy symbol denomination"""
 )
 
 
@@ -212,7 +210,7 @@ def _is_sum(raw: Mapping[str, Json]) -> bool:
 
 
 def is_reset(name_words: tuple[str, ...]) -> bool:
-    """True for `budget_reset_at`, `resetsAt`, `monthly_reset_at`, `next_reset`: when it starts anew."""
+    """True for `budget_reset_at`, `resetsAt`, `next_reset`: when the period starts anew."""
     parts = set(name_words)
     return bool(parts & _RESET) and parts <= _RESET | _WHEN | set(_PERIODS) | _FILLERS | {
         "budget", "limit", "spend", "usage", "in", "seconds",

@@ -15,15 +15,8 @@ import msgspec
 from agentco_tui.api import fields_activity, fields_agent, fields_alert, fields_budget, fields_task
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
-from agentco_tui.api.envelopes import (
-    FoundList,
-    Resource,
-    find_list,
-    find_one,
-    flatten,
-    names_beside,
-)
-from agentco_tui.api.names import fold
+from agentco_tui.api.envelopes import FoundList, Resource, find_list
+from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import (
     Activity,
@@ -37,6 +30,8 @@ from agentco_tui.api.records import (
 )
 from agentco_tui.api.refs import to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
+from agentco_tui.api.singles import find_one
+from agentco_tui.api.unwrapping import flatten, names_beside
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -45,7 +40,7 @@ _MAX_REASONS: Final = 5
 _Row = tuple[Mapping[str, Json], Context, str | None]
 
 
-class Unshaped(ValueError):
+class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
     """The body is JSON, but holds nothing in it that could be what was asked for."""
 
     def __init__(self, sentence: SafeText) -> None:
@@ -137,7 +132,7 @@ COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
     _resource(
         "companies company_budgets budgets by_company company budget",
         "organizations breakdown policies limits spend costs",
-        fields_budget.BUDGET_OF_COMPANY,
+        fields_budget.BUDGET,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
 )
@@ -147,7 +142,7 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
     _resource(
         "agents agent_budgets budgets by_agent agent budget",
         "breakdown per_agent members rankings policies limits spend costs",
-        fields_budget.BUDGET_OF_AGENT,
+        fields_budget.BUDGET,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
 )
@@ -277,9 +272,9 @@ def _total(body: Json, found: FoundList) -> int | None:
     return None
 
 
-_TOLD: Final = frozenset(
-    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging pageinfo
-    total offset limit page success ok status count resultinfo included lastid""".split()
+_TOLD: Final = word_set(
+    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging
+    pageinfo total offset limit page success ok status count resultinfo included lastid"""
 )
 
 

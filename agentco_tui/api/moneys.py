@@ -12,7 +12,7 @@ from decimal import Context, Decimal
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import fold, words
+from agentco_tui.api.names import fold, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
 from agentco_tui.api.records import Money
@@ -22,14 +22,12 @@ _EXACT: Final = Context(prec=80)
 
 MINOR: Final = 99
 """Stands for "the minor unit of the currency", whose size depends on the currency."""
-_NO_MINOR: Final = frozenset(
-    "JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF".split()
-)
-_THREE_MINOR: Final = frozenset("KWD BHD OMR JOD TND IQD LYD".split())
+_NO_MINOR: Final = word_set("""JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF""")
+_THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
 
-_CODES: Final = frozenset(
-    """usd eur gbp jpy cny chf cad aud nzd inr brl sek nok dkk pln czk huf ron try zar mxn krw sgd
-    hkd twd thb idr php vnd myr ils aed sar rub uah clp cop ars pen kwd bhd""".split()
+_CODES: Final = word_set(
+    """usd eur gbp jpy cny chf cad aud nzd inr brl sek nok dkk pln czk huf ron try zar mxn krw
+    sgd hkd twd thb idr php vnd myr ils aed sar rub uah clp cop ars pen kwd bhd"""
 )
 _SIGNS: Final = {
     "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",
@@ -176,9 +174,9 @@ def _from_text(raw: str, unit: Unit) -> Money | None:
 
 
 _AMOUNTS: Final = ("amount", "value", "total", "sum", "number", "units", "amt", "price")
-_CURRENCIES: Final = frozenset(
+_CURRENCIES: Final = word_set(
     """currency currencycode unit units code iso billingcurrency amountunit denomination ccy
-    symbol""".split()
+    symbol"""
 )
 
 
@@ -207,7 +205,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Money | Partial | None:
             continue
         if not base and not own:
             continue
-        if type(raw[key]) is dict or to_decimal(raw[key]) is None and type(raw[key]) is not str:
+        if type(raw[key]) is dict or (to_decimal(raw[key]) is None and type(raw[key]) is not str):
             continue
         if name in _CURRENCIES and to_decimal(raw[key]) is None:
             continue

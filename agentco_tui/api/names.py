@@ -11,38 +11,45 @@ import re
 from functools import lru_cache
 from typing import Final
 
+
+def word_set(text: str) -> frozenset[str]:
+    """The blank-separated words of `text`: how this package writes down its vocabularies."""
+    return frozenset(text.split())
+
+
 _MAX_NAME: Final = 80
 _NOISE: Final = re.compile(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-_SECRET_WORDS: Final = frozenset(
+_SECRET_WORDS: Final = word_set(
     """password passwd passphrase pwd secret secrets authorization credential credentials
-    apikey apikeys apitoken accesstoken refreshtoken authtoken bearertoken sessiontoken idtoken
-    privatekey secretkey accesskey signingkey clientsecret bearer cookie cookies otp totp
-    totpcode webhooksecret connectionstring dsn""".split()
+    apikey apikeys apitoken accesstoken refreshtoken authtoken bearertoken sessiontoken
+    idtoken privatekey secretkey accesskey signingkey clientsecret bearer cookie cookies otp
+    totp totpcode webhooksecret connectionstring dsn"""
 )
 _SECRET_PARTS: Final = ("password", "passwd", "secret", "apikey", "credential", "privatekey")
-_COUNTED_TOKEN: Final = frozenset(
+_COUNTED_TOKEN: Final = word_set(
     """count counts total totals input output prompt completion cached used limit max min reset
-    resets next page usage cap budget remaining per cost reasoning read write creation""".split()
+    resets next page usage cap budget remaining per cost reasoning read write creation"""
 )
 
-_VOCABULARY: Final = frozenset(
+_VOCABULARY: Final = word_set(
     """absolute access accumulated active activity actual agent alert all allocated allocation
     allotment allowance amount and annual applied approval as assigned at available average
     balance billed billing budget burn by calculated calendar cap cents ceiling charged code
-    company completed completion consumed consumption cost costs count created credit credits
-    currency current cycle daily date day days dollar dollars end estimated eur euro euros exact
-    exceeded expected fifo fixed for forecast forecasted fraction from funds gbp hard has high hour
-    hourly hours id in input is kind left level lifetime limit limits max maximum micro microcents
-    microdollars micros microusd milli min minimum minor minutes month monthly months name nano
-    nanodollars nanos no notify observed of on output over owner paid pct percent percentage period
-    point pool prefix price projected projection quarter quarterly quota rate ratio recorded
-    refresh remaining renewal renews reset resets runtime scope seconds share since so soft spend
-    spending spent start state status sum term this threshold time to today token tokens total type
-    unit units unlimited unspent until updated usable usage usd use used utilisation utilization
-    value warn warning week weekly window year yearly allowed trust score date mtd ytd far
-    overall rolling expenditure ms millis milliseconds us ns sec duration elapsed latency""".split()
+    company completed completion consumed consumption cost costs count created credit
+    credits currency current cycle daily date day days dollar dollars end estimated eur euro
+    euros exact exceeded expected fifo fixed for forecast forecasted fraction from funds gbp
+    hard has high hour hourly hours id in input is kind left level lifetime limit limits max
+    maximum micro microcents microdollars micros microusd milli min minimum minor minutes
+    month monthly months name nano nanodollars nanos no notify observed of on output over
+    owner paid pct percent percentage period point pool prefix price projected projection
+    quarter quarterly quota rate ratio recorded refresh remaining renewal renews reset
+    resets runtime scope seconds share since so soft spend spending spent start state status
+    sum term this threshold time to today token tokens total type unit units unlimited
+    unspent until updated usable usage usd use used utilisation utilization value warn
+    warning week weekly window year yearly allowed trust score date mtd ytd far overall
+    rolling expenditure ms millis milliseconds us ns sec duration elapsed latency"""
 )
 _LONGEST_WORD: Final = max(map(len, _VOCABULARY))
 

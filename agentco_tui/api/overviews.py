@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
+from agentco_tui.api.envelopes import json_inside
+from agentco_tui.api.fields_budget import draft, finish, looks_like_budget, scale_of
 from agentco_tui.api.listings import (
     AGENT_BUDGETS,
     COMPANY_BUDGETS,
@@ -15,8 +17,6 @@ from agentco_tui.api.listings import (
     Unshaped,
     decode_page,
 )
-from agentco_tui.api.envelopes import json_inside
-from agentco_tui.api.fields_budget import draft, finish, looks_like_budget, scale_of
 from agentco_tui.api.names import fold
 from agentco_tui.api.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in

@@ -320,6 +320,3 @@ def _counts_from_zero(page: int, request: PageRequest) -> bool:
     if page == 0:
         return True
     return asked is not None and asked == page and request.get("first_page") == "0"
-
-
-__all__ = ["PageRequest", "more_suspected", "next_page"]

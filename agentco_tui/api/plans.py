@@ -28,6 +28,11 @@ _MAX_PLANNED_KEYS: Final = 400
 """An object with more keys is read by its first 400; the rest is kept as not understood."""
 
 
+WRAPPERS: Final = """attributes node properties fields embedded source info resource item record
+    document"""
+"""Names under which a record of any kind may sit inside another object."""
+
+
 class Partial:
     """A value that was read from a nested object which holds more than that."""
 
@@ -77,7 +82,7 @@ class Spec:
         self,
         meanings: Iterable[Meaning],
         nested: Mapping[str, Spec] | None = None,
-        wrappers: Iterable[str] = (),
+        wrappers: str = "",
     ) -> None:
         self._by_name: dict[str, list[tuple[int, str, Reader, bool]]] = {}
         for meaning in meanings:
@@ -85,8 +90,9 @@ class Spec:
                 places = self._by_name.setdefault(fold(name), [])
                 places.append((rank, meaning.slot, meaning.reader, meaning.by_name))
         self._nested = {fold(name): spec for name, spec in (nested or {}).items()}
-        self._wrappers = frozenset(fold(name) for name in wrappers)
+        self._wrappers = frozenset(fold(name) for name in wrappers.split())
         self._plans: dict[tuple[str, ...], Plan] = {}
+        self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
 
     def knows(self, name: str) -> bool:
         """True if a field of this name means something here."""
@@ -95,12 +101,16 @@ class Spec:
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys, in their order."""
         keys = tuple(obj)
-        plan = self._plans.get(keys)
-        if plan is None:
+        last, plan = self._last
+        if keys == last:
+            return plan
+        known = self._plans.get(keys)
+        if known is None:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            plan = self._plans[keys] = self._made(keys)
-        return plan
+            known = self._plans[keys] = self._made(keys)
+        self._last = (keys, known)
+        return known
 
     def _made(self, keys: tuple[str, ...]) -> Plan:
         candidates: dict[str, list[tuple[int, str, Reader]]] = {}
@@ -146,26 +156,29 @@ class Spec:
         plan = plan or self.plan(obj)
         used: set[str] | None = None
         missed: list[str] | None = None
+        shared = plan.shared
+        is_fresh = not values
         for slot, key, reader, others in plan.fields:
             raw = obj[key]
-            if slot in values:
+            if not is_fresh and slot in values:
                 if raw is not None and reader(raw) != values[slot]:
                     missed = [*(missed or ()), key]
                 continue
             if raw is not None:
                 value = reader(raw)
-                if value is not None and value is not NONE:
+                if value is None:
+                    missed = [*(missed or ()), key]
+                elif value is NONE:
+                    if key in shared:
+                        used = {*(used or ()), key}
+                else:
                     if type(value) is Partial:
                         value = value.value
                         missed = [*(missed or ()), key]
-                    elif key in plan.shared:
+                    elif key in shared:
                         used = {*(used or ()), key}
                     values[slot] = value
                     continue
-                if value is None:
-                    missed = [*(missed or ()), key]
-                elif key in plan.shared:
-                    used = {*(used or ()), key}
             for key, reader in others:  # noqa: PLW2901  the next best name
                 raw = obj[key]
                 if raw is None:
@@ -180,32 +193,43 @@ class Spec:
                 if value is not NONE:
                     values[slot] = value
                     break
-        left: Values = {}
-        if plan.alternates:
-            for key, preferred in plan.alternates:
-                raw = obj[key]
-                if raw is None or raw == "" or raw == obj[preferred]:
-                    continue
-                if used is None or key not in used:
-                    left[key] = raw
-        if missed:
-            for key in missed:
-                if used is None or key not in used:
-                    left[key] = obj[key]
-        for key in plan.unknown:
-            left[key] = obj[key]
-        if plan.nested:
-            self._read_nested(plan, values, left)
-        return left
+        return _not_understood(plan, obj, values, used, missed)
 
-    @staticmethod
-    def _read_nested(plan: Plan, values: Values, left: Values) -> None:
-        for key, spec in plan.nested:
-            inner = left.get(key)
-            if type(inner) is not dict:
+
+def _not_understood(
+    plan: Plan,
+    obj: Mapping[str, Json],
+    values: Values,
+    used: set[str] | None,
+    missed: list[str] | None,
+) -> Values:
+    """The fields that nothing was read from; `used` served a slot all the same."""
+    left: Values = {}
+    if plan.alternates:
+        for key, preferred in plan.alternates:
+            raw = obj[key]
+            if raw is None or raw == "" or raw == obj[preferred]:
                 continue
-            rest = spec.read(inner, values)
-            if rest:
-                left[key] = rest
-            elif inner:
-                del left[key]
+            if used is None or key not in used:
+                left[key] = raw
+    if missed:
+        for key in missed:
+            if used is None or key not in used:
+                left[key] = obj[key]
+    for key in plan.unknown:
+        left[key] = obj[key]
+    if plan.nested:
+        _read_nested(plan.nested, values, left)
+    return left
+
+
+def _read_nested(nested: tuple[tuple[str, Spec], ...], values: Values, left: Values) -> None:
+    for key, spec in nested:
+        inner = left.get(key)
+        if type(inner) is not dict:
+            continue
+        rest = spec.read(inner, values)
+        if rest:
+            left[key] = rest
+        elif inner:
+            del left[key]

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.listings import Kind, Unshaped, decode_one
-from agentco_tui.api.names import fold
+from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.api.refs import to_id
@@ -33,9 +33,9 @@ _IDS: Final[dict[str, tuple[str, ...]]] = {
     "agent_budgets": ("agentid", "scopeid", "id"),
     "company_budgets": ("companyid", "scopeid", "id"),
 }
-_REFUSED_WORDS: Final = frozenset(
+_REFUSED_WORDS: Final = word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
-    not_allowed not_approved""".split()
+    not_allowed not_approved"""
 )
 _MESSAGES: Final = ("message", "msg", "detail", "note", "info", "reason", "description")
 _MAX_DEPTH: Final = 4

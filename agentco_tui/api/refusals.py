@@ -13,7 +13,7 @@ import msgspec
 
 from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
 from agentco_tui.api.extras import hide_keys
-from agentco_tui.api.names import fold, is_secret, words
+from agentco_tui.api.names import fold, is_secret, word_set
 from agentco_tui.api.states import is_failure_word
 from agentco_tui.text import SafeText, safe
 
@@ -25,18 +25,18 @@ _STACKS: Final = re.compile(
     r"Traceback \(most recent call last\)|\n\s+at [\w.$<>]+\s*\(|\n\s*File \"[^\"]+\", line \d+"
     r"|^\s*at [\w.$<>]+\s*\(",
 )
-_NOT_SHOWN: Final = frozenset(
+_NOT_SHOWN: Final = word_set(
     """stack stacktrace traceback trace exception debug exc_info excinfo cause input ctx url
-    documentationurl type instance path timestamp""".split()
+    documentationurl type instance path timestamp"""
 )
-_PHRASES: Final = frozenset(
-    """unauthorized forbidden notfound badrequest conflict internalservererror unprocessableentity
-    toomanyrequests serviceunavailable badgateway gatewaytimeout methodnotallowed error
-    unprocessablecontent""".split()
+_PHRASES: Final = word_set(
+    """unauthorized forbidden notfound badrequest conflict internalservererror
+    unprocessableentity toomanyrequests serviceunavailable badgateway gatewaytimeout
+    methodnotallowed error unprocessablecontent"""
 )
-_TRACE_IDS: Final = frozenset(
+_TRACE_IDS: Final = word_set(
     """requestid traceid correlationid xrequestid incidentid errorid referenceid reqid
-    operationid""".split()
+    operationid"""
 )
 _DROPPED_PLACES: Final = frozenset(("body", "query", "path", "header", "data", "attributes"))
 _FIELD_NAMES: Final = (
@@ -141,10 +141,10 @@ def failed_in_2xx(body: Json) -> bool:
     return False
 
 
-_BESIDE_ERROR: Final = frozenset(
-    """error errors message detail details code status statuscode requestid traceid timestamp path
-    servedby documentationurl type title instance errorcode errordescription fault exception
-    extensions correlationid info""".split()
+_BESIDE_ERROR: Final = word_set(
+    """error errors message detail details code status statuscode requestid traceid timestamp
+    path servedby documentationurl type title instance errorcode errordescription fault
+    exception extensions correlationid info"""
 )
 
 
@@ -159,7 +159,7 @@ def _message(body: Mapping[str, Json], fields: tuple[tuple[SafeText, SafeText], 
             text = (
                 told if name in ("", "non_field_errors", "base", "__all__") else f"{name}: {told}"
             )
-            if best is not None and (told == best or text == best or text in best):
+            if best is not None and (best == told or text in best):
                 continue
             lines.append(text)
     more = [line for line in dict.fromkeys(lines) if line][:_MAX_LINES]
@@ -330,7 +330,7 @@ def _is_field_map(value: Mapping[str, Json]) -> bool:
 
 def _from_map(value: Mapping[str, Json]) -> Iterator[tuple[SafeText, SafeText]]:
     for key, inner in list(value.items())[:_MAX_FIELDS]:
-        if fold(key) in _NOT_SHOWN or is_secret(key) and type(inner) is not list:
+        if fold(key) in _NOT_SHOWN or (is_secret(key) and type(inner) is not list):
             continue
         for text in (inner if type(inner) is list else [inner])[:_MAX_LINES]:
             if type(text) is str and (line := _line(text)):
@@ -366,6 +366,3 @@ def _word_of(item: Mapping[str, Json]) -> SafeText | None:
         if type(value) is dict and (nested := _best_text(value, 2)):
             return safe(nested)
     return None
-
-
-__all__ = ["Refusal", "failed_in_2xx", "platform_message", "refusal_in", "with_code", "words"]

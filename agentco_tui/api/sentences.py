@@ -43,6 +43,7 @@ def amount(money: Money) -> str:
 def alert(
     who: str | None,
     kind: str | None,
+    *,
     share: Decimal | None,
     threshold: Decimal | None,
     spent: Money | None,

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, TypeVar
 
+from agentco_tui.api.names import word_set
 from agentco_tui.api.records import AgentState, Severity, TaskState
 
 _E = TypeVar("_E", TaskState, AgentState, Severity)
@@ -56,13 +57,12 @@ _TASKS: Final = _table(
             not_approved""",
     }
 )
-_PERSON: Final = frozenset(
-    """approval approve approver human review reviewer input user feedback confirmation decision
-    action person operator permission authorization auth signoff attention manager owner""".split()
+_PERSON: Final = word_set(
+    """approval approve approver human review reviewer input user feedback confirmation
+    decision action person operator permission authorization auth signoff attention manager
+    owner"""
 )
-_WAITING: Final = frozenset(
-    "awaiting await waiting wait needs need requires pending require".split()
-)
+_WAITING: Final = word_set("""awaiting await waiting wait needs need requires pending require""")
 
 _AGENTS: Final = _table(
     {
@@ -101,7 +101,7 @@ _SEVERITIES: Final = _table(
 
 @lru_cache(maxsize=4096)
 def fold_word(word: str) -> str:
-    """`word` in lower case with `_` between its parts: "InProgress", "in-progress" → in_progress."""
+    """`word` in lower case, `_` between its parts: "InProgress" and "in-progress" → in_progress."""
     parts = _HUMP.sub("_", word.strip()[:_MAX_WORD])
     return _SEPARATORS.sub("_", parts).strip("_").lower()
 
@@ -114,11 +114,9 @@ def _forms(word: str) -> tuple[str, ...]:
         if mark in folded:
             forms.append(folded.rpartition(mark)[2].strip("_ "))
     last = forms[-1]
-    cut = None
-    for cut in _PREFIX.finditer(last):
-        continue
-    if cut is not None:
-        forms.append(last[cut.end() :])
+    prefixes = list(_PREFIX.finditer(last))
+    if prefixes:
+        forms.append(last[prefixes[-1].end() :])
     return tuple(forms)
 
 
@@ -159,14 +157,14 @@ def severity(word: str) -> Severity:
     return Severity.UNKNOWN
 
 
-_CLOSED: Final = frozenset(
+_CLOSED: Final = word_set(
     """resolved dismissed closed acknowledged acked ack read seen cleared done inactive handled
-    silenced muted ignored expired archived fixed recovered ended off snoozed suppressed ok normal
-    false""".split()
+    silenced muted ignored expired archived fixed recovered ended off snoozed suppressed ok
+    normal false"""
 )
-_OPEN: Final = frozenset(
-    """open active firing triggered new unread unresolved pending raised alerting ongoing current
-    unacknowledged on warning critical exceeded breached true""".split()
+_OPEN: Final = word_set(
+    """open active firing triggered new unread unresolved pending raised alerting ongoing
+    current unacknowledged on warning critical exceeded breached true"""
 )
 
 
@@ -180,8 +178,7 @@ def alert_open(word: str) -> bool | None:
     return None
 
 
-_GOOD: Final = frozenset("ok success succeeded allowed allow true done completed passed".split())
-_REFUSED: Final = frozenset("error fail failed failure denied rejected refused".split())
+_REFUSED: Final = word_set("""error fail failed failure denied rejected refused""")
 
 
 def is_failure_word(word: str) -> bool:

@@ -14,6 +14,8 @@ from agentco_tui.api.times import NONE
 from agentco_tui.text import SafeText, safe, safe_block
 
 _WORD_CELLS: Final = 60
+_SHORT: Final = 400
+"""Up to so many printable ASCII characters a block is just a line."""
 _NAMED: Final = (
     "name", "displayname", "title", "label", "fullname", "text", "value", "word", "message",
     "content", "username", "login", "slug", "identifier", "key", "email",
@@ -25,7 +27,7 @@ _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markd
 def line(raw: Json) -> Any:
     """One line of text; a number as its digits; `NONE` for an empty text; None for all else."""
     if type(raw) is str:
-        return safe(raw) or NONE if raw and not raw.isspace() else NONE
+        return safe(raw) if raw and not raw.isspace() else NONE
     if type(raw) is int or type(raw) is Decimal:
         return number_text(raw)
     return None
@@ -55,6 +57,8 @@ def word(raw: Json) -> Any:
 def block(raw: Json) -> Any:
     """Several lines of text, also from a list of texts or the text inside an object."""
     if type(raw) is str:
+        if len(raw) <= _SHORT and raw.isascii() and raw.isprintable() and not raw.isspace():
+            return safe(raw) if raw else NONE
         return safe_block(raw) if raw and not raw.isspace() else NONE
     if type(raw) is list and raw and all(type(part) is str for part in raw):
         return safe_block("\n".join(raw))
@@ -65,7 +69,7 @@ def block(raw: Json) -> Any:
 
 def shown(raw: Json) -> SafeText | None:
     """Any value as a block of text: texts as they are, the rest as compact JSON, keys hidden."""
-    if raw is None or raw == "" or raw == {} or raw == []:
+    if raw is None or raw in ("", {}, []):
         return None
     if type(raw) is str:
         return safe_block(raw) or None

@@ -13,7 +13,7 @@ from agentco_tui.api.moneys import money_reader
 from agentco_tui.api.names import words
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
-from agentco_tui.api.records import Money, Moment, TaskState, TraceStep
+from agentco_tui.api.records import Moment, Money, TaskState, TraceStep
 from agentco_tui.api.refs import to_id
 from agentco_tui.api.states import fold_word, task_state
 from agentco_tui.api.texts import flag, line, named, shown, word

@@ -77,7 +77,7 @@ class _Found:
     def take(self, body: Json) -> None:
         path: list[str] = []
         for _ in range(6):
-            if type(body) is list:
+            if type(body) is not dict:
                 break
             key = _list_key(body)
             if key is None or (fold(key) in _TREE and _is_step(body)):

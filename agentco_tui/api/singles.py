@@ -1,0 +1,74 @@
+"""Where in an answer the one record is that was asked for (SHAPES B)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.envelopes import MAX_DEPTH, Resource, is_record, json_inside
+from agentco_tui.api.names import fold
+
+
+class FoundOne(msgspec.Struct, frozen=True):
+    """The one object in an answer."""
+
+    obj: Mapping[str, Json]
+    is_root: bool
+    key: str | None = None
+
+
+_ONE: Final = (
+    "data", "result", "item", "record", "response", "payload", "object", "resource", "info",
+    "entity", "content", "value", "body", "results", "items", "node", "embedded", "details",
+)  # fmt: skip
+
+
+def find_one(
+    body: Json, resource: Resource, wanted_id: str | None, is_wanted: Callable[[Json], bool]
+) -> FoundOne | None:
+    """The object of `resource` in `body` (SHAPES B); `is_wanted` tells it among several."""
+    return next(_candidates(body, resource, wanted_id, is_wanted, 0), None)
+
+
+def _candidates(
+    body: Json,
+    resource: Resource,
+    wanted_id: str | None,
+    is_wanted: Callable[[Json], bool],
+    depth: int,
+) -> Iterator[FoundOne]:
+    if depth > MAX_DEPTH:
+        return
+    if type(body) is str:
+        body = json_inside(body)
+    if type(body) is list:
+        objects = [item for item in body if type(item) is dict]
+        if len(objects) == 1:
+            yield from _candidates(objects[0], resource, wanted_id, is_wanted, depth + 1)
+        elif wanted_id is not None:
+            yield from (FoundOne(item, False) for item in objects if is_wanted(item))
+        return
+    if type(body) is not dict:
+        return
+    by_name = {fold(key): key for key in list(body)[:400]}
+    plan = resource.spec.plan(body)
+    is_self = is_record(body, resource) and len(plan.slots) > 1
+    for name in resource.own:
+        inner = body.get(by_name.get(name, ""))
+        if type(inner) in (dict, list) and inner and not (is_self and name in _REF_NAMES):
+            yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)
+    if not is_self:
+        for name in _ONE:
+            inner = body.get(by_name.get(name, ""))
+            if type(inner) in (dict, list, str) and inner:
+                yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)
+        if wanted_id is not None and type(body.get(wanted_id)) is dict:
+            yield FoundOne(body[wanted_id], False, wanted_id)
+    if plan.slots or plan.wrappers:
+        yield FoundOne(body, depth == 0)
+
+
+_REF_NAMES: Final = frozenset(("agent", "company", "task", "agents", "tasks", "companies"))
