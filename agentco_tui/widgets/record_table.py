@@ -143,6 +143,11 @@ class RecordTable(TableHand[R], can_focus=True):
         return self._rows.is_ghost(row_id)
 
     @property
+    def columns(self) -> tuple[Column[R], ...]:
+        """The columns, shown or not."""
+        return self._rows.columns
+
+    @property
     def shown_count(self) -> int:
         """How many rows the filter lets through, ghosts included."""
         return len(self._rows.shown)

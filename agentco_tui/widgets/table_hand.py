@@ -86,6 +86,8 @@ class TableHand(TableView[R]):
         super().__init__(columns, search_text, widget_id, classes)
         self.can_mark = can_mark
         """Whether space and the mark actions mark rows."""
+        self.follow_top = False
+        """True for a feed: a cursor on the first row stays on the first row when rows come in."""
         self._cursor: str | None = None
         self._touched = False
 
@@ -142,7 +144,8 @@ class TableHand(TableView[R]):
             self._cursor_at = self._top = 0
             self._point(None)
             return
-        place = 0 if self._cursor is None else self._survivor(before, was_at)
+        at_top = self._cursor is None or (self.follow_top and was_at == was_top == 0)
+        place = 0 if at_top else self._survivor(before, was_at)
         self._cursor_at = place
         if not self._touched:
             # Nobody has moved here yet: the top of the list is what should be seen.

@@ -1,14 +1,268 @@
-"""The record table in a running program."""
+"""The record table in a running program: what is painted, the cursor and the view."""
 
 from __future__ import annotations
 
-from tests.widgets.host import Host
+from collections.abc import Iterator
+
+import pytest
+from textual.events import MouseScrollDown
+
+from agentco_tui.text import plain, use_ascii
+from agentco_tui.widgets.record_table import RecordTable, TableState
+from tests.widgets.host import Job
+from tests.widgets.watched import Watched
+
+SMALL, LARGE = (80, 24), (120, 40)
 
 
-async def test_rows_are_shown_sorted_with_the_cursor_on_the_first() -> None:
-    app = Host(30, sort=("age", False))
-    async with app.run_test(size=(80, 24)):
-        oldest = min(app.first, key=lambda job: (job.since, job.id))
-        assert app.table.cursor_id == oldest.id
-        assert app.table.render_line(1).text.startswith("▌")
-        assert oldest.title in app.table.render_line(1).text
+def job(row_id: str, since: float = 0.0, title: str = "x") -> tuple[str, Job]:
+    return row_id, Job(row_id, title, "Ada", "Globex", since=since)
+
+
+def said(app: Watched, kind: type[object]) -> list[object]:
+    return [message for message in app.said if type(message) is kind]
+
+
+def cursor(app: Watched) -> str | None:
+    """The cursor's id; a function, so that the type check doesn't take it for unchanging."""
+    return app.table.cursor_id
+
+
+# ---- what is painted
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_header_and_rows_fill_the_widget_exactly(size: tuple[int, int]) -> None:
+    app = Watched(200)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        for y in range(size[1]):
+            assert app.table.render_line(y).cell_length == size[0]
+        assert "WAITING▲" in app.line(0)
+        oldest = min(app.first, key=lambda one: (one.since, one.id))
+        assert app.line(1).startswith("▌")
+        assert oldest.title[:12] in app.line(1)
+        assert cursor(app) == oldest.id
+
+
+async def test_columns_go_by_priority_when_it_is_narrow_and_scroll_at_last() -> None:
+    app = Watched(30)
+    async with app.run_test(size=LARGE) as pilot:
+        assert "ID" in app.line(0)
+        await pilot.resize_terminal(80, 24)
+        assert "ID" not in app.line(0)
+        assert "COMPANY" in app.line(0)
+        await pilot.resize_terminal(40, 24)
+        assert app.line(0).split() == ["WAITING▲", "TASK"]
+        await pilot.resize_terminal(20, 10)
+        before = app.line(1)
+        assert app.table.render_line(1).cell_length == 20
+        await pilot.press("right")
+        assert app.line(1) != before
+        assert app.line(0)[3:] != "WAITING▲"
+        assert app.line(1).startswith("▌")
+        await pilot.press("left", "left")
+        assert app.line(1) == before
+
+
+async def test_a_terminal_too_small_for_anything_does_no_harm() -> None:
+    app = Watched(30)
+    async with app.run_test(size=(80, 24)) as pilot:
+        for size in ((3, 2), (1, 1), (80, 1), (4, 24), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.press("j", "pagedown", "k")
+        assert app.line(0).strip().startswith("WAITING")
+
+
+async def test_wide_characters_keep_the_columns_in_line() -> None:
+    app = Watched()
+    async with app.run_test(size=SMALL) as pilot:
+        app.table.load([job("a", title="返金する顧客二百十四件まとめて承認お願いします"), job("b")])
+        await pilot.pause()
+        assert app.table.render_line(1).cell_length == 80
+        cells = [app.table.render_line(y).crop(49, 60).text.strip() for y in (1, 2)]
+        assert cells == ["Ada", "Ada"]
+
+
+async def test_states_have_texts_and_stale_rows_stay() -> None:
+    app = Watched()
+    async with app.run_test(size=SMALL) as pilot:
+        table = app.table
+        assert app.line(1).strip() == "loading…"
+        table.set_state(TableState.FAILED, plain("the platform doesn't answer"))
+        assert app.line(1).strip() == "the platform doesn't answer"
+        assert cursor(app) is None
+        table.load([])
+        assert app.line(1).strip() == "nothing here"
+        table.apply([job("a", title="Refund")])
+        assert "Refund" in app.line(1)
+        table.set_stale(True)
+        await pilot.pause()
+        assert table.state is TableState.STALE
+        assert "Refund" in app.line(1)
+        table.apply([job("b", 5.0, title="Publish")])
+        assert table.state is TableState.STALE
+        stale = table.render_line(2)
+        table.set_stale(False)
+        assert list(table.render_line(2)) != list(stale)
+        assert table.render_line(2).text == stale.text
+
+
+async def test_a_filter_that_hides_all_says_how_to_leave() -> None:
+    app = Watched(20)
+    async with app.run_test(size=SMALL):
+        app.table.set_filter("nobody")
+        assert app.line(1).strip() == "no row matches nobody, esc clears the filter"
+        assert (app.table.shown_count, app.table.total_count) == (0, 20)
+        assert cursor(app) is None
+        app.table.set_filter("")
+        assert cursor(app) is not None
+
+
+async def test_themes_and_no_colour_keep_cursor_and_marks_visible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = Watched(20)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("space")
+        for theme in app.available_themes:
+            app.theme = theme
+            await pilot.pause()
+            assert app.line(2).startswith("▌")
+            assert app.line(1)[1] == "●"
+
+
+@pytest.fixture
+def in_ascii() -> Iterator[None]:
+    use_ascii()
+    yield
+    use_ascii(False)
+
+
+@pytest.mark.usefixtures("in_ascii")
+async def test_ascii_only() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("space")
+        app.table.hold = True
+        app.table.apply(removed=[app.table.shown_ids[3]])
+        own = (app.line(y)[:3] + app.line(y)[-1] for y in range(24))
+        assert all(text.isascii() for text in own)
+        assert app.line(4).strip().startswith("gone - ")
+
+
+# ---- cursor and view
+
+
+async def test_keys_move_the_cursor() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL) as pilot:
+        table = app.table
+        ids = table.shown_ids
+        for keys, place in (
+            ("j j down", 3),
+            ("k up", 1),
+            ("G", 99),
+            ("g", 0),
+            ("k", 0),
+            ("end j", 99),
+            ("home", 0),
+            ("pagedown", 22),
+            ("pagedown", 44),
+            ("pageup", 22),
+        ):
+            await pilot.press(*keys.split())
+            assert cursor(app) == ids[place], keys
+            assert any(line.startswith("▌") for line in app.lines())
+        last = said(app, RecordTable.CursorMoved)[-1]
+        assert isinstance(last, RecordTable.CursorMoved)
+        assert (last.row_id, last.control) == (ids[22], table)
+
+
+async def test_cursor_and_screen_line_stay_with_the_record_when_rows_come_above() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press(*"jjjjj")
+        at = cursor(app)
+        before = app.lines()
+        app.table.apply(job(f"new{number}", -1.0) for number in range(7))
+        assert cursor(app) == at
+        assert [line for line in app.lines() if line] == before
+        app.table.apply(removed=[f"new{number}" for number in range(7)])
+        assert cursor(app) == at
+        assert app.lines() == before
+
+
+async def test_until_somebody_moves_the_top_of_the_list_is_what_is_seen() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL):
+        at = cursor(app)
+        app.table.apply([job("new", -1.0, title="Most urgent")])
+        assert cursor(app) == at
+        assert "Most urgent" in app.line(1)
+        assert app.line(2).startswith("▌")
+        app.table.apply(job(f"n{number:02d}", -2.0) for number in range(50))
+        assert cursor(app) == at
+        assert any(line.startswith("▌") for line in app.lines())
+
+
+async def test_a_feed_follows_its_top() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL) as pilot:
+        app.table.follow_top = True
+        app.table.apply([job("new", -1.0)])
+        assert cursor(app) == "new"
+        await pilot.press("j")
+        at = cursor(app)
+        app.table.apply([job("newer", -2.0)])
+        assert cursor(app) == at
+
+
+async def test_when_its_record_goes_the_cursor_goes_to_the_row_below_and_at_the_end_above() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press(*"jjj")
+        ids = list(app.table.shown_ids)
+        app.table.apply(removed=[ids[3], ids[4]])
+        assert cursor(app) == ids[5]
+        assert app.line(4).startswith("▌")
+        await pilot.press("G")
+        app.table.apply(removed=ids[28:])
+        assert cursor(app) == ids[27]
+        app.table.apply(removed=ids)
+        assert cursor(app) is None
+        assert said(app, RecordTable.CursorMoved)
+
+
+async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
+    app = Watched(200)
+    async with app.run_test(size=SMALL) as pilot:
+        at = cursor(app)
+        for _ in range(10):
+            await pilot._post_mouse_events([MouseScrollDown], app.table, offset=(5, 5))
+        before = app.lines()
+        assert not any(line.startswith("▌") for line in before)
+        app.table.apply(job(f"new{number}", -1.0) for number in range(3))
+        assert app.lines() == before
+        assert cursor(app) == at
+        await pilot.press("j")
+        assert any(line.startswith("▌") for line in app.lines())
+
+
+async def test_move_cursor_to() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL):
+        wanted = app.table.shown_ids[80]
+        assert app.table.move_cursor_to(wanted)
+        assert cursor(app) == wanted
+        assert not app.table.move_cursor_to("nobody")
+        assert cursor(app) == wanted
+
+
+async def test_thin_moves_the_view_in_larger_steps() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL) as pilot:
+        app.table.thin = True
+        await pilot.press(*("j" * 23))
+        assert app.lines()[11].startswith("▌")

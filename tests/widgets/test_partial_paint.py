@@ -1,0 +1,182 @@
+"""Partial repaints give the same picture as Textual's own, for fewer bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pyte
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region
+from textual.strip import Strip
+
+from agentco_tui.widgets import partial_paint
+
+WIDTH, HEIGHT = 24, 4
+
+
+@pytest.fixture(autouse=True)
+def left_as_it_was() -> Iterator[None]:
+    yield
+    partial_paint.uninstall()
+
+
+def console(colors: Any = "truecolor") -> Console:
+    return Console(color_system=colors, force_terminal=True, width=WIDTH, height=HEIGHT)
+
+
+def shown(*written: str) -> list[list[Any]]:
+    """What a terminal shows after that, cell by cell. A blank's own colour can't be seen."""
+    screen = pyte.Screen(WIDTH, HEIGHT)
+    stream = pyte.Stream(screen)
+    for text in written:
+        stream.feed(text)
+    picture = []
+    for y in range(HEIGHT):
+        line = [screen.buffer[y][x] for x in range(WIDTH)]
+        picture.append(
+            [
+                cell._replace(fg="any", bold=False, italics=False)
+                if cell.data == " " and not (cell.reverse or cell.underscore or cell.strikethrough)
+                else cell
+                for cell in line
+            ]
+        )
+    return picture
+
+
+STYLES = st.one_of(
+    st.none(),
+    st.builds(
+        Style,
+        color=st.sampled_from([None, "#ff0000", "#00ff7f", "red"]),
+        bgcolor=st.sampled_from([None, "#121212", "#1b1b1b"]),
+        bold=st.sampled_from([None, True, False]),
+        italic=st.sampled_from([None, True]),
+        underline=st.sampled_from([None, True]),
+        reverse=st.sampled_from([None, True]),
+    ),
+)
+
+
+@st.composite
+def strips(draw: st.DrawFn, width: int = WIDTH) -> Strip:
+    """A strip of exactly this width, wide characters among it."""
+    segments = []
+    left = width
+    while left:
+        text = draw(st.sampled_from(["a", " ", "   ", "xyz", "返", "█", "word word"]))
+        size = Segment(text).cell_length
+        if size > left:
+            text, size = " " * left, left
+        segments.append(Segment(text, draw(STYLES)))
+        left -= size
+    return Strip(segments, width)
+
+
+@st.composite
+def chops(draw: st.DrawFn) -> ChopsUpdate:
+    """A partial update over lines cut in one or two places."""
+    lines, ends = [], []
+    for _ in range(HEIGHT):
+        cut = draw(st.sampled_from([WIDTH, 10]))
+        edges = sorted({0, cut, WIDTH})
+        lines.append({x: draw(strips(end - x)) for x, end in pairwise(edges)})
+        ends.append(edges[1:])
+    spans = []
+    for y in sorted(draw(st.sets(st.integers(0, HEIGHT - 1), min_size=1))):
+        edges = sorted(draw(st.sets(st.integers(0, WIDTH), min_size=2, max_size=4)))
+        spans += [(y, x1, x2) for x1, x2 in zip(edges[::2], edges[1::2], strict=False)]
+    return ChopsUpdate(lines, spans, ends)
+
+
+@settings(max_examples=300, deadline=None)
+@given(old=st.lists(strips(), min_size=HEIGHT, max_size=HEIGHT), update=chops())
+def test_a_partial_update_changes_just_its_spans(old: list[Strip], update: ChopsUpdate) -> None:
+    before = LayoutUpdate([[strip] for strip in old], Region(0, 0, WIDTH, HEIGHT))
+    first = partial_paint.render_layout(before, console())
+    assert shown(first) == shown(before.render_segments(console()))
+    whole = ChopsUpdate(update.chops, [(y, 0, WIDTH) for y in range(HEIGHT)], update.chop_ends)
+    expected, new = shown(first), shown(whole.render_segments(console()))
+    picture = shown(first, partial_paint.render_chops(update, console()))
+    for y, x1, x2 in update.spans:
+        expected[y][x1:x2] = new[y][x1:x2]
+    split = {(y, x) for y, x1, x2 in update.spans for edge in (x1, x2) for x in (edge - 1, edge)}
+    for y in range(HEIGHT):
+        for x in range(WIDTH):
+            if (y, x) not in split:  # half of a wide character becomes a blank there
+                assert picture[y][x] == expected[y][x], (y, x)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(strips(), min_size=HEIGHT, max_size=HEIGHT), st.sampled_from(["256", "standard"]))
+def test_fewer_colours_too(lines: list[Strip], colors: str) -> None:
+    update = LayoutUpdate([[strip] for strip in lines], Region(0, 0, WIDTH, HEIGHT))
+    written = partial_paint.render_layout(update, console(colors))
+    for strip in lines:
+        strip._render_cache = None
+    assert shown(written) == shown(update.render_segments(console(colors)))
+    assert len(written) <= len(update.render_segments(console(colors)))
+
+
+def test_each_change_of_style_is_written_once() -> None:
+    red, dark = Style(color="#ff0000", bgcolor="#121212"), Style(color="#808080", bgcolor="#121212")
+    strip = Strip([Segment("ab", red), Segment("  ", dark), Segment("cd", red)], 6)
+    update = ChopsUpdate([{0: strip}], [(0, 0, 6)], [[6]])
+    assert partial_paint.render_chops(update, console()) == (
+        "\x1b[1H\x1b[38;2;255;0;0;48;2;18;18;18mab  cd\x1b[0m"
+    )
+
+
+def test_attributes_are_turned_off_one_by_one() -> None:
+    bold, dim = Style(bold=True, color="#ff0000"), Style(dim=True, color="#ff0000")
+    strip = Strip([Segment("a", bold), Segment("b", dim), Segment("c")], 3)
+    update = ChopsUpdate([{0: strip}], [(0, 1, 3)], [[3]])
+    written = partial_paint.render_chops(update, console())
+    assert written == "\x1b[1;2H\x1b[2;38;2;255;0;0mb\x1b[0mc"
+    whole = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
+    assert "ma\x1b[22;2mb" in partial_paint.render_chops(whole, console())
+
+
+def test_links_keep_their_sequences() -> None:
+    strip = Strip([Segment("a", Style(bold=True)), Segment("b", Style(link="https://x.test"))], 2)
+    update = LayoutUpdate([[strip]], Region(0, 0, 2, 1))
+    written = partial_paint.render_layout(update, console())
+    assert ";https://x.test\x1b\\b" in written
+    assert written.endswith("\x1b]8;;\x1b\\")
+
+
+def test_installing_twice_and_taking_back() -> None:
+    theirs = ChopsUpdate.render_segments, LayoutUpdate.render_segments
+    assert not partial_paint.installed()
+    assert partial_paint.install()
+    assert partial_paint.install()
+    assert partial_paint.installed()
+    assert ChopsUpdate.render_segments is not theirs[0]
+    partial_paint.uninstall()
+    assert (ChopsUpdate.render_segments, LayoutUpdate.render_segments) == theirs
+
+
+@pytest.mark.parametrize("kind", [ChopsUpdate, LayoutUpdate])
+def test_a_textual_that_writes_otherwise_is_left_alone(
+    kind: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(update: Any, console: Console) -> str:
+        return "something else"
+
+    monkeypatch.setattr(kind, "render_segments", other)
+    assert not partial_paint.install()
+    assert not partial_paint.installed()
+    assert kind.render_segments is other
+
+
+def test_a_textual_made_otherwise_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("textual._compositor.ChopsUpdate")
+    assert not partial_paint.install()

@@ -1,0 +1,91 @@
+"""Whatever happens to the rows, the cursor stays with its record, or goes to the nearest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentco_tui.widgets.record_table import RecordTable
+from tests.widgets.host import Clock, Job, columns
+
+IDS = [f"j{number}" for number in range(10)]
+JOB = st.builds(
+    Job,
+    id=st.just(""),
+    title=st.sampled_from(["refund", "publish", "renew"]),
+    agent=st.sampled_from(["Ada", "Linus"]),
+    company=st.just("Globex"),
+    since=st.integers(0, 3).map(float),
+    trust=st.one_of(st.none(), st.integers(0, 3)),
+)
+ROWS = st.dictionaries(st.sampled_from(IDS), JOB, max_size=6)
+CHANGES = st.one_of(
+    st.tuples(st.just("load"), ROWS),
+    st.tuples(st.just("apply"), ROWS, st.lists(st.sampled_from(IDS), max_size=4)),
+    st.tuples(st.just("apply"), ROWS, st.lists(st.sampled_from(IDS), max_size=4)),
+    st.tuples(st.just("sort"), st.sampled_from(["age", "title", "trust", None])),
+    st.tuples(st.just("turn")),
+    st.tuples(st.just("filter"), st.sampled_from(["", "refund", "agent:ada", "trust>1"])),
+    st.tuples(st.just("hold")),
+    st.tuples(st.just("release")),
+    st.tuples(st.just("move"), st.integers(-3, 3)),
+    st.tuples(st.just("mark")),
+)
+
+
+def do(table: RecordTable[Job], change: tuple[Any, ...]) -> None:
+    match change:
+        case ("load", rows):
+            table.load((row_id, replace(job, id=row_id)) for row_id, job in rows.items())
+        case ("apply", rows, gone):
+            table.apply(
+                ((row_id, replace(job, id=row_id)) for row_id, job in rows.items()), (), gone
+            )
+        case ("sort", key):
+            table.sort_by(key)
+        case ("turn",):
+            table.reverse_sort()
+        case ("filter", typed):
+            assert table.set_filter(typed) is None
+        case ("hold",):
+            table.hold = True
+        case ("release",):
+            table.release()
+        case ("move", rows):
+            table.action_move(rows)
+        case ("mark",):
+            table.action_toggle_mark()
+
+
+def nearest(before: list[str], cursor: str, shown: list[str]) -> str | None:
+    """The row that should have the cursor if `cursor` isn't shown any more."""
+    at = before.index(cursor)
+    for row_id in (*before[at + 1 :], *reversed(before[:at])):
+        if row_id in shown:
+            return row_id
+    return shown[0] if shown else None
+
+
+@settings(max_examples=200)
+@given(st.lists(CHANGES, max_size=30))
+def test_the_cursor_stays_with_its_record(changes: list[tuple[Any, ...]]) -> None:
+    table: RecordTable[Job] = RecordTable(columns(Clock()), can_mark=True, sort=("age", False))
+    for change in changes:
+        before, cursor = list(table.shown_ids), table.cursor_id
+        do(table, change)
+        shown = list(table.shown_ids)
+        assert (table.cursor_id is None) is (not shown)
+        if change[0] in {"move", "mark"} or not shown:
+            continue
+        if cursor is None:
+            assert table.cursor_id == shown[0]
+        elif cursor in shown:
+            assert table.cursor_id == cursor
+        else:
+            assert table.cursor_id == nearest(before, cursor, shown)
+        for row_id in table.marked:
+            assert table.record(row_id) is not None
+            assert not table.is_ghost(row_id)

@@ -1,0 +1,268 @@
+"""The record table in a running program: sort, filter, hold, marks, mouse, large tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentco_tui.text import plain
+from agentco_tui.widgets.record_table import Cell, RecordTable, Tone
+from tests.widgets.host import Job, jobs
+from tests.widgets.watched import Watched
+
+SMALL, LARGE = (80, 24), (120, 40)
+
+
+def job(row_id: str, since: float = 0.0, title: str = "x") -> tuple[str, Job]:
+    return row_id, Job(row_id, title, "Ada", "Globex", since=since)
+
+
+def said(app: Watched, kind: type[object]) -> list[object]:
+    return [message for message in app.said if type(message) is kind]
+
+
+def cursor(app: Watched) -> str | None:
+    """The cursor's id; a function, so that the type check doesn't take it for unchanging."""
+    return app.table.cursor_id
+
+
+def marked(app: Watched) -> tuple[str, ...]:
+    return app.table.marked
+
+
+def busy(app: Watched) -> bool:
+    return app.table.busy
+
+
+# ---- sort and filter
+
+
+async def test_sorting_tells_and_keeps_the_cursor_on_its_record() -> None:
+    app = Watched(100)
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.press(*"jjj")
+        at = cursor(app)
+        app.table.sort_by("trust")
+        assert app.table.sort == ("trust", True)
+        assert "TRUST▼" in app.line(0)
+        assert cursor(app) == at
+        trusts = [row.trust for row_id in app.table.shown_ids if (row := app.table.record(row_id))]
+        known = [trust for trust in trusts if trust is not None]
+        assert known == sorted(known, reverse=True)
+        assert trusts[: len(known)] == known
+        app.table.reverse_sort()
+        assert app.table.sort == ("trust", False)
+        app.table.cycle_sort()
+        assert app.table.sort == ("spent", True)
+        for _ in range(2):
+            app.table.cycle_sort()
+        assert app.table.sort == ("age", False)
+        app.table.sort_by(None)
+        assert list(app.table.shown_ids) == [one.id for one in app.first]
+        await pilot.pause()
+        last = said(app, RecordTable.SortChanged)[-1]
+        assert isinstance(last, RecordTable.SortChanged)
+        assert (last.key, last.descending) == (None, False)
+        with pytest.raises(KeyError):
+            app.table.sort_by("nobody")
+
+
+async def test_a_filter_that_cannot_be_used_leaves_the_one_before() -> None:
+    app = Watched(100)
+    async with app.run_test(size=SMALL):
+        assert app.table.set_filter("agent:linus") is None
+        count = app.table.shown_count
+        assert 0 < count < 100
+        error = app.table.set_filter("agnet:ada")
+        assert error is not None
+        assert error.nearest == "agent"
+        assert (app.table.shown_count, app.table.filter_text) == (count, "agent:linus")
+
+
+async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = Watched()
+    async with app.run_test(size=SMALL):
+        now = [1_000.0]
+        monkeypatch.setattr("agentco_tui.widgets.record_table.monotonic", lambda: now[0])
+        app.table.load([job("a", app.clock.now - 7_190), job("b", app.clock.now - 7_300)])
+        app.table.set_filter("age>2h")
+        assert list(app.table.shown_ids) == ["b"]
+        app.clock.now += 20
+        app.table.tick()
+        assert list(app.table.shown_ids) == ["b"]
+        now[0] += 20
+        app.table.tick()
+        assert list(app.table.shown_ids) == ["b", "a"]
+
+
+# ---- hold
+
+
+async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -> None:
+    app = Watched()
+    async with app.run_test(size=SMALL) as pilot:
+        table = app.table
+        table.load(job(name, at, f"task {name}") for at, name in enumerate("abcde"))
+        await pilot.press("j")
+        table.hold = True
+        table.apply(
+            added=[job("n1", -1.0), job("n2", 2.5)],
+            changed=[job("a", 99.0, "task A changed")],
+            removed=["c"],
+        )
+        assert list(table.shown_ids) == list("abcde")
+        assert table.held_new == 2
+        assert "task A changed" in app.line(1)
+        assert app.line(3).strip().startswith("gone · task c")
+        assert table.is_ghost("c")
+        table.ghost("c", Cell(plain("approved elsewhere"), Tone.GOOD))
+        assert app.line(3).strip().startswith("approved elsewhere · task c")
+        await pilot.press("j")
+        assert cursor(app) == "c"
+        table.hold = False
+        assert list(table.shown_ids) == ["n1", "b", "n2", "d", "e", "a"]
+        assert cursor(app) == "d"
+        await pilot.pause()
+        assert [
+            (message.held, message.new)
+            for message in said(app, RecordTable.HeldChanged)
+            if isinstance(message, RecordTable.HeldChanged)
+        ] == [(True, 0), (True, 2), (False, 0)]
+
+
+async def test_held_new_counts_what_the_filter_lets_through() -> None:
+    app = Watched()
+    async with app.run_test(size=SMALL):
+        app.table.load([job("a", title="refund")])
+        app.table.set_filter("refund")
+        app.table.hold = True
+        app.table.apply([job("b", title="refund"), job("c", title="publish")])
+        assert app.table.held_new == 1
+        app.table.apply(removed=["b"])
+        assert app.table.held_new == 0
+
+
+# ---- marks
+
+
+async def test_space_marks_and_goes_on() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        ids = list(app.table.shown_ids)
+        await pilot.press("space", "space", "k", "space")
+        assert marked(app) == (ids[0],)
+        assert cursor(app) == ids[2]
+        await pilot.pause()
+        last = said(app, RecordTable.MarksChanged)[-1]
+        assert isinstance(last, RecordTable.MarksChanged)
+        assert last.marked == (ids[0],)
+
+
+async def test_space_goes_to_others_where_nothing_can_be_marked() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        app.table.can_mark = False
+        await pilot.press("space")
+        assert marked(app) == ()
+        assert cursor(app) == app.table.shown_ids[0]
+
+
+async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        table = app.table
+        ids = list(table.shown_ids)
+        await pilot.press("space", "j", "j")
+        table.action_mark_range()
+        assert marked(app) == tuple(ids[:4])
+        table.clear_marks()
+        table.mark_range(ids[9], ids[7])
+        assert marked(app) == tuple(ids[7:10])
+        table.set_filter("agent:linus")
+        table.mark_all_shown()
+        assert set(marked(app)) == {*ids[7:10], *table.shown_ids}
+        table.toggle_mark(ids[8])
+        assert ids[8] not in marked(app) or ids[8] in table.shown_ids
+
+
+async def test_marks_belong_to_records_and_go_with_them() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        table = app.table
+        ids = list(table.shown_ids)
+        table.mark([ids[2], ids[5], "nobody"])
+        table.sort_by("title")
+        assert marked(app) == (ids[2], ids[5])
+        table.hold = True
+        table.apply(removed=[ids[2]])
+        assert marked(app) == (ids[5],)
+        table.mark([ids[2]])
+        assert marked(app) == (ids[5],)
+        table.load([(one.id, one) for one in app.first if one.id != ids[5]])
+        assert marked(app) == ()
+        await pilot.pause()
+
+
+# ---- mouse and opening
+
+
+async def test_a_click_moves_the_cursor_and_another_opens() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        ids = list(app.table.shown_ids)
+        await pilot.click(app.table, offset=(20, 4))
+        assert cursor(app) == ids[3]
+        assert said(app, RecordTable.Opened) == []
+        await pilot.click(app.table, offset=(20, 4))
+        await pilot.press("enter")
+        opened = [one.row_id for one in app.said if isinstance(one, RecordTable.Opened)]
+        assert opened == [ids[3], ids[3]]
+
+
+async def test_a_click_on_a_title_sorts_and_another_turns() -> None:
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        x = app.line(0).index("TASK")
+        await pilot.click(app.table, offset=(x, 0))
+        assert app.table.sort == ("title", False)
+        await pilot.click(app.table, offset=(x, 0))
+        assert app.table.sort == ("title", True)
+
+
+async def test_a_click_on_the_scroll_bar_goes_there() -> None:
+    app = Watched(300)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.click(app.table, offset=(79, 23))
+        last = app.table.record(app.table.shown_ids[-1])
+        assert last is not None
+        assert last.title[:10] in app.line(23)
+
+
+# ---- large tables
+
+
+async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> None:
+    app = Watched()
+    async with app.run_test(size=SMALL) as pilot:
+        table = app.table
+        many = list(jobs(40_000))
+        table.load((one.id, one) for one in many)
+        assert busy(app)
+        assert table.shown_count == 0
+        await table.settled()
+        assert not busy(app)
+        assert table.shown_count == 40_000
+        table.sort_by("title")
+        assert busy(app)
+        changed = replace(many[7], title="  first of all")
+        table.apply(changed=[(changed.id, changed)])
+        assert not busy(app)
+        assert table.shown_ids[0] == changed.id
+        assert table.set_filter("refund 39999") is None
+        assert table.set_filter("first of all") is None
+        await table.settled()
+        assert list(table.shown_ids) == [changed.id]
+        await pilot.press("j")
