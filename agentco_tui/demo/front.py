@@ -15,7 +15,15 @@ from agentco_tui.demo.operations import Operation, operation_of
 from agentco_tui.demo.renderer import encode
 from agentco_tui.demo.requestlog import RequestLog, Seen
 from agentco_tui.demo.shape import Refusal
-from agentco_tui.demo.strike import NO_ANSWER, STRIKES, Answer, Line, send_whole
+from agentco_tui.demo.strike import (
+    NEEDS_HEAD,
+    NO_ANSWER,
+    PAST_THE_PROTOCOL,
+    STRIKES,
+    Answer,
+    Line,
+    send_whole,
+)
 
 CONTROL = "/_demo/"
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
@@ -33,6 +41,7 @@ class Exchange:
     started: float = field(default_factory=time.monotonic)
     status: int = 0
     fault: str | None = None
+    noted: bool = False
 
     @property
     def method(self) -> str:
@@ -102,6 +111,9 @@ class Front:
             if fault.kind == "status":
                 await send_whole(line, self._status(fault))
             else:
+                if fault.kind in PAST_THE_PROTOCOL:
+                    exchange.status = answer.status if fault.kind in NEEDS_HEAD else 0
+                    self._note(exchange)
                 await STRIKES[fault.kind](line, fault, answer)
         finally:
             await line.release()
@@ -126,6 +138,8 @@ class Front:
         async def send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
+                # Noted before the first byte leaves, so whoever has an answer finds it noted.
+                self._note(exchange)
                 headers = list(message["headers"])
                 if all(name != b"date" for name, _ in headers):
                     headers.append(self._date())
@@ -169,6 +183,9 @@ class Front:
         return wanted.encode("latin-1", "replace")
 
     def _note(self, exchange: Exchange) -> None:
+        if exchange.noted:
+            return
+        exchange.noted = True
         authorization = exchange.headers.get("authorization")
         operation = exchange.operation
         self._requests.add(

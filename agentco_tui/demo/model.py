@@ -19,7 +19,7 @@ KEPT_ENTRIES = 50_000
 """How much of the activity log is kept; the oldest entries go first."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Company:
     """A company; `limit` None means that it has none."""
 
@@ -37,7 +37,7 @@ class Company:
     version: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Agent:
     """An agent; `status` is active or paused, `level` the budget alert it stands at."""
 
@@ -58,7 +58,7 @@ class Agent:
     version: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Task:
     """A task, from pending over approved and running to completed, failed or rejected."""
 
@@ -99,7 +99,7 @@ class Entry:
     cost: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Alert:
     """A threshold that was crossed by an agent or a company; `resolved` once it is over."""
 

@@ -92,7 +92,7 @@ class EmbeddedPlatform:
     `shape` is one of `agentco_tui.demo.shapes.SHAPES`, `faults` are specs as `--fault` takes
     them, `port` 0 lets the system choose one (kept over `stop` and `start`). `now` fixes the
     start of the world's clock in seconds since 1970 UTC. Raises ValueError for an unknown shape
-    or a bad fault, OSError if the port is taken.
+    or a bad fault; `start` raises OSError if the port is taken.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class EmbeddedPlatform:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", self.port))
             listener.listen(2048)
-        except OSError:
+        except (OSError, OverflowError):
             listener.close()
             raise
         self.port = listener.getsockname()[1]

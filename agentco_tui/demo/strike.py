@@ -254,3 +254,10 @@ STRIKES: dict[str, Strike] = {
 """What each kind does with the line and the true answer; `status` is made by the front."""
 
 NO_ANSWER = Answer(0, (), b"")
+
+NEEDS_HEAD = frozenset(
+    {"hang_body", "drip", "cut", "long_length", "short_length", "bad_length", "bad_chunk"}
+)
+"""Kinds that write a status line past the protocol."""
+PAST_THE_PROTOCOL = NEEDS_HEAD | {"hang", "drop_before", "drop_after", "close"}
+"""Kinds of which the protocol itself sees no answer."""

@@ -182,7 +182,14 @@ def jaeger(rows: list[Fields], task: Fields, style: Style) -> Json:
             else [],
             "startTime": int(row["started_at"].at * 1_000_000),
             "duration": int(row["duration"] * 1_000_000),
-            "tags": [{"key": "output", "type": "string", "value": row["content"] or ""}],
+            "tags": [
+                {"key": key, "type": "string", "value": value}
+                for key, value in (
+                    ("input", row["arguments"] and json.dumps(row["arguments"].data)),
+                    ("output", row["content"]),
+                )
+                if value
+            ],
             "processID": "p1",
         }
         for row in rows

@@ -26,8 +26,7 @@ from agentco_tui.demo.treasury import Treasury
 OPERATOR = "operations desk"
 """Who decides through the interface."""
 PRIORITIES = ("urgent", "high", "medium", "low")
-_PERIOD_PASSED = 19
-_PERIOD_LEFT = 11
+_PERIOD_DAYS = 30
 
 
 R = TypeVar("R")
@@ -62,7 +61,8 @@ class World:
     """Companies, agents, tasks, budgets and a log, moving along a virtual clock.
 
     `now` is the moment it starts at (seconds since 1970 UTC, default: the real one); `speed`
-    multiplies time, 0 freezes it. `agents` and `tasks` default to 8 and 40 for each company.
+    multiplies time, 0 freezes it; budgets begin anew `days_left` midnights from the start.
+    `agents` and `tasks` default to 8 and 40 for each company.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class World:
         tasks: int | None = None,
         speed: float = 1.0,
         now: float | None = None,
+        days_left: int = 11,
     ) -> None:
         agents = companies * 8 if agents is None else agents
         tasks = companies * 40 if tasks is None else tasks
@@ -88,8 +89,8 @@ class World:
         self.state = State(
             seed,
             start,
-            period_start=midnight - _PERIOD_PASSED * DAY,
-            resets=midnight + _PERIOD_LEFT * DAY,
+            period_start=midnight - (_PERIOD_DAYS - days_left) * DAY,
+            resets=midnight + days_left * DAY,
         )
         self.applied: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were applied."""

@@ -1,0 +1,303 @@
+"""Every operation of the interface over HTTP, in the plain shape."""
+
+from __future__ import annotations
+
+import csv
+import io
+from email.utils import parsedate_to_datetime
+
+import httpx
+import pytest
+
+from agentco_tui.demo.operations import OPERATIONS
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.demo.conftest import NOW
+from tests.demo.wire import ask
+
+
+def test_agents_have_the_fields_of_the_interface(client: httpx.Client) -> None:
+    agent = client.get("/api/agents").json()[0]
+    assert {
+        "id", "name", "role", "company_id", "trust_score", "budget_remaining", "status", "model",
+        "tasks_completed",
+    } <= set(agent)  # fmt: skip
+    assert agent["id"].startswith("ag_")
+    assert client.get(f"/api/agents/{agent['id']}").json() == agent
+
+
+def test_lists_filter(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    companies = client.get("/api/companies").json()
+    assert [company["name"] for company in companies] == [
+        "Acme Robotics",
+        "Globex",
+        "Initech Content",
+    ]
+    acme = companies[0]["id"]
+    assert client.get(f"/api/companies/{acme}").json() == companies[0]
+    for path in ("/api/agents", "/api/tasks", "/api/activity", "/api/budget/agents"):
+        rows = client.get(path, params={"company_id": acme}).json()
+        assert {row["company_id"] for row in rows} == {acme}
+        assert client.get(path, params={"company_id": "cmp_none"}).json() == []
+    both = client.get("/api/tasks", params={"company_id": acme, "status": "pending"}).json()
+    assert {row["status"] for row in both} == {"pending"}
+    assert len(both) == len(platform.world.tasks(acme, "pending"))
+    assert client.get("/api/tasks?status=nonsense").json() == []
+
+
+def test_activity_combines_its_filters(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    agent = platform.world.agents()[2]
+    query = {
+        "company_id": agent.company.id,
+        "agent_id": agent.id,
+        "from": "2026-09-18",
+        "to": "2026-09-21",
+        "limit": "5",
+    }
+    rows = client.get("/api/activity", params=query).json()
+    assert 0 < len(rows) <= 5
+    assert {row["agent_id"] for row in rows} == {agent.id}
+    times = [row["timestamp"] for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert client.get("/api/activity?from=2030-01-01").json() == []
+    for bad in ("from=yesterday", "to=2026-02-30", "from=20260101", "limit=0", "limit=x"):
+        assert client.get(f"/api/activity?{bad}").status_code == 422
+
+
+def test_the_export_is_whole_and_guarded(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    agent = platform.world.agents()[2]
+    formula = '=HYPERLINK("http://evil.example")'
+    body = {
+        "company_id": agent.company.id,
+        "title": formula,
+        "agent_id": agent.id,
+        "priority": "low",
+    }
+    assert client.post("/api/tasks", json=body).status_code == 201
+    reply = client.get("/api/activity/export?format=csv")
+    assert reply.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "attachment" in reply.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(reply.text, newline="")))
+    assert len(rows) == len(platform.world.activity())
+    assert rows[0]["task"] == "'" + formula
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
+    mine = client.get(f"/api/activity/export?format=csv&agent_id={agent.id}").text
+    assert {row["agent"] for row in csv.DictReader(io.StringIO(mine))} == {agent.name}
+    assert client.get("/api/activity/export?format=xlsx").status_code == 400
+
+
+def test_budgets_add_up(client: httpx.Client) -> None:
+    whole = client.get("/api/budget").json()
+    companies = client.get("/api/budget/companies").json()
+    agents = client.get("/api/budget/agents").json()
+    assert whole["spent"] == pytest.approx(sum(row["spent"] for row in companies))
+    assert whole["spent"] == pytest.approx(sum(row["spent"] for row in agents))
+    assert whole["monthly_limit"] == sum(row["monthly_limit"] for row in companies)
+    for row in (whole, *companies, *agents):
+        if row["monthly_limit"] is None:
+            assert row["remaining"] is row["percent_used"] is None
+        else:
+            assert row["remaining"] == pytest.approx(max(0, row["monthly_limit"] - row["spent"]))
+            assert row["percent_used"] == pytest.approx(
+                100 * row["spent"] / row["monthly_limit"], abs=0.01
+            )
+        assert row["forecast"] >= row["spent"]
+    alerts = client.get("/api/budget/alerts").json()
+    assert {row["severity"] for row in alerts} == {"warning", "critical"}
+    assert whole["open_alerts"] == len([row for row in alerts if row["status"] == "open"])
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"{}", "is required"),
+        (b'{"monthly_limit":"10"}', "must be a number"),
+        (b'{"monthly_limit":true}', "must be a number"),
+        (b'{"monthly_limit":null}', "must be a number"),
+        (b'{"monthly_limit":-0.01}', "from 0"),
+        (b'{"monthly_limit":1e999}', "from 0"),
+        (b'{"monthly_limit":NaN}', "from 0"),
+    ],
+)
+def test_limits_are_checked(
+    platform: EmbeddedPlatform, client: httpx.Client, body: bytes, says: str
+) -> None:
+    agent = platform.world.agents()[0]
+    before = agent.limit
+    reply = client.post(f"/api/budget/agents/{agent.id}", content=body)
+    assert reply.status_code == 422
+    assert reply.json()["details"][0]["path"] == ["monthly_limit"]
+    assert says in reply.json()["details"][0]["message"]
+    assert agent.limit == before
+
+
+def test_bodies_that_are_no_objects(client: httpx.Client) -> None:
+    assert client.post("/api/companies", content=b"not json").status_code == 400
+    assert client.post("/api/companies", content=b"").status_code == 400
+    assert client.post("/api/companies", content=b"[" * 100_000).status_code == 400
+    assert client.post("/api/companies", json=["name"]).status_code == 422
+    reply = client.post("/api/companies", json={"name": 3, "template": "retail"})
+    assert [detail["path"] for detail in reply.json()["details"]] == [["name"], ["mission"]]
+
+
+def test_companies_are_created_and_cloned(client: httpx.Client) -> None:
+    body = {"name": "Vandelay", "template": "retail", "mission": "Latex."}
+    made = client.post("/api/companies", json=body)
+    assert made.status_code == 201
+    assert made.json()["id"].startswith("cmp_")
+    copied = client.post(
+        f"/api/companies/{made.json()['id']}/clone", json={"name": "Vandelay 2", "mission": "More."}
+    )
+    assert (copied.status_code, copied.json()["template"]) == (201, "retail")
+    assert len(client.get("/api/companies").json()) == 5
+    again = client.post("/api/companies", json=body)
+    assert again.status_code == 422
+    assert again.json()["details"][0]["message"] == "is already taken"
+
+
+def test_a_second_approve_says_who_and_when(
+    platform: EmbeddedPlatform, client: httpx.Client
+) -> None:
+    task = client.get("/api/tasks?status=pending").json()[0]
+    platform.world.another_operator(task["id"], "approve", "Theo")
+    reply = client.post(f"/api/tasks/{task['id']}/approve")
+    assert reply.status_code == 409
+    assert "Theo" in reply.json()["error"]
+    assert "2026-09-21T14:13:20Z" in reply.json()["error"]
+
+
+def test_unknown_ids_and_paths(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    for path in ("/api/companies/x", "/api/agents/x", "/api/tasks/x/trace"):
+        assert client.get(path).status_code == 404
+    for path in ("/api/tasks/x/approve", "/api/companies/x/clone", "/api/budget/agents/x"):
+        body = {"name": "n", "mission": "m", "monthly_limit": 1}
+        assert client.post(path, json=body).status_code == 404
+    for path in ("/", "/api", "/api/tasks/", "/api/tasks/x", "/api/Tasks", "/docs"):
+        assert client.get(path).status_code == 404
+        assert (platform.requests[-1].path, platform.requests[-1].status) == (path, 404)
+        assert platform.requests[-1].operation is None
+    assert client.delete("/api/tasks").status_code in {404, 405}
+
+
+def test_ids_are_one_segment_however_encoded(
+    platform: EmbeddedPlatform, client: httpx.Client
+) -> None:
+    task = platform.world.tasks()[0]
+    assert client.get(f"/api/tasks/{task.id.replace('_', '%5F')}/trace").status_code == 200
+    assert client.get("/api/agents/a%2Fb").status_code == 404
+    assert platform.requests[-1].path == "/api/agents/a%2Fb"
+
+
+def test_every_operation_is_behind_the_gate(platform: EmbeddedPlatform) -> None:
+    for operation in OPERATIONS:
+        path = operation.path.replace("{id}", "x")
+        for headers in ({}, {"Authorization": "Basic x"}, {"Authorization": "Bearer ag_wrong"}):
+            reply = httpx.request(operation.method, platform.base_url + path, headers=headers)
+            assert reply.status_code == 401
+            assert platform.requests[-1].authorised is False
+            assert platform.requests[-1].has_key is bool(headers)
+        reply = httpx.request(
+            operation.method,
+            platform.base_url + path,
+            headers={"Authorization": f"Bearer {platform.read_key}"},
+        )
+        assert (reply.status_code == 403) == operation.writes
+        assert platform.requests[-1].authorised is True
+
+
+def test_a_key_can_be_revoked_and_given_back(
+    platform: EmbeddedPlatform, client: httpx.Client
+) -> None:
+    assert client.get("/api/budget").status_code == 200
+    platform.revoke_key("full")
+    assert client.get("/api/budget").status_code == 401
+    assert ask(platform, "/api/budget", key=platform.read_key).status == 200
+    platform.keys.restore("full")
+    assert client.get("/api/budget").status_code == 200
+    with pytest.raises(ValueError, match="full or read"):
+        platform.revoke_key("other")
+
+
+def test_keys_come_from_the_seed_unless_given() -> None:
+    one, same, other = EmbeddedPlatform(3), EmbeddedPlatform(3), EmbeddedPlatform(4)
+    assert (one.full_key, one.read_key) == (same.full_key, same.read_key)
+    assert len({one.full_key, one.read_key, other.full_key, other.read_key}) == 4
+    assert all(key.startswith("ag_") for key in (one.full_key, one.read_key))
+    assert EmbeddedPlatform(full_key="ag_canary").full_key == "ag_canary"
+
+
+def test_an_idempotency_key_is_remembered(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    first, second = platform.world.tasks(status="pending")[:2]
+    once = {"Idempotency-Key": "k1"}
+    replies = [client.post(f"/api/tasks/{first.id}/approve", headers=once) for _ in range(3)]
+    assert {reply.status_code for reply in replies} == {200}
+    assert len({reply.content for reply in replies}) == 1
+    assert (platform.world.applied[first.id], platform.world.attempts[first.id]) == (1, 1)
+    assert client.post(f"/api/tasks/{second.id}/approve", headers=once).status_code == 200
+    assert client.post(f"/api/tasks/{first.id}/approve").status_code == 409
+
+
+def test_requests_are_noted_without_the_key(
+    platform: EmbeddedPlatform, client: httpx.Client
+) -> None:
+    client.post("/api/tasks?x=1", content=b'{"a":1}')
+    seen = platform.requests[-1]
+    assert (seen.method, seen.path, seen.query, seen.body) == (
+        "POST",
+        "/api/tasks",
+        "x=1",
+        b'{"a":1}',
+    )
+    assert (seen.status, seen.operation, seen.fault, seen.at) == (422, "create_task", None, NOW)
+    assert platform.full_key not in repr(list(platform.requests))
+    assert platform.requests.matching("create_task") == [seen]
+    platform.requests.clear()
+    assert (len(platform.requests), platform.requests.count) == (0, 0)
+
+
+def test_dates_are_the_worlds_own(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    platform.world.advance(100)
+    told = client.get("/api/budget").headers["date"]
+    assert parsedate_to_datetime(told).timestamp() == NOW + 100
+
+
+def test_etags_if_wanted() -> None:
+    with EmbeddedPlatform(speed=0, now=NOW, etag=True) as platform:
+        headers = {"Authorization": f"Bearer {platform.full_key}"}
+        with httpx.Client(base_url=platform.base_url, headers=headers) as http:
+            tag = http.get("/api/tasks").headers["etag"]
+            same = http.get("/api/tasks", headers={"If-None-Match": tag})
+            assert (same.status_code, same.content) == (304, b"")
+            platform.world.approve(platform.world.tasks(status="pending")[0].id)
+            assert http.get("/api/tasks", headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_answers_follow_the_world(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    before = client.get("/api/activity").content
+    assert client.get("/api/activity").content == before
+    platform.world.advance(30)
+    assert client.get("/api/activity").content != before
+    queue = client.get("/api/tasks?status=pending").json()
+    platform.world.another_operator(queue[0]["id"], "approve")
+    after = client.get("/api/tasks?status=pending").json()
+    assert queue[0]["id"] not in {row["id"] for row in after}
+
+
+def test_the_control_path(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    read = {"Authorization": f"Bearer {platform.read_key}"}
+    for path in ("/_demo/world", "/_demo/requests", "/_demo/faults"):
+        assert client.get(path, headers=read).status_code == 401
+        assert client.get(path).status_code == 200
+    told = client.post("/_demo/world", json={"advance": 60, "speed": 0, "revoke": "full"}).json()
+    assert told["now"] == NOW + 60
+    assert client.get("/api/budget").status_code == 401
+    assert client.post("/_demo/world", json={"restore": "full"}).status_code == 200
+    task = client.get("/api/tasks?status=pending").json()[0]["id"]
+    decision = {"task_id": task, "decision": "reject", "who": "Theo"}
+    assert client.post("/_demo/world", json={"another_operator": decision}).status_code == 200
+    assert client.post("/_demo/world", json={"another_operator": decision}).status_code == 409
+    for bad in ({"advance": -1}, {"jump": 3}, {"another_operator": {"x": 1}}, [1]):
+        assert client.post("/_demo/world", json=bad).status_code == 422
+    seen = client.get("/_demo/requests").json()
+    assert [row["path"] for row in seen["requests"]] == ["/api/budget", "/api/tasks"]
+    assert client.delete("/_demo/requests").json() == {"count": 0, "requests": []}
+    assert client.get("/_demo/nothing").status_code == 404

@@ -1,0 +1,188 @@
+"""The server as a thread and as a process: start, stop, restart, signals, refusals."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform, ServeOptions, serve
+from tests.demo.conftest import NOW
+from tests.demo.wire import ask
+
+CODE = (
+    "import sys; from agentco_tui.demo.server import ServeOptions, serve; "
+    "sys.exit(serve(ServeOptions(**eval(sys.argv[1]))))"
+)
+
+
+@contextmanager
+def process(**options: object) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """`serve` as a process of its own, and what it announced."""
+    child = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", CODE, repr(options)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with child:
+        assert child.stdout is not None
+        told = {}
+        for _ in range(3):
+            line = child.stdout.readline()
+            found = re.fullmatch(r"(address|full key|read key) +(\S+)\n", line)
+            assert found, line
+            told[found[1]] = found[2]
+        try:
+            yield child, told
+        finally:
+            child.kill()
+
+
+def test_restart_on_the_same_port_keeps_the_world() -> None:
+    threads = threading.active_count()
+    platform = EmbeddedPlatform(speed=0, now=NOW)
+    assert not platform.running
+    with platform:
+        task = platform.world.tasks(status="pending")[0]
+        assert ask(platform, f"/api/tasks/{task.id}/approve", "POST").status == 200
+        port = platform.port
+        platform.stop()
+        assert not platform.running
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=5)
+        platform.start()
+        assert platform.port == port
+        assert ask(platform, f"/api/tasks/{task.id}/approve", "POST").status == 409
+        assert platform.world.applied[task.id] == 1
+        with pytest.raises(RuntimeError, match="running already"):
+            platform.start()
+    platform.stop()
+    assert threading.active_count() == threads
+
+
+def test_stop_cuts_what_hangs() -> None:
+    with EmbeddedPlatform(speed=0, now=NOW, faults=("tasks:hang", "agents:endless")) as platform:
+        socks = []
+        for path in ("/api/tasks", "/api/agents"):
+            sock = socket.create_connection(("127.0.0.1", platform.port), timeout=5)
+            key = platform.full_key
+            sock.sendall(
+                f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
+            )
+            socks.append(sock)
+        assert socks[1].recv(10)
+        begun = time.monotonic()
+        platform.stop()
+        # Hanging requests end with the platform, not with their own patience.
+        assert time.monotonic() - begun < 5
+        for sock in socks:
+            sock.close()
+
+
+def test_many_at_once() -> None:
+    with EmbeddedPlatform(speed=0, now=NOW) as platform:
+        statuses = []
+
+        def fetch() -> None:
+            statuses.append(ask(platform, "/api/tasks").status)
+
+        threads = [threading.Thread(target=fetch) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert statuses == [200] * 20
+
+
+def test_the_largest_world_is_served() -> None:
+    with EmbeddedPlatform(
+        companies=200, agents=10_000, tasks=100_000, speed=0, now=NOW
+    ) as platform:
+        headers = {"Authorization": f"Bearer {platform.full_key}"}
+        with httpx.Client(base_url=platform.base_url, headers=headers, timeout=60) as http:
+            assert len(http.get("/api/tasks").json()) == 100_000
+            assert len(http.get("/api/agents").json()) == 10_000
+            first = http.get("/api/tasks").content
+            assert http.get("/api/tasks").content == first
+
+
+def test_an_unknown_shape_and_a_bad_fault() -> None:
+    with pytest.raises(ValueError, match="unknown shape 'round': choose one of plain"):
+        EmbeddedPlatform(shape="round")
+    with pytest.raises(ValueError, match="can't read the fault"):
+        EmbeddedPlatform(faults=("nonsense",))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_serve_until_a_signal(number: signal.Signals) -> None:
+    with process(seed=3, speed=0, shape="data", faults=("alerts:status=503",)) as (child, told):
+        headers = {"Authorization": f"Bearer {told['full key']}"}
+        with httpx.Client(base_url=told["address"], headers=headers, trust_env=False) as http:
+            assert http.get("/api/companies").json()["meta"]["page"] == 1
+            assert http.get("/api/budget/alerts").status_code == 503
+            read = {"Authorization": f"Bearer {told['read key']}"}
+            assert http.post("/api/tasks", headers=read).status_code == 403
+        child.send_signal(number)
+        assert child.wait(10) == 0
+        assert child.stdout is not None
+        assert child.stderr is not None
+        hint = child.stdout.read()
+        assert f"AGENTCO_BASE_URL={told['address']}" in hint
+        assert f"AGENTCO_API_KEY={told['full key']}" in hint
+        assert child.stderr.read() == ""
+
+
+def test_serve_until_stdin_closes() -> None:
+    with process(until_stdin_closes=True) as (child, told):
+        assert child.stdin is not None
+        child.stdin.write("ignored\n")
+        child.stdin.flush()
+        headers = {"Authorization": f"Bearer {told['full key']}"}
+        assert httpx.get(f"{told['address']}/api/budget", headers=headers).status_code == 200
+        child.stdin.close()
+        assert child.wait(10) == 0
+
+
+def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with EmbeddedPlatform(speed=0) as platform:
+        assert serve(ServeOptions(port=platform.port)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"agentco-tui demo: can't use port {platform.port}: {os.strerror(98)}\n"
+        if sys.platform == "linux"
+        else err
+    )
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (ServeOptions(host="0.0.0.0"), "loopback only"),
+        (ServeOptions(shape="round"), "unknown shape"),
+        (ServeOptions(faults=("tasks:explode",)), "can't read the fault"),
+        (ServeOptions(companies=-1), "can't be negative"),
+        (ServeOptions(speed=-1), "speed must be"),
+        (ServeOptions(port=70_000), "can't use port 70000"),
+    ],
+)
+def test_options_that_cannot_be_served(
+    options: ServeOptions, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert serve(options) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert err.count("\n") == 1

@@ -1,0 +1,420 @@
+"""Every shape read as its description says: pages to the end, sums, refusals, approvals, traces.
+
+The readers below know each shape's envelope on purpose, and nothing of the code that writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.shapes import SHAPES
+from tests.demo.conftest import NOW
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a shape's lists are taken apart, and what asks for the next page (None: the last)."""
+
+    rows: Callable[[Json, str], list[Json]]
+    following: Callable[[httpx.Response, Json], dict[str, Any] | str | None] = (
+        lambda _reply, _body: None
+    )
+    title: Callable[[Json], str | None] = lambda row: row["title"]
+    record_id: Callable[[Json], str] = lambda row: row["id"]
+    limit: Callable[[Json], Json] = lambda row: row["monthly_limit"]
+    spent: Callable[[Json], Json] = lambda row: row["spent"]
+    unit: int = 1
+    error: Callable[[Json], str] = lambda body: body["error"]
+
+
+def _link(reply: httpx.Response, _body: Json) -> str | None:
+    found = re.search(r'<([^>]+)>; rel="next"', reply.headers["link"])
+    return found[1] if found else None
+
+
+def _keyed(body: Json, _kind: str) -> list[Json]:
+    return [{"id": key, **row} for key, row in body.items()]
+
+
+def _mixed(body: Json, kind: str) -> list[Json]:
+    rows = body["data"] if kind == "tasks" else body["items"]
+    return [row for row in rows if isinstance(row, dict) and row]
+
+
+READERS = {
+    "plain": Reader(lambda body, _: body),
+    "data": Reader(
+        lambda body, _: body["data"],
+        lambda _, body: (
+            {"page": body["meta"]["page"] + 1}
+            if body["meta"]["page"] < body["meta"]["totalPages"]
+            else None
+        ),
+        title=lambda row: row["name"],
+        limit=lambda row: row["limit"],
+        spent=lambda row: row["usageMonthly"],
+        error=lambda body: body["error"]["message"],
+    ),
+    "cursor": Reader(
+        lambda body, _: body["items"],
+        lambda _, body: body["nextCursor"] and {"cursor": body["nextCursor"]},
+        limit=lambda row: row["monthlyLimit"],
+        spent=lambda row: row["currentSpend"],
+        error=lambda body: body["message"],
+    ),
+    "offset": Reader(
+        lambda body, kind: body["items" if kind == "budgets" else kind],
+        lambda _, body: (
+            {"offset": body["offset"] + body["limit"]}
+            if body["offset"] + body["limit"] < body["total"]
+            else None
+        ),
+        spent=lambda row: row["monthly_spend"],
+    ),
+    "nextlink": Reader(
+        lambda body, _: body["results"],
+        lambda _, body: body["next"],
+        limit=lambda row: row["budget_limit"],
+        spent=lambda row: row["budget_spent"],
+        error=lambda body: body["detail"],
+    ),
+    "linkheader": Reader(
+        lambda body, _: body,
+        _link,
+        limit=lambda row: row["budget"]["max_budget"],
+        spent=lambda row: row["spend"],
+        error=lambda body: body["message"],
+    ),
+    "jsonapi": Reader(
+        lambda body, _: body["data"],
+        lambda _, body: body["links"]["next"],
+        title=lambda row: row["attributes"]["title"],
+        limit=lambda row: row["attributes"]["monthlyLimit"],
+        spent=lambda row: row["attributes"]["spent"],
+        error=lambda body: body["errors"][0]["detail"],
+    ),
+    "graphql": Reader(
+        lambda body, kind: [edge["node"] for edge in body["data"][kind]["edges"]],
+        lambda _, body: (
+            {"after": info["endCursor"]}
+            if (info := next(iter(body["data"].values()))["pageInfo"])["hasNextPage"]
+            else None
+        ),
+        limit=lambda row: row["monthlyLimit"],
+        error=lambda body: body["errors"][0]["message"],
+    ),
+    "keyed": Reader(_keyed, error=lambda body: body["error"]["info"]),
+    "hal": Reader(
+        lambda body, kind: body["_embedded"][kind],
+        lambda _, body: body["_links"].get("next", {}).get("href"),
+        error=lambda body: body["detail"],
+    ),
+    "nested": Reader(
+        lambda body, kind: body["response"]["payload"][kind],
+        lambda _, body: body["response"].get("paging", {}).get("next", {}).get("link"),
+        limit=lambda row: row["monthlyLimit"]["amount"],
+        spent=lambda row: row["spent"]["amount"],
+        error=lambda body: body["error"]["info"],
+    ),
+    "cents": Reader(
+        lambda body, _: body,
+        limit=lambda row: row["budgetMonthlyCents"],
+        spent=lambda row: row["spentMonthlyCents"],
+        unit=100,
+    ),
+    "micros": Reader(
+        lambda body, kind: body[kind],
+        lambda _, body: {"pageToken": body["nextPageToken"]} if body["nextPageToken"] else None,
+        limit=lambda row: row["monthlyLimitMicros"],
+        spent=lambda row: row["spentMicros"],
+        unit=1_000_000,
+        error=lambda body: body["message"],
+    ),
+    "epoch": Reader(
+        lambda body, _: body["data"],
+        lambda _, body: {"after": body["last_id"]} if body["has_more"] else None,
+        limit=lambda row: row["monthly_limit"]["value"],
+        spent=lambda row: row["spent"]["value"],
+        error=lambda body: body["error"]["message"],
+    ),
+    "kebab": Reader(
+        lambda body, _: body["list"],
+        lambda _, body: {"offset": body["next-offset"]} if "next-offset" in body else None,
+        limit=lambda row: row["monthly-limit"],
+    ),
+    "pascal": Reader(
+        lambda body, kind: body[kind.capitalize()],
+        lambda _, body: {"NextToken": body["NextToken"]} if "NextToken" in body else None,
+        title=lambda row: row["Title"],
+        record_id=lambda row: row["Id"],
+        limit=lambda row: row["BudgetLimit"]["Amount"],
+        spent=lambda row: row["CalculatedSpend"]["ActualSpend"]["Amount"],
+        error=lambda body: body["Message"],
+    ),
+    "spring": Reader(
+        lambda body, _: body["content"],
+        lambda _, body: None if body["last"] else {"page": body["number"] + 1},
+        limit=lambda row: row["totalBudget"],
+        spent=lambda row: row["totalSpent"],
+    ),
+    "sparse": Reader(lambda body, kind: body[kind]),
+    "mixed": Reader(_mixed),
+    "envelope_ok": Reader(
+        lambda body, kind: body["data"][kind],
+        lambda _, body: (
+            {"cursor": body["data"]["next_cursor"]} if "next_cursor" in body["data"] else None
+        ),
+        title=lambda row: row["objective"],
+        limit=lambda row: row["limit_usd"],
+        spent=lambda row: row["spent_usd"],
+    ),
+    "laravel": Reader(
+        lambda body, _: body["data"],
+        lambda _, body: body["links"]["next"],
+        error=lambda body: body["message"],
+    ),
+    "cloudflare": Reader(
+        lambda body, _: body["result"],
+        lambda _, body: (
+            {"page": body["result_info"]["page"] + 1}
+            if body["result_info"]["page"] < body["result_info"]["total_pages"]
+            else None
+        ),
+        limit=lambda row: row["monthly_limit_cents"],
+        spent=lambda row: row["used_cents"],
+        unit=100,
+        error=lambda body: body["errors"][0]["message"],
+    ),
+    "fastapi": Reader(
+        lambda body, _: body["items"],
+        lambda _, body: {"page": body["page"] + 1} if body["page"] < body["pages"] else None,
+        error=lambda body: body["detail"],
+    ),
+}
+
+
+@pytest.fixture(params=sorted(SHAPES))
+def shaped(request: pytest.FixtureRequest) -> Iterator[tuple[str, EmbeddedPlatform, httpx.Client]]:
+    name: str = request.param
+    with EmbeddedPlatform(speed=0, now=NOW, shape=name) as platform:
+        headers = {"Authorization": f"Bearer {platform.full_key}"}
+        with httpx.Client(base_url=platform.base_url, headers=headers, trust_env=False) as http:
+            yield name, platform, http
+
+
+def crawl(http: httpx.Client, reader: Reader, path: str, kind: str) -> tuple[list[Json], int]:
+    """All rows of a list, and how many pages they came in."""
+    rows: list[Json] = []
+    reply, pages = http.get(path), 0
+    while True:
+        assert reply.status_code == 200
+        pages += 1
+        assert pages < 20
+        body = reply.json()
+        rows += reader.rows(body, kind)
+        following = reader.following(reply, body)
+        if following is None:
+            return rows, pages
+        if isinstance(following, str):
+            reply = http.get(following)
+        else:
+            reply = http.get(httpx.URL(path).copy_merge_params(following))
+
+
+def test_every_shape_has_a_reader() -> None:
+    assert set(READERS) == set(SHAPES)
+    assert len(SHAPES) >= 20
+
+
+def test_all_pages_hold_all_pending_tasks_in_order(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    name, platform, http = shaped
+    reader = READERS[name]
+    rows, pages = crawl(http, reader, "/api/tasks?status=pending", "tasks")
+    pending = platform.world.tasks(status="pending")
+    assert [reader.record_id(row) for row in rows] == [task.id for task in pending]
+    if name not in {"plain", "keyed", "cents", "sparse", "mixed"}:
+        assert pages == 2
+    if name != "sparse":
+        assert [reader.title(row) for row in rows] == [task.title for task in pending]
+
+
+def test_sums_of_agents_are_the_same_in_every_unit(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    name, platform, http = shaped
+    reader = READERS[name]
+    rows, _ = crawl(http, reader, "/api/budget/agents", "budgets")
+    told = {}
+    for row in rows:
+        try:
+            limit, spent = Decimal(str(reader.limit(row))), Decimal(str(reader.spent(row)))
+        except (KeyError, TypeError, ArithmeticError):
+            continue  # no limit, or a sum the shape leaves out
+        if limit > 0:
+            told[round(limit / reader.unit, 2), round(spent / reader.unit, 2)] = row
+    real = {
+        (Decimal(agent.limit) / 1_000_000, round(Decimal(agent.spent) / 1_000_000, 2))
+        for agent in platform.world.agents()
+        if agent.limit
+    }
+    if name == "sparse":
+        assert told
+        assert set(told) < real
+    else:
+        assert set(told) == real
+
+
+def test_an_unknown_agent_is_refused_in_the_shape(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    name, _, http = shaped
+    reply = http.get("/api/agents/ag_nobody")
+    assert reply.status_code == (200 if name == "envelope_ok" else 404)
+    if name == "sparse":
+        assert reply.content == b""
+    elif name in {"kebab", "mixed"}:
+        assert reply.text == "agent not found\n"
+    elif name == "spring":
+        assert reply.json()["path"] == "/api/agents/ag_nobody"
+        assert "message" not in reply.json()
+    else:
+        assert READERS[name].error(reply.json()) == "agent not found"
+
+
+def test_keys_are_refused_with_401_and_403_in_every_shape(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    _, platform, http = shaped
+    assert http.get("/api/agents", headers={"Authorization": "Bearer ag_no"}).status_code == 401
+    read = {"Authorization": f"Bearer {platform.read_key}"}
+    assert http.post("/api/tasks", headers=read, json={}).status_code == 403
+
+
+def test_refused_fields_are_named_in_every_shape_that_says_anything(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    name, platform, http = shaped
+    reply = http.post("/api/tasks", json={"title": "x", "agent_id": "y", "priority": "high"})
+    assert reply.status_code in {200, 400, 422}
+    assert (reply.status_code == 200) == (name == "envelope_ok")
+    assert ("company_id" in reply.text) == (name != "sparse")
+    assert not any(task.title == "x" for task in platform.world.tasks())
+
+
+def test_an_approve_is_applied_once_and_the_second_refused(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    name, platform, http = shaped
+    task = platform.world.tasks(status="pending")[0]
+    first = http.post(f"/api/tasks/{task.id}/approve")
+    special = {"linkheader": 201, "jsonapi": 202, "kebab": 204, "sparse": 204}
+    assert first.status_code == special.get(name, 200)
+    second = http.post(f"/api/tasks/{task.id}/approve")
+    refused = {"linkheader": 401, "fastapi": 404, "spring": 400, "micros": 400, "envelope_ok": 200}
+    assert second.status_code == refused.get(name, 409)
+    if name == "envelope_ok":
+        assert second.json()["ok"] is False
+    assert platform.world.applied[task.id] == 1
+    assert platform.world.attempts[task.id] == 2
+    assert task.status == "approved"
+
+
+def test_traces_tell_the_story_of_the_task(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    _, platform, http = shaped
+    task = next(t for t in platform.world.tasks() if t.title == "Refund 214 customers")
+    reply = http.get(f"/api/tasks/{task.id}/trace")
+    told = json.dumps(reply.json(), ensure_ascii=False)
+    assert reply.status_code == 200
+    assert "Ready to refund 214 customers, 18,240.00 in all" in told
+    assert "payments.refund" in told
+    assert "18240.0" in told
+
+
+def test_created_companies_and_limits_come_back_in_the_shape(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    _, platform, http = shaped
+    body = {"name": "Vandelay Imports", "template": "retail", "mission": "Latex, mostly."}
+    created = http.post("/api/companies", json=body)
+    assert created.status_code == 201
+    assert "Vandelay Imports" in created.text
+    agent = platform.world.agents()[0]
+    changed = http.post(f"/api/budget/agents/{agent.id}", json={"monthly_limit": 251.5})
+    assert changed.status_code == 200
+    assert agent.limit == 251_500_000
+    assert re.search(r"251\.50?\b|25150\b|251500000", changed.text)
+
+
+def test_every_endpoint_answers_json_of_some_kind(
+    shaped: tuple[str, EmbeddedPlatform, httpx.Client],
+) -> None:
+    _, platform, http = shaped
+    agent = platform.world.agents()[0]
+    for path in (
+        "/api/companies",
+        f"/api/companies/{agent.company.id}",
+        "/api/agents",
+        f"/api/agents/{agent.id}",
+        "/api/tasks",
+        "/api/activity?limit=10",
+        "/api/budget",
+        "/api/budget/companies",
+        "/api/budget/agents",
+        "/api/budget/alerts",
+    ):
+        reply = http.get(path)
+        assert reply.status_code == 200
+        assert "json" in reply.headers["content-type"]
+        assert reply.json()
+
+
+def test_empty_lists_as_their_platforms_write_them() -> None:
+    seen = {}
+    for name in ("plain", "micros", "sparse", "keyed", "offset"):
+        with EmbeddedPlatform(companies=0, speed=0, now=NOW, shape=name) as platform:
+            headers = {"Authorization": f"Bearer {platform.full_key}"}
+            seen[name] = httpx.get(f"{platform.base_url}/api/tasks", headers=headers).json()
+    assert seen == {
+        "plain": [],
+        "micros": {},
+        "sparse": {"tasks": None, "total": 0},
+        "keyed": {},
+        "offset": {"tasks": [], "total": 0, "offset": 0, "limit": 25},
+    }
+
+
+def test_a_bad_cursor_and_bad_numbers_are_refused() -> None:
+    with EmbeddedPlatform(speed=0, now=NOW, shape="cursor") as platform:
+        headers = {"Authorization": f"Bearer {platform.full_key}"}
+        with httpx.Client(base_url=platform.base_url, headers=headers) as http:
+            assert http.get("/api/tasks?cursor=%00nonsense").status_code == 400
+            assert http.get("/api/tasks?limit=-1").status_code == 422
+            assert http.get("/api/tasks?limit=9999999999999").status_code == 422
+
+
+def test_a_page_goes_on_after_its_last_row_although_rows_left_meanwhile() -> None:
+    with EmbeddedPlatform(speed=0, now=NOW, shape="cursor") as platform:
+        headers = {"Authorization": f"Bearer {platform.full_key}"}
+        with httpx.Client(base_url=platform.base_url, headers=headers) as http:
+            first = http.get("/api/tasks?status=pending").json()
+            platform.world.another_operator(first["items"][0]["id"], "approve")
+            rest = http.get(
+                "/api/tasks", params={"status": "pending", "cursor": first["nextCursor"]}
+            ).json()
+    seen = [row["id"] for row in first["items"] + rest["items"]]
+    assert len(seen) == len(set(seen)) == 40

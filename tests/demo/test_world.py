@@ -1,0 +1,345 @@
+"""The world by itself: deterministic, alive, and believable from the first moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, date, datetime
+
+import pytest
+
+from agentco_tui.demo.clock import VirtualClock
+from agentco_tui.demo.model import DOLLAR, Agent, Company, Task
+from agentco_tui.demo.names import agent_name, company
+from agentco_tui.demo.world import (
+    AlreadyDecidedError,
+    NoSuchRecordError,
+    RefusedFieldsError,
+    World,
+)
+from tests.demo.conftest import NOW
+
+
+def frozen(seed: int = 7, **sizes: int) -> World:
+    return World(seed, speed=0, now=NOW, **sizes)
+
+
+def picture(world: World) -> list[object]:
+    """Everything that can be seen of a world."""
+    return [
+        [(e.id, round(e.at, 6), e.level, e.action, e.message, e.cost) for e in world.activity()],
+        [(t.id, t.title, t.status, t.priority, t.cost, t.updated) for t in world.tasks()],
+        [(a.id, a.name, a.spent, a.limit, a.status, a.completed) for a in world.agents()],
+        [(a.id, a.message, a.created, a.resolved) for a in world.alerts()],
+    ]
+
+
+def named(world: World, name: str) -> Agent:
+    return next(agent for agent in world.agents() if agent.name == name)
+
+
+def titled(world: World, title: str) -> Task:
+    return next(task for task in world.tasks() if task.title == title)
+
+
+# --- determinism ----------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_world() -> None:
+    assert picture(frozen()) == picture(frozen())
+    assert picture(frozen(7)) != picture(frozen(8))
+
+
+def test_what_happens_depends_on_time_and_not_on_how_often_one_looks() -> None:
+    seldom, often = frozen(), frozen()
+    seldom.advance(1_800)
+    for _ in range(600):
+        often.advance(3)
+        often.tasks(status="pending")
+    assert picture(seldom) == picture(often)
+
+
+def test_the_same_doings_at_the_same_time_give_the_same_future() -> None:
+    worlds = frozen(), frozen()
+    for world in worlds:
+        world.advance(60)
+        world.approve(world.tasks(status="pending")[3].id)
+        world.advance(600)
+    assert picture(worlds[0]) == picture(worlds[1])
+
+
+def test_the_clock_multiplies_freezes_and_moves_by_hand() -> None:
+    real = [100.0]
+    clock = VirtualClock(1_000.0, 10.0, monotonic=lambda: real[0])
+    real[0] += 5
+    assert clock.now() == 1_050.0
+    clock.speed = 0
+    real[0] += 5
+    assert clock.now() == 1_050.0
+    clock.advance(7)
+    assert clock.now() == 1_057.0
+    with pytest.raises(ValueError, match="forward"):
+        clock.advance(-1)
+    with pytest.raises(ValueError, match="speed"):
+        clock.speed = -1
+
+
+# --- the first picture ----------------------------------------------------------------------
+
+
+def test_the_opening_is_believable() -> None:
+    world = frozen()
+    pending = world.tasks(status="pending")
+    assert len(world.state.companies) == 3
+    assert len(world.agents()) == 24
+    assert len(world.tasks()) == 120
+    assert len(pending) == 40
+    assert {task.priority for task in pending} == {"urgent", "high", "medium", "low"}
+    waits = [world.now - task.created for task in pending]
+    assert min(waits) < 120
+    assert max(waits) > 2 * 3_600
+    assert all(0 <= agent.trust <= 100 for agent in world.agents())
+    assert {"Refund 214 customers", "Publish pricing page", "Send Q4 invoice batch"} <= {
+        task.title for task in pending
+    }
+    assert all("{" not in task.title for task in world.tasks())
+    assert all("{" not in entry.message for entry in world.activity())
+    statuses = Counter(task.status for task in world.tasks())
+    assert {"running", "completed", "failed", "rejected"} <= set(statuses)
+
+
+def test_budgets_at_the_opening_need_a_person() -> None:
+    world = frozen()
+    shares = [agent.spent / agent.limit for agent in world.agents() if agent.limit]
+    assert sum(share >= 1 for share in shares) == 2
+    assert sum(0.8 <= share < 1 for share in shares) >= 3
+    stopped = [agent for agent in world.agents() if agent.status == "paused"]
+    assert {agent.name for agent in stopped} == {"Ada", "Nora"}
+    assert all(agent.pause_reason == "budget" for agent in stopped)
+    for owner in world.state.companies.values():
+        staff = world.agents(owner.id)
+        assert owner.spent == sum(agent.spent for agent in staff)
+        assert owner.pending == len(world.tasks(owner.id, "pending"))
+
+
+def test_every_crossed_threshold_has_one_open_alert() -> None:
+    world = frozen()
+    world.advance(3_600)
+    open_alerts = [alert for alert in world.alerts() if alert.resolved is None]
+    standing = Counter((a.agent.id if a.agent else a.company.id) for a in open_alerts)
+    assert max(standing.values()) == 1
+    owners: list[Agent | Company] = [*world.agents(), *world.state.companies.values()]
+    for owner in owners:
+        share = owner.spent / owner.limit if owner.limit else 0
+        assert (owner.id in standing) == (share >= 0.8)
+    for alert in open_alerts:
+        assert alert.severity == ("critical" if alert.threshold == 100 else "warning")
+
+
+def test_history_reaches_back_for_days_in_order() -> None:
+    world = frozen()
+    times = [entry.at for entry in world.activity()]
+    assert times == sorted(times, reverse=True)
+    assert times[0] > world.now - 60
+    assert times[-1] < world.now - 3 * 86_400
+    ids = [entry.id for entry in world.activity()]
+    assert ids == sorted(set(ids), reverse=True)
+
+
+def test_activity_filters_by_company_agent_and_days() -> None:
+    world = frozen()
+    agent = named(world, "Grace")
+    assert {e.agent for e in world.activity(agent_id=agent.id)} == {agent}
+    owner = agent.company
+    assert {e.company for e in world.activity(owner.id)} == {owner}
+    today = datetime.fromtimestamp(NOW, UTC).date()
+    days = {
+        datetime.fromtimestamp(entry.at, UTC).date()
+        for entry in world.activity(from_date=today.replace(day=today.day - 2), to_date=today)
+    }
+    assert days <= {today.replace(day=today.day - back) for back in (0, 1, 2)}
+    assert len(days) == 3
+    assert world.activity(from_date=date(2100, 1, 1)) == []
+
+
+# --- life -----------------------------------------------------------------------------------
+
+
+def test_it_lives_at_the_promised_pace() -> None:
+    world = frozen()
+    before = world.now
+    known = {task.id for task in world.tasks()}
+    world.advance(600)
+    entries = [entry for entry in world.activity() if entry.at > before]
+    assert 200 <= len(entries) <= 420
+    assert 18 <= len([t for t in world.tasks() if t.id not in known]) <= 34
+
+
+def test_an_approved_task_is_worked_on_and_done() -> None:
+    world = frozen()
+    task = titled(world, "Refund 214 customers")
+    spent = task.agent.spent
+    world.approve(task.id)
+    assert (task.status, task.decided, task.decided_by) == ("approved", NOW, "operations desk")
+    assert task.id not in world.state.pending
+    world.advance(10)
+    assert task.status == "running"
+    world.advance(120)
+    assert task.status == "completed"
+    assert task.agent.spent > spent
+    told = [entry.message for entry in reversed(world.activity()) if entry.task is task]
+    assert told[1:] == [
+        "operations desk approved: Refund 214 customers",
+        "Started: Refund 214 customers",
+        "payments.refund(batch=214, total=18,240.00)",
+        "214 refunds booked, 18,240.00 in all",
+        "mail.send_batch(template=refund-notice, recipients=214)",
+        "Refunded 214 customers, 18,240.00 in all",
+    ]
+
+
+def test_some_tasks_fail_and_say_why() -> None:
+    world = frozen()
+    for task in world.tasks(status="pending"):
+        world.approve(task.id)
+    world.advance(400)
+    failed = [entry for entry in world.activity() if entry.action == "task.failed"]
+    recent = [entry for entry in failed if entry.at > NOW]
+    assert recent
+    assert all(entry.level == "error" and entry.message for entry in recent)
+
+
+def test_work_of_a_stopped_agent_waits_until_its_limit_is_raised() -> None:
+    world = frozen()
+    task = titled(world, "Rotate the staging database password")
+    assert task.agent.status == "paused"
+    world.approve(task.id)
+    world.advance(300)
+    assert task.status == "approved"
+    assert any(entry.action == "task.waiting" for entry in world.activity())
+    world.set_limit(task.agent.id, 200)
+    assert task.agent.status == "active"
+    world.advance(400)
+    assert task.status in {"completed", "failed"}
+
+
+def test_alerts_rise_and_resolve_with_the_limit() -> None:
+    world = frozen()
+    grace = named(world, "Grace")
+
+    def standing() -> list[tuple[str, bool]]:
+        mine = [alert for alert in world.alerts() if alert.agent is grace]
+        return [(a.severity, a.resolved is None) for a in sorted(mine, key=lambda a: a.id)]
+
+    assert standing() == []
+    world.set_limit(grace.id, 110)
+    assert standing() == [("warning", True)]
+    world.set_limit(grace.id, 50)
+    assert Counter(standing()) == Counter([("warning", False), ("critical", True)])
+    assert (grace.status, grace.pause_reason) == ("paused", "budget")
+    world.set_limit(grace.id, 0)
+    assert all(not is_open for _, is_open in standing())
+    assert (grace.status, grace.limit) == ("active", None)
+
+
+def test_budgets_burn_until_an_alert_rises_by_itself() -> None:
+    world = frozen()
+    before = {alert.id for alert in world.alerts()}
+    world.advance(900)
+    risen = [alert for alert in world.alerts() if alert.id not in before]
+    assert any(alert.agent and alert.agent.name == "Ines" for alert in risen)
+
+
+def test_a_new_period_begins_with_nothing_spent() -> None:
+    world = World(speed=0, now=NOW, days_left=1)
+    world.advance(world.state.resets - NOW + 1)
+    assert all(agent.spent < DOLLAR for agent in world.agents())
+    assert all(agent.status == "active" for agent in world.agents())
+    assert [alert for alert in world.alerts() if alert.resolved is None] == []
+
+
+def test_colleagues_keep_the_queue_in_bounds_and_leave_the_urgent() -> None:
+    world = frozen()
+    urgent = {t.id for t in world.tasks(status="pending") if t.priority in {"urgent", "high"}}
+    world.advance(6 * 3_600)
+    assert len(world.tasks(status="pending")) >= 35
+    assert urgent <= {task.id for task in world.tasks(status="pending")}
+    decided = [e for e in world.activity() if e.action in {"task.approved", "task.rejected"}]
+    assert any(entry.at > NOW and entry.actor for entry in decided)
+
+
+# --- doings ---------------------------------------------------------------------------------
+
+
+def test_a_decided_task_cannot_be_approved() -> None:
+    world = frozen()
+    task = world.tasks(status="pending")[0]
+    world.another_operator(task.id, "reject", "Theo")
+    with pytest.raises(AlreadyDecidedError) as caught:
+        world.approve(task.id)
+    assert caught.value.task is task
+    assert (task.status, task.decided_by, task.decided) == ("rejected", "Theo", NOW)
+    assert (world.applied[task.id], world.attempts[task.id]) == (0, 1)
+    with pytest.raises(NoSuchRecordError):
+        world.approve("tsk_nothing")
+
+
+def test_created_tasks_are_checked_and_join_the_queue() -> None:
+    world = frozen()
+    grace, linus = named(world, "Grace"), named(world, "Linus")
+    task = world.create_task(grace.company.id, "Say {hello} to 3 customers", grace.id, "high")
+    assert world.tasks(status="pending")[0] is task
+    assert task.title == "Say {hello} to 3 customers"
+    world.approve(task.id)
+    world.advance(200)
+    assert task.status in {"completed", "failed"}
+    with pytest.raises(RefusedFieldsError) as caught:
+        world.create_task(linus.company.id, " ", grace.id, "soon")
+    assert [name for name, _ in caught.value.fields] == ["title", "agent_id", "priority"]
+
+
+def test_companies_are_created_with_a_staff_and_cloned_without_their_past() -> None:
+    world = frozen()
+    made = world.create_company("Vandelay", "retail", "Latex.")
+    assert len(world.agents(made.id)) == 3
+    source = next(iter(world.state.companies.values()))
+    copy = world.clone_company(source.id, "Acme Two", "Again.")
+    assert (copy.template, copy.limit, copy.spent) == (source.template, source.limit, 0)
+    assert len(world.agents(copy.id)) == len(world.agents(source.id))
+    assert world.tasks(copy.id) == []
+    for name in ("", "acme TWO", "x" * 121):
+        with pytest.raises(RefusedFieldsError):
+            world.clone_company(source.id, name, "")
+
+
+def test_sizes_up_to_the_largest() -> None:
+    world = frozen(companies=200, agents=10_000, tasks=100_000)
+    assert len(world.state.companies) == 200
+    assert len(world.agents()) == len({agent.id for agent in world.agents()}) == 10_000
+    assert len(world.tasks()) == 100_000
+    assert len(world.tasks(status="pending")) == 33_333
+    assert len({owner.name for owner in world.state.companies.values()}) == 200
+    world.advance(60)
+    assert world.now == NOW + 60
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"companies": 0}, {"companies": 1, "agents": 0}, {"companies": 1, "tasks": 0}]
+)
+def test_empty_worlds_live_too(sizes: dict[str, int]) -> None:
+    sizes = {"agents": 0, "tasks": 0, **sizes} if sizes.get("agents") == 0 else sizes
+    world = frozen(**sizes)
+    world.advance(300)
+    assert world.now == NOW + 300
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"companies": -1}, {"companies": 0, "agents": 3}, {"agents": 0, "tasks": 3}]
+)
+def test_impossible_sizes_are_refused(sizes: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"negative|need"):
+        frozen(**sizes)
+
+
+def test_names_do_not_repeat() -> None:
+    assert len({company(index).name for index in range(400)}) == 400
+    assert len({agent_name(index) for index in range(25_000)}) == 25_000
