@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Console
@@ -12,6 +13,10 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from agentco_tui.actions.desk import Desk
+from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.pen import Context
+from agentco_tui.actions.rights import Rights
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
@@ -21,11 +26,13 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Store
 from agentco_tui.screens.catalogue import SCREENS
+from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.session import Session
-from agentco_tui.state_folder import made_state_folder
+from agentco_tui.state_folder import made_state_folder, state_folder
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
+from agentco_tui.text import plain
 
 
 class DashboardApp(App[None]):
@@ -86,12 +93,16 @@ class DashboardApp(App[None]):
         for key in KEYS:
             if main.place in key.places and key.where != "dialog":
                 yield SystemCommand(
-                    key.label, key.tooltip, lambda key=key: main.run_key(key.id)  # type: ignore[misc]
+                    key.label,
+                    key.tooltip,
+                    lambda key=key: main.run_key(key.id),
                 )
         yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
 
 
-def make_session(settings: Settings, client: Client, clock: Clock | None = None) -> Session:
+def make_session(
+    settings: Settings, client: Client, journal_path: Path, clock: Clock | None = None
+) -> Session:
     """A session that has asked nothing yet."""
     store = Store()
     clock = clock or SystemClock(lambda: client.transport.measured.clock_skew)
@@ -102,7 +113,17 @@ def make_session(settings: Settings, client: Client, clock: Clock | None = None)
         refresh=settings.refresh,
         query=Query(company=settings.company),
     )
-    return Session(settings, client, store, poller, clock, Names(store))
+    read_only = plain("writing is off (--read-only)") if settings.read_only else None
+    desk = Desk.at(
+        client,
+        store,
+        clock,
+        Journal(journal_path),
+        Context(settings.base_url.origin, settings.profile),
+        poller=poller,
+        rights=Rights(read_only),
+    )
+    return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk))
 
 
 def run_dashboard(settings: Settings) -> int:
@@ -116,7 +137,7 @@ def run_dashboard(settings: Settings) -> int:
         key_source=settings.key_source,
         attempts=1,
     )
-    session = make_session(settings, client)
+    session = make_session(settings, client, state_folder() / "journal.jsonl")
     place: Place = settings.screen or "overview"  # type: ignore[assignment]
     app = DashboardApp(session, place)
     key = settings.key
@@ -125,5 +146,3 @@ def run_dashboard(settings: Settings) -> int:
         return text if key is None else text.replace(key.reveal(), "(key)")
 
     return run_guarded(app, crash_folder=made_state_folder, redact=redact)
-
-

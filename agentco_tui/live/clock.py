@@ -21,7 +21,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """This machine's clock, corrected by the skew that the platform's Date headers show.
+    """The machine's clock, corrected by the skew that the platform's Date headers show.
 
     A jump host whose clock is wrong by a day would otherwise show every age wrong by a day.
     """

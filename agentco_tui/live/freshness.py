@@ -9,7 +9,7 @@ from agentco_tui.api.errors import ApiError
 
 
 class Phase(StrEnum):
-    """Four outcomes, never mixed up: nothing yet, live, old data after a failure, no data at all."""
+    """Four outcomes, never mixed up: nothing yet, live, old data after a failure, no data."""
 
     LOADING = "loading"
     LIVE = "live"

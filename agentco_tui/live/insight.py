@@ -131,7 +131,7 @@ def is_open(alert: Alert) -> bool:
 
 
 def alert_level(alert: Alert) -> Level:
-    """How bad an alert is: by its severity, else by its share, else a warning, as it is an alert."""
+    """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
     if not is_open(alert):
         return Level.OK
     match alert.severity:

@@ -17,7 +17,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Broken, TimedOut, Unreachable, Unreadable
 from agentco_tui.live import schedule
 from agentco_tui.live.clock import Clock
-from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.feeds import SLOWER, FeedName, Pace
 from agentco_tui.live.freshness import Freshness
 from agentco_tui.live.sources import BY_COMPANY, FETCHES, Query, forget
 from agentco_tui.live.store import Store
@@ -177,7 +177,7 @@ class Poller:
 
     def _answered(self, feed: FeedName, turn: _Turn, took: float) -> None:
         now = self.clock.monotonic()
-        wished = schedule.interval(turn.pace, self.refresh) or self.refresh * schedule.SLOWER
+        wished = schedule.interval(turn.pace, self.refresh) or self.refresh * SLOWER
         delay, slowed = schedule.after_answer(wished, took, self._random)
         turn.due_at = now + delay
         recovered = self.store.freshness[feed].failure

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, NotFound
 from agentco_tui.api.records import Activity, BudgetOverview, Listing, Record
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.store import Change, Store
+from agentco_tui.live.store import Change, Collection, Store
 
 R = TypeVar("R", bound=Record)
 
@@ -179,7 +179,7 @@ def forget(store: Store, feed: FeedName) -> None:
     if feed is FeedName.ACTIVITY:
         store.publish(Change(feed, removed=store.activity.clear()))
         return
-    collections = {
+    collections: dict[FeedName, Collection[Any]] = {
         FeedName.COMPANIES: store.companies,
         FeedName.AGENTS: store.agents,
         FeedName.PENDING: store.pending,

@@ -19,8 +19,9 @@ from agentco_tui.live.store import Change
 from agentco_tui.screens.columns.alerts import alert_columns
 from agentco_tui.screens.columns.budgets import budget_columns
 from agentco_tui.screens.details import details
-from agentco_tui.screens.list_view import ListTable, ListView
+from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.table_view import ListTable
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import plain
 from agentco_tui.widgets.record_table import RecordTable, TableState
@@ -52,13 +53,13 @@ class BudgetView(ListView[Budget]):
         & .budget--side { width: 1fr; height: 1fr; }
         & .budget--gauges { width: 1fr; }
         & .budget--alerts-title { background: $panel; }
-        &:not(.-wide) > Horizontal { layout: vertical; }
-        &:not(.-wide) .budget--side { height: 8; }
-        &:not(.-wide) .budget--alerts { height: 1fr; }
-        &.-reading:not(.-wide) .budget--gauges { display: none; }
-        &.-reading:not(.-wide) .budget--side { height: 1fr; }
-        &.-reading:not(.-wide) .budget--alerts { display: none; }
-        &.-reading:not(.-wide) .budget--alerts-title { display: none; }
+        &.-narrow > Horizontal { layout: vertical; }
+        &.-narrow .budget--side { height: 8; }
+        &.-narrow .budget--alerts { height: 1fr; }
+        &.-reading.-narrow .budget--gauges { display: none; }
+        &.-reading.-narrow .budget--side { height: 1fr; }
+        &.-reading.-narrow .budget--alerts { display: none; }
+        &.-reading.-narrow .budget--alerts-title { display: none; }
     }
     """
 

@@ -1,4 +1,4 @@
-"""What the detail pane says of a record: all its fields, what was assumed, what wasn't understood."""
+"""What the detail pane says of a record: its fields, what was assumed, what wasn't understood."""
 
 from __future__ import annotations
 

@@ -76,7 +76,9 @@ class Question(Dialog[bool]):
         self._armed = False
 
     DEFAULT_CSS = """
-    Question .dialog--body { height: auto; max-height: 26; min-height: 4; scrollbar-size-horizontal: 0; }
+    Question .dialog--body {
+        height: auto; max-height: 26; min-height: 4; scrollbar-size-horizontal: 0;
+    }
     """
 
     def compose(self) -> ComposeResult:

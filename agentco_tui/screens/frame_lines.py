@@ -96,9 +96,7 @@ def _tabs(session: Session, place: Place, *, names: bool) -> list[Cell]:
         lead = signs.cursor if here else plain(" ")
         cells.append(Pressable(plain(f"{lead}"), Tone.ACCENT, key=tab))
         cells.append(Pressable(plain(f"{at} {title} "), tone, key=tab))
-        cells += [
-            Pressable(cell.text, cell.tone, key=tab) for cell in _tab_count(session, tab)
-        ]
+        cells += [Pressable(cell.text, cell.tone, key=tab) for cell in _tab_count(session, tab)]
     return cells
 
 

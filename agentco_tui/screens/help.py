@@ -17,9 +17,7 @@ from agentco_tui.widgets.pane_content import Field, Gap, Heading, Item, Text
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
-FILTER_HELP = (
-    "words: all of them must occur · agent:linus · !word · waits>2h · used>80% · trust<50"
-)
+FILTER_HELP = "words: all of them must occur · agent:linus · !word · waits>2h · used>80% · trust<50"
 
 
 class HelpScreen(Dialog[None]):
@@ -33,10 +31,10 @@ class HelpScreen(Dialog[None]):
     HelpScreen TextPane { height: auto; max-height: 34; }
     """
 
-    def __init__(
-        self, place: Place, rebound: Mapping[str, str], denied: Mapping[str, str]
-    ) -> None:
-        super().__init__([Cell(plain("Keys on "), Tone.DIM), Cell(plain(place.title()), Tone.STRONG)])
+    def __init__(self, place: Place, rebound: Mapping[str, str], denied: Mapping[str, str]) -> None:
+        super().__init__(
+            [Cell(plain("Keys on "), Tone.DIM), Cell(plain(place.title()), Tone.STRONG)]
+        )
         self.place = place
         self.rebound = rebound
         self.denied = denied

@@ -39,10 +39,12 @@ class ListView(TableView[R]):
     DEFAULT_CSS = """
     ListView {
         & > Horizontal { height: 1fr; }
-        & .list--detail { width: 40%; max-width: 70; display: none; padding: 0 1; background: $surface; }
+        & .list--detail {
+            width: 40%; max-width: 70; display: none; padding: 0 1; background: $surface;
+        }
         &.-wide .list--detail { display: block; }
         &.-reading .list--detail { display: block; width: 1fr; max-width: 100%; }
-        &.-reading:not(.-wide) RecordTable { display: none; }
+        &.-reading.-narrow RecordTable { display: none; }
     }
     """
 
@@ -50,6 +52,7 @@ class ListView(TableView[R]):
         super().__init__(session)
         self.detail = TextPane(classes="list--detail")
         self._raw = False
+        self._whole: R | None = None
         self._names_seen: Mapping[str, SafeText] = {}
 
     def make_table(self) -> ListTable[R]:
@@ -61,6 +64,16 @@ class ListView(TableView[R]):
             empty_text=plain(self.empty),
             can_mark=self.can_mark,
         )
+
+    def swap_table(self) -> None:
+        """Put a table with other columns in the place of the one there is."""
+        before, self.table = self.table, self.make_table()
+        before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
+        before.remove()
+        if self.filter_text and self.table.set_filter(self.filter_text) is not None:
+            self.filter_text = ""
+        if before.has_focus:
+            self.table.focus()
 
     def columns(self) -> list[Column[R]]:
         """The table's columns."""
@@ -111,6 +124,7 @@ class ListView(TableView[R]):
     def on_resize(self, event: events.Resize) -> None:
         """Put the detail beside the list where there is room."""
         self.set_class(event.size.width >= WIDE, "-wide")
+        self.set_class(event.size.width < WIDE, "-narrow")
 
     # ---- the store
 
@@ -131,6 +145,8 @@ class ListView(TableView[R]):
             self._apply(change)
             self.show_state()
             touched = {*change.added, *change.changed, *change.removed}
+            if self._whole is not None and self._whole.id in touched:
+                self._whole = None
             if self.table.cursor_id is None or self.table.cursor_id in touched:
                 self.show_detail()
         elif change.feed in NAMES and self._names() != self._names_seen:
@@ -225,8 +241,15 @@ class ListView(TableView[R]):
     def show_detail(self, *, top: bool = False) -> None:
         """Show all that is known of the line under the cursor."""
         record = self.selected()
+        if record is not None and self._whole is not None and self._whole.id == record.id:
+            record = self._whole
         items = [] if record is None else details(record, self.look, raw=self._raw)
         self.detail.show(items, top=top)
+
+    def show_whole(self, record: R) -> None:
+        """Show a record that was read by itself: it may have fields that the list leaves out."""
+        self._whole = record
+        self.show_detail()
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Record, Task
 from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName, Pace, paces
+from agentco_tui.live.feeds import FeedName, paces
 from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Change
 from agentco_tui.screens.frame_lines import (
@@ -33,10 +33,10 @@ from agentco_tui.screens.trace import TraceScreen
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, plain, safe
+from agentco_tui.widgets.pane_content import Text
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.pane_content import Text
 from agentco_tui.widgets.tones import Tone
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 16
@@ -58,7 +58,7 @@ FRAME_ACTIONS = {
 }
 
 
-class MainScreen(Writes, Screen[None]):
+class MainScreen(Screen[None], Writes):
     """One frame; the six screens are made when they are first visited."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every", FRAME_ACTIONS)
@@ -137,9 +137,7 @@ class MainScreen(Writes, Screen[None]):
     def show_frame(self) -> None:
         """Header and tabs; only what differs is painted."""
         width = self.size.width
-        self.header.show(
-            header_left(self.session), header_right(self.session, self.view.feeds())
-        )
+        self.header.show(header_left(self.session), header_right(self.session, self.view.feeds()))
         self.tabs.show(tab_cells(self.session, self.place, width))
         self.show_footer()
 
@@ -317,6 +315,12 @@ class MainScreen(Writes, Screen[None]):
         if isinstance(view, ListView) and view.feed is feed and view.table.cursor_id == record.id:
             view.show_whole(record)
 
+    def rescope_activity(self) -> None:
+        """The activity's filters have changed."""
+        if "activity" in self.views:
+            self.views["activity"].rescope()
+        self.show_frame()
+
     # ---- small things
 
     def action_poll_now(self) -> None:
@@ -337,8 +341,10 @@ class MainScreen(Writes, Screen[None]):
 
     def say(self, words: str, *, bad: bool = False) -> None:
         """Show a short message."""
-        severity = "warning" if bad else "information"
-        self.app.notify(safe(words), markup=False, severity=severity, timeout=8 if bad else 4)
+        if bad:
+            self.app.notify(safe(words), markup=False, severity="warning", timeout=8)
+        else:
+            self.app.notify(safe(words), markup=False, timeout=4)
 
     def copy_id(self, record_id: str) -> None:
         """Send an id to the terminal's clipboard; whether it took it, no terminal tells."""

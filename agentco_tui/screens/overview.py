@@ -38,7 +38,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.text import SafeText, fit, plain, signs
+from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.gauge import bar
 from agentco_tui.widgets.pane_content import Cells, Item, Text
 from agentco_tui.widgets.record_table import RecordTable, TableState
@@ -60,7 +60,7 @@ SECONDS_BETWEEN_LOOKS = 10
 GAUGE = 14
 
 
-class OverviewView(TaskActions, TableView[Need]):
+class OverviewView(TableView[Need], TaskActions):
     """The first screen."""
 
     place: ClassVar[Place] = "overview"
@@ -269,15 +269,16 @@ class OverviewView(TaskActions, TableView[Need]):
         name = (
             plain("all") if budget.scope is BudgetScope.ALL else self.session.names.budget(budget)
         )
-        of = f"{fmt.money(budget.spent, short=True)} of "
-        of += "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
-        cells = [Cell(fit(name, max(8, min(18, width // 4))), Tone.PLAIN), Cell(plain(" "))]
+        limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
+        of = plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
+        name_width = max(8, min(18, width // 4))
+        cells = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
         if budget.share is not None and not budget.unlimited:
-            gauge = max(4, min(GAUGE, width - 44))
+            gauge = max(3, min(GAUGE, width - name_width - cell_width(of) - 12))
             cells.append(Cell(bar(budget.share, gauge), TONES[level]))
             cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
         cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
-        return Cells(tuple(cells), (Cell(plain(of), Tone.DIM),))
+        return Cells(tuple(cells), (Cell(of, Tone.DIM),))
 
     def _show_latest(self) -> None:
         self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG)])

@@ -10,6 +10,7 @@ from agentco_tui.live.clock import Clock
 from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from agentco_tui.screens.hands import Hands
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Session:
     poller: Poller
     clock: Clock
     names: Names
+    hands: Hands
 
     @property
     def company(self) -> str | None:

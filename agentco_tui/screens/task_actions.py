@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentco_tui.api.records import Task
-from agentco_tui.screens.view import View
+from agentco_tui.screens.view import Frame
 
 TASK_ACTIONS = {
     "tasks.approve": "approve",
@@ -11,13 +11,20 @@ TASK_ACTIONS = {
 }
 
 
-class TaskActions(View):
-    """Approve and trace for a screen that can say which task is meant."""
+class TaskActions:
+    """Approve and trace for a screen that can say which task is meant.
+
+    No widget itself: Textual takes styles along the first base that is a widget only.
+    """
+
+    @property
+    def main(self) -> Frame:
+        """The frame the screen stands in."""
+        raise NotImplementedError
 
     def selected_task(self) -> Task | None:
         """The task under the cursor; None if the line is no task."""
-        selected = getattr(self, "selected", lambda: None)()
-        return selected if isinstance(selected, Task) else None
+        raise NotImplementedError
 
     def action_approve(self) -> None:
         """Ask whether to approve the task."""

@@ -23,7 +23,7 @@ PENDING = "pending"
 ALL = "all"
 
 
-class TasksView(TaskActions, CollectionView[Task]):
+class TasksView(CollectionView[Task], TaskActions):
     """Pending tasks; one key shows those of other statuses."""
 
     place: ClassVar[Place] = "tasks"
@@ -83,6 +83,10 @@ class TasksView(TaskActions, CollectionView[Task]):
         """Which statuses are shown."""
         return [plain("all statuses" if self.showing == ALL else self.showing)]
 
+    def selected_task(self) -> Task | None:
+        """The task under the cursor."""
+        return self.selected()
+
     def action_statuses(self) -> None:
         """Show the next: all, then each status that occurs, then pending again."""
         words = sorted({self.word(task) for task in self.session.store.tasks} - {PENDING})
@@ -95,7 +99,7 @@ class TasksView(TaskActions, CollectionView[Task]):
         was_pending = self.showing == PENDING
         self.showing = showing
         if was_pending != (showing == PENDING):
-            self.table.set_columns(self.columns())
+            self.swap_table()
             self.main.set_paces()
         self.reload()
         self.take_freshness()

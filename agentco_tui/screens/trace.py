@@ -68,7 +68,9 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     last = trace.steps[-1]
     when = f", the last {fmt.ago(look.clock.now() - last.at.at)}" if last.at else ""
     words = f"trace  {fmt.count(len(trace.steps))} steps{when}"
-    items: list[Item] = [Cells((Cell(plain(words), Tone.DIM),), (Cell(plain("t to read all"), Tone.DIM),))]
+    items: list[Item] = [
+        Cells((Cell(plain(words), Tone.DIM),), (Cell(plain("t to read all"), Tone.DIM),))
+    ]
     first = max(0, len(trace.steps) - most)
     for at, step in enumerate(trace.steps[first:], start=first + 1):
         text = (step.text or step.name or plain("")).split("\n", 1)[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from textual.widget import Widget
+from textual.app import App
+from textual.worker import Worker
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.outcome import Kind, Outcome
@@ -14,7 +15,7 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Company, Task, Trace
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.screens import form_plans
+from agentco_tui.screens import activity_forms, form_plans
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.details import budget_fields
 from agentco_tui.screens.dialog import Question, title_of
@@ -102,10 +103,12 @@ class ApproveQuestion(Question):
         self.app.push_screen(TraceScreen(self.session, self.look, self.subject))
 
 
-class Writes(Widget):
-    """Approve, create, clone and set a limit, for the frame."""
+class Writes:
+    """Approve, create, clone and set a limit, for the frame, which is the widget."""
 
     session: Session
+    app: App[Any]
+    run_worker: Callable[..., Worker[Any]]
 
     def say(self, words: str, *, bad: bool = False) -> None:
         """Show a short message."""
@@ -114,7 +117,7 @@ class Writes(Widget):
     @property
     def rights(self) -> Rights:
         """What may be written."""
-        return self.session.desk.rights
+        return self.session.hands.rights
 
     def denial(self, binding_id: str) -> SafeText | None:
         """Why a write may not be tried; None if it may."""
@@ -142,7 +145,7 @@ class Writes(Widget):
         self.app.push_screen(ApproveQuestion(self.session, task, differences), then)
 
     async def _approve(self, task: Task) -> None:
-        outcome = await self.session.desk.approve(task)
+        outcome = await self.session.hands.approver.approve(task)
         self.tell(outcome)
         if outcome.kind is Kind.CHANGED and isinstance(outcome.record, Task):
             items: list[Item] = [
@@ -190,7 +193,9 @@ class Writes(Widget):
 
     def activity_filters(self) -> None:
         """Ask what of the log to show."""
-        self.app.push_screen(Form(form_plans.activity_filters(self.session, self.rescope_activity)))
+        self.app.push_screen(
+            Form(activity_forms.activity_filters(self.session, self.rescope_activity))
+        )
 
     def rescope_activity(self) -> None:
         """The activity's filters have changed."""
@@ -198,4 +203,4 @@ class Writes(Widget):
 
     def export_activity(self) -> None:
         """Ask where to write the platform's export."""
-        self.app.push_screen(Form(form_plans.export_activity(self.session, self.say)))
+        self.app.push_screen(Form(activity_forms.export_activity(self.session, self.say)))

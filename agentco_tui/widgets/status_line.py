@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain
-from agentco_tui.widgets.tones import Cell, Pressable, Tone, Toned, columns
+from agentco_tui.widgets.tones import (
+    TONE_CLASSES,
+    TONE_CSS,
+    Cell,
+    Pressable,
+    Tone,
+    columns,
+    tone_style,
+)
 
 GAP = 2
 """Columns kept free between what stands left and what stands right."""
 
 
-class StatusLine(Toned):
+class StatusLine(Widget):
     """A header, a row of tabs, a panel's title or a row of keys."""
 
-    DEFAULT_CSS = """
-    StatusLine { height: 1; width: 1fr; }
-    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
+    DEFAULT_CSS = "StatusLine { height: 1; width: 1fr;" + TONE_CSS + "}"
 
     @dataclass
     class Pressed(Message):
@@ -71,7 +80,7 @@ class StatusLine(Toned):
     def render_line(self, y: int) -> Strip:
         """The line as Textual wants it."""
         cells = self._laid_out(self.size.width)
-        return Strip([Segment(cell.text, self.tone_style(cell.tone)) for cell in cells])
+        return Strip([Segment(cell.text, tone_style(self, cell.tone)) for cell in cells])
 
     def on_click(self, event: events.Click) -> None:
         """Tell which cell was clicked."""

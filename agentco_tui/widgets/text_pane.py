@@ -14,15 +14,14 @@ from textual.strip import Strip
 
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets.pane_content import Item, Line, broken
-from agentco_tui.widgets.tones import Toned
+from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, tone_style
 
 
-class TextPane(Toned, ScrollView, can_focus=True):
+class TextPane(ScrollView, can_focus=True):
     """Shows items (headings, fields, text) broken to its width."""
 
-    DEFAULT_CSS = """
-    TextPane { scrollbar-size-vertical: 1; }
-    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
+    DEFAULT_CSS = "TextPane { scrollbar-size-vertical: 1;" + TONE_CSS + "}"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", "Down", show=False),
@@ -51,6 +50,10 @@ class TextPane(Toned, ScrollView, can_focus=True):
         """All lines of the pane without their colours, also those scrolled out of sight."""
         return SafeText("\n".join("".join(cell.text for cell in line) for line in self._lines))
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as the items take at that width, where the height is automatic."""
+        return len(broken(self._items, width))
+
     def _break(self) -> None:
         width = self.scrollable_content_region.width
         if width <= 0:
@@ -60,7 +63,7 @@ class TextPane(Toned, ScrollView, can_focus=True):
         size = Size(width, len(self._lines))
         if size != self.virtual_size:
             self.virtual_size = size
-            self.refresh()
+            self.refresh(layout=self.styles.is_auto_height)
             return
         top = self.scroll_offset.y
         for at in range(top, min(top + self.size.height, len(self._lines))):
@@ -79,5 +82,5 @@ class TextPane(Toned, ScrollView, can_focus=True):
         base = self.rich_style
         if at >= len(self._lines):
             return Strip.blank(width, base)
-        segments = [Segment(cell.text, self.tone_style(cell.tone)) for cell in self._lines[at]]
+        segments = [Segment(cell.text, tone_style(self, cell.tone)) for cell in self._lines[at]]
         return Strip([*segments, Segment(plain(""), base)]).adjust_cell_length(width, base)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.style import Style
 from textual.widget import Widget
@@ -12,7 +11,7 @@ from textual.widget import Widget
 from agentco_tui.text import cell_width
 from agentco_tui.widgets.table_columns import Cell, Tone
 
-__all__ = ["Cell", "Pressable", "Tone", "Toned", "columns"]
+__all__ = ["TONE_CLASSES", "TONE_CSS", "Cell", "Pressable", "Tone", "columns", "tone_style"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,26 +21,28 @@ class Pressable(Cell):
     key: str = ""
 
 
-class Toned(Widget):
-    """A widget that draws cells in the theme's colours for their tones."""
+TONE_CLASSES = {f"tone--{tone.value}" for tone in Tone}
+"""Component classes, for a widget's COMPONENT_CLASSES."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone.value}" for tone in Tone}
+TONE_CSS = """
+    & > .tone--plain { color: $foreground; }
+    & > .tone--dim { color: $text-muted; }
+    & > .tone--strong { text-style: bold; }
+    & > .tone--good { color: $text-success; }
+    & > .tone--warning { color: $text-warning; }
+    & > .tone--critical { color: $text-error; text-style: bold; }
+    & > .tone--accent { color: $text-accent; }
+"""
+"""Their colours, for the widget's own block of DEFAULT_CSS.
 
-    DEFAULT_CSS = """
-    Toned {
-        & > .tone--plain { color: $foreground; }
-        & > .tone--dim { color: $text-muted; }
-        & > .tone--strong { text-style: bold; }
-        & > .tone--good { color: $text-success; }
-        & > .tone--warning { color: $text-warning; }
-        & > .tone--critical { color: $text-error; text-style: bold; }
-        & > .tone--accent { color: $text-accent; }
-    }
-    """
+Textual takes component classes and default CSS along the first base that is a widget only, so a
+widget class that brought them along could not be combined with ScrollView.
+"""
 
-    def tone_style(self, tone: Tone) -> Style:
-        """The style of a tone over the widget's own background."""
-        return self.rich_style + self.get_component_rich_style(f"tone--{tone.value}", partial=True)
+
+def tone_style(widget: Widget, tone: Tone) -> Style:
+    """The style of a tone over the widget's own background."""
+    return widget.rich_style + widget.get_component_rich_style(f"tone--{tone.value}", partial=True)
 
 
 def columns(cells: Iterable[Cell]) -> int:

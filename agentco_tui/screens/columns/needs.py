@@ -142,14 +142,16 @@ def figure(need: Need, look: Look) -> SafeText:
     match need.record:
         case Task():
             agent = look.names.agent_of(need.record.agent)
-            trust = need.record.trust if need.record.trust is not None else agent and agent.trust
+            trust = need.record.trust
+            if trust is None and agent is not None:
+                trust = agent.trust
             words = [need.record.priority] if need.record.priority else []
             if trust is not None:
                 words.append(plain(f"trust {fmt.trust(trust)}"))
             return plain(f" {signs.separator} ".join(words)) if words else signs.missing
-        case Budget(spent=spent):
+        case Budget():
             share = share_text(need.record)
-            return plain(f"{fmt.money(spent)} of {limit_text(need.record)} {share}")
+            return plain(f"{share} of {limit_text(need.record)}")
         case Alert(spent=spent, limit=limit, share=share):
             if spent is not None and limit is not None:
                 return plain(f"{fmt.money(spent)} of {fmt.money(limit)}")

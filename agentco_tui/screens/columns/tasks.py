@@ -54,7 +54,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: level_cell(level(task)),
             min_width=1,
             ticks=True,
-            sort_key=lambda task: level(task),
+            sort_key=level,
             descending_first=True,
         ),
         Column(
