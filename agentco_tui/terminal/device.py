@@ -160,6 +160,9 @@ class TerminalDevice:
             if data is whole:
                 with contextlib.suppress(termios.error):
                     termios.tcflush(own, termios.TCOFLUSH)
+                    # Stopping and starting wakes the writer that hangs, which flushing does not
+                    # (Linux 6); it takes the room that came free, and lets go of the terminal.
+                    termios.tcflow(own, termios.TCOOFF)
                     termios.tcflow(own, termios.TCOON)
             try:
                 data = data[os.write(own, data) :]
@@ -172,15 +175,16 @@ class TerminalDevice:
     def _bequeath(self, rest: bytes) -> None:
         """Fork a child that writes `rest` when this process is gone, for a few seconds at most."""
         alive, held = os.pipe()
+        # The end of a session's leader sends SIGHUP to all in the foreground, at once.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         with warnings.catch_warnings():
             # Forking beside threads is warned of since 3.12. The child calls the kernel only.
             warnings.simplefilter("ignore")
             child = os.fork()
         if child:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             return
         try:
-            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
             os.close(held)
             os.read(alive, 1)
             self._offer(rest, time.monotonic() + _AFTERLIFE)

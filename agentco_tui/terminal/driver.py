@@ -12,15 +12,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 from agentco_tui.terminal.device import TerminalDevice, canvas_fileno
+
+
+GRACE: Final = 0.05
+"""Seconds that a job continued in the background waits for a signal that is to end it."""
 
 
 @dataclass(slots=True)
@@ -71,14 +76,18 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
             if shell_above() and callable(self._textuals_stop):
                 self._textuals_stop(number, frame)
 
+        def write(self, data: str) -> None:
+            """Write to the terminal; what an app writes that is to end before it began is lost."""
+            if self._started_before or not hold.ending:
+                super().write(data)
+
         def start_application_mode(self) -> None:
             """Take the screen; called at the start and after each SIGCONT."""
             if self._starting:
                 return
             self._starting = True
             try:
-                while not device.in_foreground() and not hold.ending:
-                    os.kill(os.getpid(), signal.SIGSTOP)
+                self._wait_for_foreground()
                 if hold.ending:
                     return
                 if hold.full_screen:
@@ -93,6 +102,16 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
                 self._started_before = True
             finally:
                 self._starting = False
+
+        def _wait_for_foreground(self) -> None:
+            while not device.in_foreground():
+                # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
+                # first while this one acts on the second; stopped now, it would never end.
+                time.sleep(GRACE)
+                if hold.ending:
+                    return
+                if not device.in_foreground():
+                    os.kill(os.getpid(), signal.SIGSTOP)
 
         def stop_application_mode(self) -> None:
             """Give the screen back, unless it was given back before."""

@@ -71,6 +71,16 @@ def test_an_error_in_the_program(where: str, tmp_path: Path) -> None:
     assert (tmp_path / "ended").read_text() == "once\n"
 
 
+def test_system_exit_within_the_app_keeps_its_code(tmp_path: Path) -> None:
+    with calm(tmp_path, "system-exit") as session:
+        ready(session)
+        session.press("x")
+        assert session.wait_gone() == 3
+        assert_restored(session)
+        assert session.after_screen() == ""
+    assert (tmp_path / "ended").read_text() == "once\n"
+
+
 def test_an_error_when_no_report_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("in the way")
     with calm(tmp_path, "handler") as session:

@@ -111,7 +111,7 @@ def test_killing_a_stopped_job_ends_it(tmp_path: Path) -> None:
         back_in_the_shell(session)
         pid = program_pid(session)
         session.press("kill %1", "enter")
-        wait_for_state(pid, "ZX")
+        wait_for_state(pid, "X")  # ended, and the shell has noticed
         session.press("enter")
         session.wait_for("Exit 143")
         back_in_the_shell(session)

@@ -35,9 +35,10 @@ def test_the_program_has_a_controlling_terminal_of_the_given_size() -> None:
 def test_resize_reaches_the_program() -> None:
     code = (
         "import os, signal, sys\n"
-        "signal.signal(signal.SIGWINCH, lambda *_: print('now', *os.get_terminal_size()))\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])\n"
         "print('ready', flush=True)\n"
-        "while True: signal.pause()"
+        "signal.sigwait([signal.SIGWINCH])\n"
+        "print('now', *os.get_terminal_size())"
     )
     with PtySession(python(code)) as session:
         session.wait_for("ready")

@@ -110,7 +110,7 @@ def test_output_blocked_then_the_terminal_closed(run: int, tmp_path: Path) -> No
         assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.1, 0.2, 0.3, 0.4, 0.6])
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.6])
 def test_a_signal_at_any_moment_of_the_start(moment: float, tmp_path: Path) -> None:
     """Before Python runs our code the default applies; from then on the terminal is restored."""
     with calm(tmp_path) as session:
@@ -120,6 +120,8 @@ def test_a_signal_at_any_moment_of_the_start(moment: float, tmp_path: Path) -> N
             code = gone_after(session, lambda: session.signal(signal.SIGTERM))
         assert code == 143
         assert_restored(session)
+        assert session.after_screen() == ""
+    assert not (tmp_path / "state").exists()
 
 
 def test_a_second_signal_changes_nothing(tmp_path: Path) -> None:

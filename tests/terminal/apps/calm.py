@@ -2,7 +2,8 @@
 
 On the key f it blocks its event loop. WHAT says what else it does: `flood` (writes much, for
 ever), `thread` (a thread worker that nobody can stop), or how it fails on the key x: `handler`,
-`worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`.
+`worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`,
+`system-exit`.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ class CalmApp(App[None]):
             self.set_timer(0.01, self.break_down)
         elif "task" in self.what:
             self.lost = asyncio.create_task(self.break_down_later())
+        elif "system-exit" in self.what:
+            raise SystemExit(3)
         elif "panic" in self.what:
             self.panic("it is\x1b[31m over")
         elif "writer" in self.what and self._driver is not None:
