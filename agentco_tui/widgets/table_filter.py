@@ -47,11 +47,17 @@ class RowText(Protocol):
     def haystack(self, row_id: str) -> str:
         """All cells of the row, case folded, a newline between them."""
 
+    def haystacks(self, ids: list[str]) -> Sequence[str]:
+        """The same of many rows, faster."""
+
     def folded(self, row_id: str, column: int) -> str:
         """What the column shows or its text value, case folded."""
 
     def value(self, row_id: str, column: int) -> Any:
         """The column's `filter_value`, or None."""
+
+    def values(self, ids: list[str], column: int) -> Sequence[Any]:
+        """The same of many rows, faster."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,26 @@ class Term:
         """True if the row passes."""
         return self.test(rows, row_id) is not self.negated
 
+    def select(self, rows: RowText, ids: list[str]) -> list[str]:
+        """Those of `ids` that pass. Short for `matches` on each, as most of a filter's time is
+        spent here.
+        """
+        test, wanted = self.test, not self.negated
+        if self.word is not None:
+            word, texts = self.word, rows.haystacks(ids)
+            return [
+                row_id for row_id, text in zip(ids, texts, strict=True) if (word in text) is wanted
+            ]
+        if isinstance(test, _Compare):
+            relation, operand = test.relation, test.operand
+            values = rows.values(ids, test.column)
+            return [
+                row_id
+                for row_id, value in zip(ids, values, strict=True)
+                if (value is not None and relation(value, operand)) is wanted
+            ]
+        return [row_id for row_id in ids if test(rows, row_id) is wanted]
+
 
 @dataclass(frozen=True)
 class Filter:
@@ -102,13 +128,7 @@ class Filter:
         """Those of `ids` that match, in their order. The cheap tests run first."""
         kept = ids if isinstance(ids, list) else list(ids)
         for term in sorted(self.terms, key=lambda term: term.column is not None):
-            word, haystack = term.word, rows.haystack
-            if word is None:
-                kept = [row_id for row_id in kept if term.matches(rows, row_id)]
-            elif term.negated:
-                kept = [row_id for row_id in kept if word not in haystack(row_id)]
-            else:
-                kept = [row_id for row_id in kept if word in haystack(row_id)]
+            kept = term.select(rows, kept)
         return kept
 
     def narrows(self, earlier: Filter) -> bool:
@@ -229,7 +249,7 @@ class _Compare:
 
     def __call__(self, rows: RowText, row_id: str) -> bool:
         value = rows.value(row_id, self.column)
-        return value is not None and self.relation(value, self.operand)
+        return value is not None and bool(self.relation(value, self.operand))
 
 
 def _word(folded: str, negated: bool) -> Term:

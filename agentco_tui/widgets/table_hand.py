@@ -228,8 +228,9 @@ class TableHand(TableView[R]):
 
     def mark(self, ids: Iterable[str]) -> None:
         """Marks these records; ids that have none, and ghosts, are passed over."""
-        rows = self._rows
-        wanted = [row_id for row_id in ids if row_id in rows.records and not rows.is_ghost(row_id)]
+        wanted = dict.fromkeys(ids)
+        for row_id in self._rows.gone_from(wanted.keys()):
+            del wanted[row_id]
         self._marked(self._marks.mark(wanted))
 
     def unmark(self, ids: Iterable[str]) -> None:
@@ -262,12 +263,7 @@ class TableHand(TableView[R]):
 
     def _drop_marks(self) -> None:
         """Marks of records that are gone go with them."""
-        rows = self._rows
-        lost = [
-            row_id
-            for row_id in self._marks.ids
-            if row_id not in rows.records or rows.is_ghost(row_id)
-        ]
+        lost = self._rows.gone_from(self._marks.all)
         self._marked(self._marks.unmark(lost), sync=False)
 
     def _marked(self, changed: bool, sync: bool = True) -> None:

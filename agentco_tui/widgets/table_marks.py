@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 
 class Marks:
@@ -24,12 +24,16 @@ class Marks:
         """The marked ids, the one marked first at the front."""
         return tuple(self._ids)
 
-    def mark(self, ids: Iterable[str]) -> bool:
-        """Marks these rows as well."""
+    @property
+    def all(self) -> Set[str]:
+        """The same without their order."""
+        return self._ids.keys()
+
+    def mark(self, new: dict[str, None]) -> bool:
+        """Marks the keys of `new` as well, in their order."""
         before = len(self._ids)
-        for row_id in ids:
-            self._ids[row_id] = None
-            self.last = row_id
+        self._ids |= new
+        self.last = next(reversed(new), self.last)
         return len(self._ids) != before
 
     def unmark(self, ids: Iterable[str]) -> bool:

@@ -14,7 +14,8 @@ places, removed ones stay as ghosts, new ones wait. `release` brings all of it u
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import filterfalse
 from typing import Any, Final, Generic
 
 from agentco_tui.text import plain
@@ -75,6 +76,11 @@ class Rows(Generic[R]):
         found = self.records.get(row_id)
         return self._ghosts.get(row_id) if found is None else found
 
+    def gone_from(self, ids: Set[str]) -> set[str]:
+        """Those of `ids` that are ghosts or have no record."""
+        lost = set(filterfalse(self.records.__contains__, ids))
+        return lost | (ids & self.notes.keys()) if self.notes else lost
+
     def is_ghost(self, row_id: str) -> bool:
         """True if the row shows what became of its record rather than the record."""
         return row_id in self._ghosts or row_id in self.notes
@@ -112,6 +118,13 @@ class Rows(Generic[R]):
             self._haystacks[row_id] = found
         return found
 
+    def haystacks(self, ids: list[str]) -> list[str]:
+        """The same of many rows, faster."""
+        try:
+            return list(map(self._haystacks.__getitem__, ids))
+        except KeyError:
+            return [self.haystack(row_id) for row_id in ids]
+
     def folded(self, row_id: str, column: int) -> str:
         """The column's text value if it has one, otherwise what its cell shows; case folded."""
         wanted = self.columns[column]
@@ -126,6 +139,16 @@ class Rows(Generic[R]):
         """The column's value to compare with, or None if it isn't known."""
         read = self.columns[column].filter_value
         return None if read is None else read(self.known(row_id))
+
+    def values(self, ids: list[str], column: int) -> list[Any]:
+        """The same of many rows, faster."""
+        read = self.columns[column].filter_value
+        if read is None:
+            return [None] * len(ids)
+        try:
+            return list(map(read, map(self.records.__getitem__, ids)))
+        except KeyError:
+            return [read(self.known(row_id)) for row_id in ids]
 
     def known(self, row_id: str) -> R:
         """The record of a row in `order`; KeyError if there is none."""

@@ -47,7 +47,7 @@ class TableView(Widget, Generic[R]):
         & > .record-table--header-sorted { color: $foreground; text-style: bold; }
         & > .record-table--cursor { background: $surface; color: $foreground; }
         & > .record-table--cursor-sign { background: $surface; color: $text-muted; }
-        &:focus > .record-table--cursor { background: $panel; text-style: bold; }
+        &:focus > .record-table--cursor { background: $panel; }
         &:focus > .record-table--cursor-sign { background: $panel; color: $accent; }
         & > .record-table--mark { color: $accent; text-style: bold; }
         & > .record-table--scrollbar { color: $text-disabled; }
