@@ -98,21 +98,21 @@ class Answers:
                 self._world.tasks(call.ask.get("company_id"), status),
                 call.ask,
                 identify=lambda task: (task.id, task.version),
-                fields=lambda task: task_fields(state, task),
+                fields=task_fields,
                 revision=state.revisions["tasks"],
             )
 
     def create_task(self, call: Call) -> Out:
         """POST /api/tasks."""
         texts = _texts(call.fields, "company_id", "title", "agent_id", "priority")
-        with self._world.living() as state:
+        with self._world.living():
             task = self._world.create_task(*texts)
-            return self._renderer.single("tasks", task_fields(state, task), 201)
+            return self._renderer.single("tasks", task_fields(task), 201)
 
     def approve(self, call: Call) -> Out:
         """POST /api/tasks/:id/approve."""
-        with self._world.living() as state:
-            fields = task_fields(state, self._world.approve(call.record_id))
+        with self._world.living():
+            fields = task_fields(self._world.approve(call.record_id))
             shape = self._renderer.shape
             return shape.approved(self._renderer.record("tasks", fields), fields, shape.style)
 
@@ -121,7 +121,7 @@ class Answers:
         with self._world.living() as state:
             task = self._world.task(call.record_id)
             shape = self._renderer.shape
-            told = shape.trace(trace_steps(state, task), task_fields(state, task), shape.style)
+            told = shape.trace(trace_steps(state, task), task_fields(task), shape.style)
             return Out(shape.single("trace", told))
 
     # --- activity -------------------------------------------------------------------------

@@ -117,12 +117,12 @@ def agent_fields(agent: Agent) -> Fields:
     }
 
 
-def task_fields(state: State, task: Task) -> Fields:
+def task_fields(task: Task) -> Fields:
     """A task, with the fields of INTERFACE 2 and what a queue needs to know."""
     return {
         "id": task.id,
         "title": task.title,
-        "description": fill(task.story.why, particulars(state, task)),
+        "description": task.description,
         "status": Word(task.status),
         "priority": Rank(task.priority),
         "company": Link(task.agent.company.id, task.agent.company.name),

@@ -76,6 +76,7 @@ class Life:
             "work": self._on_work,
             "period": self._on_period,
         }
+        self._told_waiting: set[str] = set()
         self.usual_queue = 0
         """How many pending tasks there were at first: colleagues help when there are more."""
         self.hot: list[Agent] = []
@@ -115,11 +116,14 @@ class Life:
         state.numbers["task_number"] += 1
         number = state.numbers["task_number"]
         known = facts(state.seed, number)
+        if given:
+            known = {**known, **given}
         return Task(
             id=state.new_id("tsk"),
             number=number,
             story=story,
-            title=fill(story.title, {**known, **given} if given else known),
+            title=fill(story.title, known),
+            description=fill(story.why, known),
             priority=priority or PRIORITIES[chance.choice(story.priorities)],
             agent=agent,
             created=at,
@@ -213,7 +217,8 @@ class Life:
         agent = task.agent
         if agent.status != "active":
             # Work of a stopped agent waits until somebody raises its limit.
-            if task.status == "approved" and task.version < 1_000:
+            if task.status == "approved" and task.id not in self._told_waiting:
+                self._told_waiting.add(task.id)
                 words = f"Can't start, stopped by its budget: {task.title}"
                 self._state.log(at, "warning", "task.waiting", words, task=task, actor="scheduler")
             self._plan(at + 120.0, "work", task.id)
@@ -257,6 +262,7 @@ class Life:
 
     def _end(self, task: Task, status: str, words: str, at: float) -> None:
         task.status, task.finished = status, at
+        self._told_waiting.discard(task.id)
         self._state.changed_task(task, at)
         if status == "completed":
             task.agent.completed += 1

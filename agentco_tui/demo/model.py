@@ -66,6 +66,7 @@ class Task:
     number: int
     story: Story
     title: str
+    description: str
     priority: str
     agent: Agent
     created: float

@@ -286,6 +286,9 @@ def serve(options: ServeOptions) -> int:
         try:
             _announce(platform)
             ending.wait()
+        except BrokenPipeError:
+            # Whoever started this is gone; what Python flushes at its end must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         finally:
             platform.stop()
     return 0

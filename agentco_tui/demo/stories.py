@@ -129,11 +129,11 @@ def facts(seed: int, number: int) -> Facts:
 
 def fill(template: str, particulars: Facts) -> str:
     """The template with the particulars in it; sums as `18,240.00`."""
-    shown = {
-        key: f"{value:,.2f}" if isinstance(value, float) else value
-        for key, value in particulars.items()
-    }
-    return template.format_map(shown)
+    if "{" not in template:
+        return template
+    if "{amount}" in template:
+        return template.format_map({**particulars, "amount": f"{particulars['amount']:,.2f}"})
+    return template.format_map(particulars)
 
 
 def fill_argument(template: str, particulars: Facts) -> int | float | str:

@@ -8,7 +8,7 @@ STORIES = (
     Story(
         ("engineer", "security"),
         "Rotate the staging database password",
-        "It is {n} days old; the limit is 90. {few} services read it from the vault.",
+        "It stood in a log file for {few} hours. {few} services read it from the vault.",
         (
             call("vault.age", path="staging/{service}/db"),
             out("{n} days old, {few} services read it"),

@@ -28,12 +28,12 @@ STORIES = (
     Story(
         ("writer",),
         "Publish “A short guide to {topic}”",
-        "{n} sentences, read twice, with {few} pictures. Planned for the {month} newsletter.",
+        "{n}0 words, read twice, with {few} pictures. Planned for the {month} newsletter.",
         (
             call("search.sources", topic="{topic}", limit="{n}"),
             out("{few} sources worth quoting"),
             think("Begin with the mistake everyone makes, then the fix."),
-            out("Draft of {n} sentences, reading age 13"),
+            out("Draft of {n}0 words, reading age 13"),
         ),
         (
             call("cms.publish", page="/guides/{ticket}"),
@@ -90,7 +90,7 @@ STORIES = (
             out("Rewritten: {few} pages, each with one example"),
         ),
         (
-            call("cms.publish", page="/help/{topic}", pages="{few}"),
+            call("cms.publish", page="/help/{ticket}", pages="{few}"),
             out("{few} pages are live"),
         ),
         "Rewrote {few} help pages about {topic}",
@@ -156,7 +156,7 @@ STORIES = (
         (
             call("mail.thread", contact="{person}"),
             out("{person}: “Go ahead, the figures are right.”"),
-            out("Story of {n} words with {few} figures"),
+            out("Story of {n}0 words with {few} figures"),
         ),
         (
             call("social.post", channel="blog", story="{ticket}"),
@@ -196,6 +196,11 @@ TALK = (
     ("info", "Summarised {few} documents about {topic}"),
     ("info", "Planned the next {few} steps"),
     ("info", "Tidied notes on {topic}"),
+    ("info", "Asked {person} for the missing figures"),
+    ("info", "Sorted {n} new entries by what they cost"),
+    ("info", "Checked the draft about {topic} against its sources"),
+    ("info", "Filed ticket {ticket} under {service}"),
+    ("info", "Waiting for {customer} to confirm"),
     ("warning", "{vendor} answers slowly, trying again with less"),
     ("warning", "Tool call took {percent} s, longer than usual"),
     ("error", "Lookup for {customer} failed: permission denied, went on without it"),

@@ -178,7 +178,7 @@ def dress(kind: str, fields: Fields, style: Style) -> dict[str, Json]:
             case _:
                 dressed[name] = value
     return {
-        rekey(key, style.keys): _finish(value, style)
+        rekey(key, style.keys): value if type(value) is str else _finish(value, style)
         for key, value in dressed.items()
         if style.nulls or value is not None
     }

@@ -1,14 +1,10 @@
-"""Every shape read as its description says: pages to the end, sums, refusals, approvals, traces.
-
-The readers below know each shape's envelope on purpose, and nothing of the code that writes it.
-"""
+"""Every shape read as its description says: pages to the end, sums, refusals, approvals, traces."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -18,190 +14,9 @@ import pytest
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from tests.demo.conftest import NOW
+from tests.demo.readers import READERS, Reader
 
 Json = Any
-
-
-@dataclass(frozen=True)
-class Reader:
-    """How a shape's lists are taken apart, and what asks for the next page (None: the last)."""
-
-    rows: Callable[[Json, str], list[Json]]
-    following: Callable[[httpx.Response, Json], dict[str, Any] | str | None] = (
-        lambda _reply, _body: None
-    )
-    title: Callable[[Json], str | None] = lambda row: row["title"]
-    record_id: Callable[[Json], str] = lambda row: row["id"]
-    limit: Callable[[Json], Json] = lambda row: row["monthly_limit"]
-    spent: Callable[[Json], Json] = lambda row: row["spent"]
-    unit: int = 1
-    error: Callable[[Json], str] = lambda body: body["error"]
-
-
-def _link(reply: httpx.Response, _body: Json) -> str | None:
-    found = re.search(r'<([^>]+)>; rel="next"', reply.headers["link"])
-    return found[1] if found else None
-
-
-def _keyed(body: Json, _kind: str) -> list[Json]:
-    return [{"id": key, **row} for key, row in body.items()]
-
-
-def _mixed(body: Json, kind: str) -> list[Json]:
-    rows = body["data"] if kind == "tasks" else body["items"]
-    return [row for row in rows if isinstance(row, dict) and row]
-
-
-READERS = {
-    "plain": Reader(lambda body, _: body),
-    "data": Reader(
-        lambda body, _: body["data"],
-        lambda _, body: (
-            {"page": body["meta"]["page"] + 1}
-            if body["meta"]["page"] < body["meta"]["totalPages"]
-            else None
-        ),
-        title=lambda row: row["name"],
-        limit=lambda row: row["limit"],
-        spent=lambda row: row["usageMonthly"],
-        error=lambda body: body["error"]["message"],
-    ),
-    "cursor": Reader(
-        lambda body, _: body["items"],
-        lambda _, body: body["nextCursor"] and {"cursor": body["nextCursor"]},
-        limit=lambda row: row["monthlyLimit"],
-        spent=lambda row: row["currentSpend"],
-        error=lambda body: body["message"],
-    ),
-    "offset": Reader(
-        lambda body, kind: body["items" if kind == "budgets" else kind],
-        lambda _, body: (
-            {"offset": body["offset"] + body["limit"]}
-            if body["offset"] + body["limit"] < body["total"]
-            else None
-        ),
-        spent=lambda row: row["monthly_spend"],
-    ),
-    "nextlink": Reader(
-        lambda body, _: body["results"],
-        lambda _, body: body["next"],
-        limit=lambda row: row["budget_limit"],
-        spent=lambda row: row["budget_spent"],
-        error=lambda body: body["detail"],
-    ),
-    "linkheader": Reader(
-        lambda body, _: body,
-        _link,
-        limit=lambda row: row["budget"]["max_budget"],
-        spent=lambda row: row["spend"],
-        error=lambda body: body["message"],
-    ),
-    "jsonapi": Reader(
-        lambda body, _: body["data"],
-        lambda _, body: body["links"]["next"],
-        title=lambda row: row["attributes"]["title"],
-        limit=lambda row: row["attributes"]["monthlyLimit"],
-        spent=lambda row: row["attributes"]["spent"],
-        error=lambda body: body["errors"][0]["detail"],
-    ),
-    "graphql": Reader(
-        lambda body, kind: [edge["node"] for edge in body["data"][kind]["edges"]],
-        lambda _, body: (
-            {"after": info["endCursor"]}
-            if (info := next(iter(body["data"].values()))["pageInfo"])["hasNextPage"]
-            else None
-        ),
-        limit=lambda row: row["monthlyLimit"],
-        error=lambda body: body["errors"][0]["message"],
-    ),
-    "keyed": Reader(_keyed, error=lambda body: body["error"]["info"]),
-    "hal": Reader(
-        lambda body, kind: body["_embedded"][kind],
-        lambda _, body: body["_links"].get("next", {}).get("href"),
-        error=lambda body: body["detail"],
-    ),
-    "nested": Reader(
-        lambda body, kind: body["response"]["payload"][kind],
-        lambda _, body: body["response"].get("paging", {}).get("next", {}).get("link"),
-        limit=lambda row: row["monthlyLimit"]["amount"],
-        spent=lambda row: row["spent"]["amount"],
-        error=lambda body: body["error"]["info"],
-    ),
-    "cents": Reader(
-        lambda body, _: body,
-        limit=lambda row: row["budgetMonthlyCents"],
-        spent=lambda row: row["spentMonthlyCents"],
-        unit=100,
-    ),
-    "micros": Reader(
-        lambda body, kind: body[kind],
-        lambda _, body: {"pageToken": body["nextPageToken"]} if body["nextPageToken"] else None,
-        limit=lambda row: row["monthlyLimitMicros"],
-        spent=lambda row: row["spentMicros"],
-        unit=1_000_000,
-        error=lambda body: body["message"],
-    ),
-    "epoch": Reader(
-        lambda body, _: body["data"],
-        lambda _, body: {"after": body["last_id"]} if body["has_more"] else None,
-        limit=lambda row: row["monthly_limit"]["value"],
-        spent=lambda row: row["spent"]["value"],
-        error=lambda body: body["error"]["message"],
-    ),
-    "kebab": Reader(
-        lambda body, _: body["list"],
-        lambda _, body: {"offset": body["next-offset"]} if "next-offset" in body else None,
-        limit=lambda row: row["monthly-limit"],
-    ),
-    "pascal": Reader(
-        lambda body, kind: body[kind.capitalize()],
-        lambda _, body: {"NextToken": body["NextToken"]} if "NextToken" in body else None,
-        title=lambda row: row["Title"],
-        record_id=lambda row: row["Id"],
-        limit=lambda row: row["BudgetLimit"]["Amount"],
-        spent=lambda row: row["CalculatedSpend"]["ActualSpend"]["Amount"],
-        error=lambda body: body["Message"],
-    ),
-    "spring": Reader(
-        lambda body, _: body["content"],
-        lambda _, body: None if body["last"] else {"page": body["number"] + 1},
-        limit=lambda row: row["totalBudget"],
-        spent=lambda row: row["totalSpent"],
-    ),
-    "sparse": Reader(lambda body, kind: body[kind]),
-    "mixed": Reader(_mixed),
-    "envelope_ok": Reader(
-        lambda body, kind: body["data"][kind],
-        lambda _, body: (
-            {"cursor": body["data"]["next_cursor"]} if "next_cursor" in body["data"] else None
-        ),
-        title=lambda row: row["objective"],
-        limit=lambda row: row["limit_usd"],
-        spent=lambda row: row["spent_usd"],
-    ),
-    "laravel": Reader(
-        lambda body, _: body["data"],
-        lambda _, body: body["links"]["next"],
-        error=lambda body: body["message"],
-    ),
-    "cloudflare": Reader(
-        lambda body, _: body["result"],
-        lambda _, body: (
-            {"page": body["result_info"]["page"] + 1}
-            if body["result_info"]["page"] < body["result_info"]["total_pages"]
-            else None
-        ),
-        limit=lambda row: row["monthly_limit_cents"],
-        spent=lambda row: row["used_cents"],
-        unit=100,
-        error=lambda body: body["errors"][0]["message"],
-    ),
-    "fastapi": Reader(
-        lambda body, _: body["items"],
-        lambda _, body: {"page": body["page"] + 1} if body["page"] < body["pages"] else None,
-        error=lambda body: body["detail"],
-    ),
-}
 
 
 @pytest.fixture(params=sorted(SHAPES))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from datetime import UTC, date, datetime
 
@@ -81,6 +84,23 @@ def test_the_clock_multiplies_freezes_and_moves_by_hand() -> None:
         clock.advance(-1)
     with pytest.raises(ValueError, match="speed"):
         clock.speed = -1
+
+
+def test_the_hash_seed_of_the_process_changes_nothing() -> None:
+    code = (
+        "from agentco_tui.demo.world import World; w = World(speed=0, now=1e9); w.advance(600); "
+        "print([e.message for e in w.activity()], [t.title for t in w.tasks()])"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
 
 
 # --- the first picture ----------------------------------------------------------------------
