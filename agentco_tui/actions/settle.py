@@ -26,8 +26,9 @@ from agentco_tui.text import SafeText, plain
 
 TRIES = 3
 """Reads made to explain a clear no; the no stands whatever they bring."""
-CLOCKS_DIFFER = 1.5
-"""Seconds within which the platform's times and ours count as the same."""
+CLOCKS_DIFFER = 5.0
+"""Seconds within which the platform's times and ours count as the same; more than the skew that
+the clock leaves uncorrected."""
 
 Report = Callable[[Step, SafeText, int], None]
 """Told of each step: which, in words, and after how many reads."""

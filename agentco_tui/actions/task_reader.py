@@ -96,8 +96,10 @@ class TaskReader:
 
     async def close(self) -> None:
         """End reads that are under way."""
-        for shared in (*self._lists.values(), *self._logs.values()):
+        for shared in self._lists.values():
             await shared.close()
+        for log_read in self._logs.values():
+            await log_read.close()
 
     def _shared(
         self,

@@ -1,0 +1,23 @@
+"""A platform for the tests of the actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+
+
+@pytest.fixture
+def platform() -> Iterator[EmbeddedPlatform]:
+    """A frozen world: what is approved stays approved."""
+    with EmbeddedPlatform(seed=7, companies=2, agents=6, tasks=60, speed=0.0) as platform:
+        yield platform
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the journal is to be."""
+    return tmp_path / "state" / "journal.jsonl"

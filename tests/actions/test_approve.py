@@ -1,0 +1,405 @@
+"""One approval against a real server: what is sent, what is said, what stands in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agentco_tui.actions.approve import Approver
+from agentco_tui.actions.journal import Attempt, Settled
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, WhyNot
+from agentco_tui.actions.rights import Denied, Rights
+from agentco_tui.actions.verbs import Verb
+from agentco_tui.api.records import Ref, Task
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.text import plain
+from tests.actions.office import Office, journal_entries, office, until
+
+
+async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
+    steps: list[Progress] = []
+    return await office.approver.approve(task, steps.append), steps
+
+
+async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        found, steps = await approved(desk, task)
+        assert found.kind is Kind.APPROVED_HERE
+        assert found.known_by is KnownBy.READ
+        assert found.sentence.startswith("approved: the platform said yes")
+        assert [step.step for step in steps] == [Step.READING, Step.SENDING, Step.CONFIRMING]
+        assert platform.world.applied[task.id] == 1
+        assert desk.desk.store.pending.get(task.id) is None
+        [sent] = desk.sends()
+        headers = dict(sent.headers)
+        attempt, settled = journal_entries(path)
+        assert isinstance(attempt, Attempt)
+        assert isinstance(settled, Settled)
+        assert headers["idempotency-key"] == attempt.attempt == settled.attempt == found.attempt_id
+        assert (attempt.task, attempt.title, attempt.verb) == (task.id, task.title, "approve")
+        assert (attempt.profile, attempt.origin) == ("test", platform.base_url)
+        assert attempt.agent == (task.agent.id if task.agent else None)
+        assert attempt.fingerprint
+        assert settled.outcome == "approved here"
+        assert not [entry for entry in journal_entries(path) if platform.full_key in repr(entry)]
+
+
+async def test_the_list_is_read_just_before_and_right_after(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.requests.clear()
+        await approved(desk, task)
+        assert [(seen.method, seen.operation) for seen in platform.requests] == [
+            ("GET", "tasks"),
+            ("POST", "approve"),
+            ("GET", "tasks"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("title", plain("something harmless")),
+        ("agent", Ref(id="ag_other", name=plain("Other"))),
+        ("company", Ref(id="cmp_other", name=plain("Other"))),
+        ("priority", plain("none at all")),
+        ("status", plain("waiting")),
+    ],
+)
+async def test_a_changed_task_is_not_approved(
+    platform: EmbeddedPlatform, path: Path, field: str, value: object
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        shown = msgspec.structs.replace(task, **{field: value})
+        found, _ = await approved(desk, shown)
+        assert found.kind is Kind.CHANGED
+        assert [difference.field for difference in found.differences] == [field]
+        assert field in found.sentence
+        assert "approved" not in found.sentence
+        assert desk.sends() == []
+        assert journal_entries(path) == []
+
+
+@pytest.mark.parametrize(("decision", "word"), [("approve", "approved"), ("reject", "rejected")])
+async def test_what_somebody_else_decided_is_explained(
+    platform: EmbeddedPlatform, path: Path, decision: str, word: str
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.world.another_operator(task.id, decision)
+        found, _ = await approved(desk, task)
+        assert found.kind is Kind.DECIDED_ELSEWHERE
+        assert found.sentence.startswith(f"already {word} elsewhere by Wanda, ")
+        assert found.sentence.endswith(" s ago")
+        assert desk.sends() == []
+        assert desk.desk.store.pending.get(task.id) is None
+
+
+async def test_somebody_was_first_between_the_read_and_the_sending(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+
+        def first(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.world.another_operator(task.id, "approve")
+
+        found = await desk.approver.approve(task, first)
+        assert len(desk.sends()) == 1
+        assert found.kind is Kind.DECIDED_ELSEWHERE
+        assert "elsewhere by Wanda" in found.sentence
+        assert platform.world.applied[task.id] == 0
+
+
+@pytest.mark.parametrize(
+    "fault", ["drop_after", "status=502,applied=after", "bad_json", "cut", "html", "hang_body"]
+)
+async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add(f"approve:{fault},applied=after,times=1" if "applied" not in fault
+                            else f"approve:{fault},times=1")  # fmt: skip
+        found, steps = await approved(desk, task)
+        assert platform.world.applied[task.id] == 1
+        assert found.kind is Kind.APPROVED
+        assert found.sentence.startswith("approved: the platform shows it as “approved”")
+        assert "this attempt or somebody else" in found.sentence
+        assert Step.UNKNOWN in [step.step for step in steps]
+        assert len(desk.sends()) == 1
+
+
+@pytest.mark.parametrize("fault", ["drop_before", "close", "status=500", "status=503", "hang",
+                                   "status=408", "empty,applied=before"])  # fmt: skip
+async def test_a_lost_answer_without_the_deed_is_not_done(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add(f"approve:{fault},times=1")
+        found, _ = await approved(desk, task)
+        assert platform.world.applied[task.id] == 0
+        if fault.startswith("empty"):
+            assert found.kind is Kind.STILL_PENDING
+            assert "approved" not in found.sentence
+            return
+        assert found.kind is Kind.NOT_DONE
+        assert found.may_retry
+        assert found.sentence.startswith("not approved")
+        assert len(desk.sends()) == 1
+        again, _ = await approved(desk, task)
+        assert again.kind is Kind.APPROVED_HERE
+        assert platform.world.applied[task.id] == 1
+
+
+async def test_reading_goes_on_until_the_platform_is_back(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:drop_after,times=1")
+        unknown = asyncio.Event()
+
+        def seen(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.faults.add("reads:status=503")
+            if progress.step is Step.UNKNOWN and progress.tries >= 3:
+                unknown.set()
+
+        approving = asyncio.create_task(desk.approver.approve(task, seen))
+        await unknown.wait()
+        assert not approving.done()
+        assert [entry.attempt for entry in journal_entries(path)] != []
+        platform.faults.clear()
+        assert (await approving).kind is Kind.APPROVED
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 422, 429])
+async def test_a_clear_no_is_told_in_the_platforms_words(
+    platform: EmbeddedPlatform, path: Path, status: int
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add(f"approve:status={status},times=1")
+        found, _ = await approved(desk, task)
+        assert found.kind is Kind.REFUSED
+        assert found.http_status == status
+        assert found.words
+        assert found.words in found.sentence
+        assert found.may_retry
+        assert len(desk.sends()) == 1
+
+
+async def test_a_401_while_reads_succeed_is_about_this_task(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        first, second = (await desk.pending())[:2]
+        platform.faults.add("approve:status=401,times=1")
+        found, _ = await approved(desk, first)
+        assert found.kind is Kind.REFUSED
+        assert "while the key still reads" in found.sentence
+        platform.faults.add("approve:status=401,times=1")
+
+        def elsewhere(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.world.another_operator(second.id, "approve")
+
+        explained = await desk.approver.approve(second, elsewhere)
+        assert explained.kind is Kind.DECIDED_ELSEWHERE
+
+
+async def test_a_revoked_key_is_about_the_key(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+
+        def revoke(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.revoke_key()
+
+        found = await desk.approver.approve(task, revoke)
+        assert found.kind is Kind.KEY_REJECTED
+        assert platform.world.applied[task.id] == 0
+
+
+async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path, key=platform.read_key) as desk:
+        first, second = (await desk.pending())[:2]
+        found, _ = await approved(desk, first)
+        assert found.kind is Kind.NOT_ALLOWED
+        assert "may not approve tasks" in found.sentence
+        again, _ = await approved(desk, second)
+        assert again.kind is Kind.NOT_SENT
+        assert again.why_not is WhyNot.NO_RIGHT
+        assert len(desk.sends()) == 1
+        assert desk.desk.rights.may(Verb.CREATE_TASK)
+        desk.desk.rights.key_changed()
+        assert desk.desk.rights.may(Verb.APPROVE)
+
+
+async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
+    rights = Rights(read_only=plain("writing is off: --read-only"))
+    async with office(platform, path, rights=rights) as desk:
+        found, _ = await approved(desk, (await desk.pending())[0])
+        assert found.kind is Kind.NOT_SENT
+        assert found.sentence == "writing is off: --read-only"
+        assert isinstance(rights.may(Verb.SET_LIMIT), Denied)
+        assert desk.sends() == []
+
+
+async def test_a_failed_re_read_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("tasks:status=503,times=1")
+        found, _ = await approved(desk, task)
+        assert found.kind is Kind.NOT_SENT
+        assert found.why_not is WhyNot.NOT_READ
+        assert "nothing was sent" in found.sentence
+        assert desk.sends() == []
+        assert journal_entries(path) == []
+
+
+async def test_no_journal_no_writing(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    async with office(platform, tmp_path / "file" / "journal.jsonl") as desk:
+        found, _ = await approved(desk, (await desk.pending())[0])
+        assert found.kind is Kind.NOT_SENT
+        assert found.why_not is WhyNot.NO_JOURNAL
+        assert desk.sends() == []
+
+
+async def test_an_outcome_that_cannot_be_written_is_told_all_the_same(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        moved = path.with_name("away")
+
+        def put_back() -> None:
+            path.rmdir()
+            moved.rename(path)
+
+        def full(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                path.rename(moved)
+                path.mkdir()
+
+        found = await desk.approver.approve(task, full)
+        assert found.kind is Kind.APPROVED_HERE
+        assert "not in the journal" in found.sentence
+        put_back()
+        other = (await desk.pending())[0]
+        await desk.approver.approve(other)
+        assert [type(entry).__name__ for entry in journal_entries(path)] == [
+            "Attempt", "Settled", "Attempt", "Settled",
+        ]  # fmt: skip
+
+
+async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+
+        def down(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.stop()
+
+        found = await desk.approver.approve(task, down)
+        assert found.kind is Kind.NOT_SENT
+        assert found.why_not is WhyNot.NO_CONNECTION
+        assert isinstance(journal_entries(path)[1], Settled)
+
+
+async def test_twice_at_once_is_sent_once(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        found = await asyncio.gather(*(desk.approver.approve(task) for _ in range(5)))
+        assert len(desk.sends()) == 1
+        kinds = sorted(outcome.kind for outcome in found)
+        assert kinds.count(Kind.APPROVED_HERE) == 1
+        assert set(kinds) <= {Kind.APPROVED_HERE, Kind.NOT_SENT, Kind.DECIDED_ELSEWHERE}
+
+
+async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as here, office(platform, path) as there:
+        for task in (await here.pending())[:10]:
+            found = await asyncio.gather(here.approver.approve(task), there.approver.approve(task))
+            assert len(here.sends(task.id)) == 1
+            assert sum(outcome.kind is Kind.APPROVED_HERE for outcome in found) == 1
+            for outcome in found:
+                if outcome.why_not is not None:
+                    assert "another dashboard on this machine" in outcome.sentence
+
+
+async def test_what_was_left_behind_is_settled_before_anything_is_sent(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as first:
+        task, other = (await first.pending())[:2]
+        platform.faults.add("approve:drop_after,times=1")
+        unknown = asyncio.Event()
+
+        def seen(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.faults.add("reads:status=503")
+            if progress.step is Step.UNKNOWN:
+                unknown.set()
+
+        approving = asyncio.create_task(first.approver.approve(task, seen))
+        await unknown.wait()
+        approving.cancel()
+        await asyncio.gather(approving, return_exceptions=True)
+        platform.faults.clear()
+    async with office(platform, path) as second:
+        [left] = await second.desk.pen.left_behind()
+        assert left.task == task.id
+        found = await second.approver.take_up(left)
+        assert found.kind is Kind.APPROVED
+        assert found.sentence.startswith("the attempt of ")
+        assert await second.desk.pen.left_behind() == []
+        assert len(second.sends(task.id)) == 1
+        assert (await second.approver.approve(other)).kind is Kind.APPROVED_HERE
+
+
+async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as first:
+        task = (await first.pending())[0]
+        hang = platform.faults.add("approve:hang,times=1")
+        approving = asyncio.create_task(first.approver.approve(task))
+        await until(lambda: hang.struck == 1)
+        approving.cancel()
+        await asyncio.gather(approving, return_exceptions=True)
+    sent = len(platform.requests.matching("approve"))
+    async with office(platform, path) as second:
+        found = await second.approver.approve(task)
+        assert found.kind is Kind.NOT_DONE
+        assert "left unsettled" in found.sentence
+        assert len(platform.requests.matching("approve")) == sent
+        assert (await second.approver.approve(task)).kind is Kind.APPROVED_HERE
+
+
+async def test_the_poller_is_read_through(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path, poller=True) as desk:
+        poller = desk.desk.reader._poller
+        assert poller is not None
+        running = asyncio.create_task(poller.run())
+        try:
+            task = (await desk.pending())[0]
+            found = await Approver(desk.desk).approve(task)
+            assert found.kind is Kind.APPROVED_HERE
+            assert found.known_by is KnownBy.READ
+            assert desk.desk.store.pending.get(task.id) is None
+            assert len(desk.desk.store.pending) > 0
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
