@@ -41,7 +41,7 @@ class Incoming:
     status: int
     headers: Mapping[str, str] = field(repr=False)
     """Names in lower case. Values are platform text, not cleaned."""
-    chunks: AsyncIterator[bytes] = field(repr=False)
+    chunks: AsyncGenerator[bytes] = field(repr=False)
     """The body, unpacked, in pieces; raises ApiError."""
 
 

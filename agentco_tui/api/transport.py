@@ -167,7 +167,7 @@ class Transport:
         `path` begins with /api, identifiers in it percent-encoded. `attempts` beats the retry
         policy's own number. A 304 is an answer if `headers` holds If-None-Match. Raises ApiError.
         """
-        asked = self._asked(method, path)
+        asked = self.asked(method, path)
         call = outgoing(
             self.base, asked, params=params, body=json_body, accept=accept, headers=headers
         )
@@ -202,7 +202,7 @@ class Transport:
         limit goes on. `cap` is in bytes, None for no cap. Nothing is tried again. Raises ApiError,
         here and from `chunks`.
         """
-        asked = self._asked(method, path)
+        asked = self.asked(method, path)
         call = outgoing(self.base, asked, params=params, accept=accept, headers=headers)
         opened, wire = await self._attempt(self._send, call)
         if isinstance(opened, ApiError):
@@ -226,7 +226,8 @@ class Transport:
     async def __aexit__(self, *exc_info: object) -> None:
         await self.aclose()
 
-    def _asked(self, method: str, path: str) -> Asked:
+    def asked(self, method: str, path: str) -> Asked:
+        """What a sentence about this request may say; NotSent after `aclose`."""
         asked = Asked(method, path, self._host, self._key_source)
         if self._closed:
             raise answered.not_sent(asked, "the connection was closed here already")

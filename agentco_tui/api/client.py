@@ -1,0 +1,336 @@
+"""One method for each operation of the platform (INTERFACE 4), and nothing else.
+
+Every method raises ApiError. Identifiers go out as one path segment each, whatever is in them;
+parameters that are None are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self, TypeVar
+
+import msgspec
+
+from agentco_tui.api import answered
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.decode import (
+    ACTIVITY,
+    AGENT_BUDGETS,
+    AGENTS,
+    ALERTS,
+    COMPANIES,
+    COMPANY_BUDGETS,
+    TASKS,
+    Kind,
+    decode_one,
+    decode_overview,
+    decode_receipt,
+    decode_trace,
+)
+from agentco_tui.api.etags import if_none_match, usable_etag
+from agentco_tui.api.outgoing import segment
+from agentco_tui.api.pager import Caps, Pager
+from agentco_tui.api.reading import body_digest, not_the_export, read_body
+from agentco_tui.api.records import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    BudgetOverview,
+    Company,
+    Listing,
+    Receipt,
+    Record,
+    Task,
+    Trace,
+)
+
+if TYPE_CHECKING:
+    from agentco_tui.api.limits import Limits
+    from agentco_tui.api.transport import Transport
+
+R = TypeVar("R", bound=Record)
+
+_MOST_DIGITS: Final = 30
+"""On either side of a limit's point."""
+_ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
+
+
+class Client:
+    """The platform as methods. Use it with `async with`, in one event loop."""
+
+    def __init__(
+        self, transport: Transport, *, page_cap: int = 200, record_cap: int = 200_000
+    ) -> None:
+        """`page_cap` and `record_cap` end the following of pages; a Listing says if they did."""
+        self.transport = transport
+        caps = Caps(pages=page_cap, records=record_cap, total_bytes=transport.limits.body)
+        self._pager = Pager(transport, caps)
+        self._overview: BudgetOverview | None = None
+        self._overview_etag: str | None = None
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self.transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    async def companies(self) -> Listing[Company]:
+        """GET /api/companies."""
+        return await self._listing(COMPANIES, "/api/companies")
+
+    async def company(self, company_id: str) -> Company:
+        """GET /api/companies/:id."""
+        return await self._one(COMPANIES, "/api/companies", company_id)
+
+    async def create_company(
+        self, name: str, template: str, mission: str, *, attempt_id: str | None = None
+    ) -> Receipt[Company]:
+        """POST /api/companies. `attempt_id`, here and below, goes out as Idempotency-Key."""
+        fields = {"name": name, "template": template, "mission": mission}
+        return await self._write(COMPANIES, "/api/companies", fields, attempt_id)
+
+    async def clone_company(
+        self, company_id: str, name: str, mission: str, *, attempt_id: str | None = None
+    ) -> Receipt[Company]:
+        """POST /api/companies/:id/clone."""
+        path = self._path("POST", "/api/companies", company_id, "/clone")
+        return await self._write(COMPANIES, path, {"name": name, "mission": mission}, attempt_id)
+
+    async def agents(self, company_id: str | None = None) -> Listing[Agent]:
+        """GET /api/agents."""
+        return await self._listing(AGENTS, "/api/agents", company_id=company_id)
+
+    async def agent(self, agent_id: str) -> Agent:
+        """GET /api/agents/:id."""
+        return await self._one(AGENTS, "/api/agents", agent_id)
+
+    async def tasks(
+        self, company_id: str | None = None, status: str | None = None
+    ) -> Listing[Task]:
+        """GET /api/tasks."""
+        return await self._listing(TASKS, "/api/tasks", company_id=company_id, status=status)
+
+    async def create_task(
+        self,
+        company_id: str,
+        title: str,
+        agent_id: str,
+        priority: str,
+        *,
+        attempt_id: str | None = None,
+    ) -> Receipt[Task]:
+        """POST /api/tasks."""
+        fields = {
+            "company_id": company_id,
+            "title": title,
+            "agent_id": agent_id,
+            "priority": priority,
+        }
+        return await self._write(TASKS, "/api/tasks", fields, attempt_id)
+
+    async def approve_task(self, task_id: str, *, attempt_id: str | None = None) -> Receipt[Task]:
+        """POST /api/tasks/:id/approve, without a body; sent once, whatever happens (law 2)."""
+        path = self._path("POST", "/api/tasks", task_id, "/approve")
+        return await self._write(TASKS, path, None, attempt_id)
+
+    async def task_trace(self, task_id: str) -> Trace:
+        """GET /api/tasks/:id/trace."""
+        path = self._path("GET", "/api/tasks", task_id, "/trace")
+        reply = await self.transport.request("GET", path)
+        asked = self.transport.asked("GET", path)
+        return await read_body(reply.body, asked, reply.status, decode_trace)
+
+    async def activity(
+        self,
+        company_id: str | None = None,
+        agent_id: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        limit: int | None = None,
+    ) -> Listing[Activity]:
+        """GET /api/activity, with any combination of filters; dates go out as YYYY-MM-DD."""
+        return await self._listing(
+            ACTIVITY,
+            "/api/activity",
+            company_id=company_id,
+            agent_id=agent_id,
+            **{"from": _day(from_date), "to": _day(to_date)},
+            limit=None if limit is None else str(limit),
+        )
+
+    @asynccontextmanager
+    async def export_activity(
+        self, file_format: str = "csv", *, cap: int | None = None
+    ) -> AsyncIterator[AsyncGenerator[bytes]]:
+        """GET /api/activity/export, as it comes: `async with … as chunks: async for chunk in …`.
+
+        Nothing is handed out before it is known to be no web page and no error in JSON. There is
+        no time limit for the whole, one of `Limits.read` between arrivals. `cap` is in bytes.
+        """
+        path = "/api/activity/export"
+        kind = _ACCEPTED.get(file_format)
+        async with self.transport.stream(
+            "GET",
+            path,
+            params=[("format", file_format)],
+            accept=f"{kind}, */*;q=0.5" if kind else "*/*",
+            cap=cap,
+        ) as incoming:
+            first = b""
+            while len(first) < 1024 and (chunk := await anext(incoming.chunks, None)) is not None:
+                first += chunk
+            asked = self.transport.asked("GET", path)
+            content_type = incoming.headers.get("content-type", "")
+            wrong = not_the_export(first, content_type, file_format, asked, incoming.status)
+            if wrong is not None:
+                raise wrong
+            async with aclosing(_after(first, incoming.chunks)) as chunks:
+                yield chunks
+
+    async def budget(self) -> BudgetOverview:
+        """GET /api/budget. The very same object as last time if the answer was the same."""
+        path, last = "/api/budget", self._overview
+        reply = await self.transport.request(
+            "GET", path, headers=if_none_match(self._overview_etag)
+        )
+        if reply.status == 304 and last is not None:
+            return last
+        digest = await body_digest(reply.body)
+        if last is None or last.digest != digest:
+            asked = self.transport.asked("GET", path)
+            overview = await read_body(reply.body, asked, reply.status, decode_overview)
+            last = msgspec.structs.replace(overview, digest=digest)
+        self._overview, self._overview_etag = last, usable_etag(reply.headers)
+        return last
+
+    async def company_budgets(self) -> Listing[Budget]:
+        """GET /api/budget/companies."""
+        return await self._listing(COMPANY_BUDGETS, "/api/budget/companies")
+
+    async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
+        """GET /api/budget/agents."""
+        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", company_id=company_id)
+
+    async def set_agent_limit(
+        self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
+    ) -> Receipt[Budget]:
+        """POST /api/budget/agents/:id. The limit goes out as a JSON number, digit for digit."""
+        path = self._path("POST", "/api/budget/agents", agent_id, "")
+        if not monthly_limit.is_finite() or not _is_sendable(monthly_limit):
+            raise answered.not_sent(
+                self.transport.asked("POST", path), "the monthly limit is no usable number"
+            )
+        body = f'{{"monthly_limit":{monthly_limit:f}}}'.encode()
+        return await self._send(AGENT_BUDGETS, path, body, attempt_id)
+
+    async def budget_alerts(self) -> Listing[Alert]:
+        """GET /api/budget/alerts."""
+        return await self._listing(ALERTS, "/api/budget/alerts")
+
+    async def _listing(self, kind: Kind[R], path: str, **params: str | None) -> Listing[R]:
+        given = tuple((name, value) for name, value in params.items() if value is not None)
+        return await self._pager.listing(kind, path, given)
+
+    async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
+        path = self._path("GET", collection, identifier, "")
+        reply = await self.transport.request("GET", path)
+        asked = self.transport.asked("GET", path)
+        return await read_body(
+            reply.body, asked, reply.status, lambda body: decode_one(kind, body, identifier)
+        )
+
+    async def _write(
+        self, kind: Kind[R], path: str, fields: Mapping[str, str] | None, attempt_id: str | None
+    ) -> Receipt[R]:
+        body = None
+        if fields is not None:
+            try:
+                body = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+            except UnicodeError:
+                fields = None
+            if fields is None:
+                asked = self.transport.asked("POST", path)
+                raise answered.not_sent(asked, "a field holds a character that cannot be sent")
+        return await self._send(kind, path, body, attempt_id)
+
+    async def _send(
+        self, kind: Kind[R], path: str, body: bytes | None, attempt_id: str | None
+    ) -> Receipt[R]:
+        headers = () if attempt_id is None else (("Idempotency-Key", attempt_id),)
+        reply = await self.transport.request("POST", path, json_body=body, headers=headers)
+        asked = self.transport.asked("POST", path)
+        return await read_body(
+            reply.body, asked, reply.status, lambda found: decode_receipt(kind, found, reply.status)
+        )
+
+    def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:
+        try:
+            return f"{collection}/{segment(identifier)}{rest}"
+        except ValueError as error:
+            words = str(error)
+        raise answered.not_sent(self.transport.asked(method, f"{collection}/?{rest}"), words)
+
+
+def open_client(
+    base_url: BaseUrl,
+    key: ApiKey | None,
+    *,
+    ca_file: Path | None = None,
+    trust_env: bool = False,
+    key_source: str = "",
+    attempts: int = 3,
+    limits: Limits | None = None,
+    page_cap: int = 200,
+    record_cap: int = 200_000,
+) -> Client:
+    """A client with a transport of its own; close it, or use it with `async with`.
+
+    `attempts`: how often a failed read is sent at most; 1 for who has a back-off of their own.
+    Imports httpx, which takes 50 to 110 ms the first time. Raises CredentialError for no key, and
+    for a host, a `ca_file` or a proxy setting that cannot be used.
+    """
+    # Here and not above: httpx brings rich with it where click is installed.
+    from agentco_tui.api.retry import RetryPolicy  # noqa: PLC0415
+    from agentco_tui.api.transport import Transport  # noqa: PLC0415
+
+    if key is None:
+        raise CredentialError(f"there is no API key: set {answered.KEY_SOURCE}")
+    transport = Transport(
+        base_url,
+        key,
+        ca_file=ca_file,
+        trust_env=trust_env,
+        limits=limits,
+        retry=RetryPolicy(attempts=attempts),
+        key_source=key_source or answered.KEY_SOURCE,
+    )
+    return Client(transport, page_cap=page_cap, record_cap=record_cap)
+
+
+def _day(day: date | None) -> str | None:
+    """A datetime is a date too, and would say its time."""
+    return None if day is None else date(day.year, day.month, day.day).isoformat()
+
+
+def _is_sendable(limit: Decimal) -> bool:
+    exponent = limit.as_tuple().exponent
+    return (
+        isinstance(exponent, int) and exponent >= -_MOST_DIGITS and limit.adjusted() < _MOST_DIGITS
+    )
+
+
+async def _after(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    if first:
+        yield first
+    async for chunk in rest:
+        yield chunk

@@ -1,0 +1,202 @@
+"""A list with all its pages, read again only as far as it has changed (SHAPES A, law 5)."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.decode import Kind, Page, decode_page
+from agentco_tui.api.etags import if_none_match, usable_etag
+from agentco_tui.api.paging import PageRequest, more_suspected, next_page
+from agentco_tui.api.reading import body_digest, read_body
+from agentco_tui.api.records import Listing, Record
+from agentco_tui.text import SafeText, safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.incoming import Reply
+    from agentco_tui.api.transport import Transport
+
+R = TypeVar("R", bound=Record)
+
+_PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor")
+_MOST_REASONS: Final = 5
+_REMEMBERED: Final = 24
+"""Lists whose last answer is kept: every feed, and a few filters a person goes to and fro in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf(Generic[R]):
+    """One page as it came."""
+
+    request: PageRequest
+    digest: bytes
+    """Hash of the body."""
+    steering: tuple[str, ...]
+    """The headers that say where the next page is."""
+    page: Page[R]
+    following: PageRequest | None
+    more: bool
+    size: int
+    """Bytes of the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Last(Generic[R]):
+    """The last answer to one list request."""
+
+    leaves: tuple[_Leaf[R], ...]
+    listing: Listing[R]
+    etag: str | None
+    stuck: bool
+    """The answer named another page that brought nothing new."""
+    capped: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """Where following pages ends; a listing that ended there says so (`Listing.capped`)."""
+
+    pages: int = 200
+    records: int = 200_000
+    seconds: float = 60.0
+    """After which no further page is asked for."""
+    total_bytes: int = 64 * 1024 * 1024
+    """Of all bodies of one list together, unpacked."""
+
+
+class Pager:
+    """Fetches lists, and remembers the last answer to each."""
+
+    def __init__(self, transport: Transport, caps: Caps) -> None:
+        self._transport = transport
+        self._caps = caps
+        self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
+
+    async def listing(
+        self, kind: Kind[R], path: str, params: tuple[tuple[str, str], ...]
+    ) -> Listing[R]:
+        """All pages of one list in one listing.
+
+        Where nothing has changed since the last time it is the very same object, and nothing was
+        decoded. Raises ApiError; if any page cannot be had, the listing cannot be either.
+        """
+        key = (kind.name, path, params)
+        last: _Last[R] | None = self._last.get(key)
+        leaves: list[_Leaf[R]] = []
+        seen: set[PageRequest] = set()
+        ids: set[str] = set()
+        request = PageRequest(path, params, str(self._transport.base))
+        ends = time.monotonic() + self._caps.seconds
+        etag: str | None = None
+        listing: Listing[R] | None = None
+        while True:
+            seen.add(request)
+            tag = last.etag if last is not None and not leaves else None
+            reply = await self._transport.request(
+                "GET", request.path, params=request.params, headers=if_none_match(tag)
+            )
+            if reply.status == 304 and last is not None:
+                self._last.move_to_end(key)
+                return last.listing
+            before = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
+            leaf = await self._leaf(kind, reply, request, before)
+            etag = None if leaves else usable_etag(reply.headers)
+            leaves.append(leaf)
+            known = len(ids)
+            ids.update(record.id for record in leaf.page.records)
+            turning = len(leaves) > 1 and len(ids) == known
+            if leaf.following is None or leaf.following in seen or turning:
+                stuck, capped = leaf.following is not None, False
+                break
+            if self._is_full(leaves, len(ids)) or time.monotonic() > ends:
+                stuck, capped = False, True
+                break
+            request = leaf.following
+        if last is not None and (last.stuck, last.capped) == (stuck, capped):
+            listing = last.listing if _same(last.leaves, leaves) else None
+        if listing is None:
+            listing = self._listing(leaves, stuck=stuck, capped=capped)
+        only = etag if len(leaves) == 1 else None
+        self._last[key] = _Last(tuple(leaves), listing, only, stuck, capped)
+        self._last.move_to_end(key)
+        if len(self._last) > _REMEMBERED:
+            self._last.popitem(last=False)
+        return listing
+
+    async def _leaf(
+        self, kind: Kind[R], reply: Reply, request: PageRequest, before: _Leaf[R] | None
+    ) -> _Leaf[R]:
+        digest = await body_digest(reply.body)
+        steering = tuple(reply.headers.get(name, "") for name in _PAGING_HEADERS)
+        if before is not None and (before.digest, before.steering, before.request) == (
+            digest,
+            steering,
+            request,
+        ):
+            return before
+        headers: Mapping[str, str] = reply.headers
+
+        def read(body: Json) -> _Leaf[R]:
+            page = decode_page(kind, body)
+            held = len(page.records) + page.unread
+            following = next_page(body, headers, request, held)
+            more = following is None and more_suspected(body, held, request)
+            return _Leaf(request, digest, steering, page, following, more, len(reply.body))
+
+        asked = self._transport.asked("GET", request.path)
+        return await read_body(reply.body, asked, reply.status, read)
+
+    def _is_full(self, leaves: list[_Leaf[R]], records: int) -> bool:
+        return (
+            len(leaves) >= self._caps.pages
+            or records >= self._caps.records
+            or sum(leaf.size for leaf in leaves) >= self._caps.total_bytes
+        )
+
+    def _listing(self, leaves: list[_Leaf[R]], *, stuck: bool, capped: bool) -> Listing[R]:
+        records = leaves[0].page.records
+        if len(leaves) > 1:
+            # Of a record that moved from page to page between two requests, the later one counts.
+            records = tuple({row.id: row for leaf in leaves for row in leaf.page.records}.values())
+        if len(records) > self._caps.records:
+            records, capped = records[: self._caps.records], True
+        digests = [leaf.digest for leaf in leaves]
+        pages = [leaf.page for leaf in leaves]
+        totals = [page.total for page in pages if page.total is not None]
+        return Listing(
+            records=records,
+            unread=sum(page.unread for page in pages),
+            unread_reasons=_reasons(pages),
+            capped=capped,
+            more=stuck or leaves[-1].more,
+            total=totals[-1] if totals else None,
+            shape=_shape(leaves),
+            pages=len(leaves),
+            digest=digests[0] if len(digests) == 1 else blake2b(b"".join(digests)).digest()[:16],
+        )
+
+
+def _same(before: tuple[_Leaf[R], ...], now: list[_Leaf[R]]) -> bool:
+    """True if no page had to be decoded again."""
+    return len(before) == len(now) and all(map(lambda old, new: old is new, before, now))
+
+
+def _reasons(pages: list[Page[R]]) -> tuple[SafeText, ...]:
+    told = [page.notice for page in pages if page.notice is not None]
+    for page in pages:
+        told += page.unread_reasons
+    return tuple(dict.fromkeys(told))[:_MOST_REASONS]
+
+
+def _shape(leaves: list[_Leaf[R]]) -> str:
+    """The envelope, and by what the pages followed each other: "tasks[] + cursor"."""
+    shape = leaves[0].page.shape
+    if len(leaves) == 1:
+        return shape
+    turned = [pair[0] for pair in leaves[1].request.params if pair not in leaves[0].request.params]
+    return f"{shape} + {safe(' '.join(turned), 60)}"

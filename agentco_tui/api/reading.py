@@ -1,0 +1,99 @@
+"""Bodies to records, with whatever is wrong with a body told as an ApiError.
+
+Large bodies are read in a thread, so that the event loop is never held (law 5).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Final, TypeVar
+
+from agentco_tui.api import answered, errors
+from agentco_tui.api.answered import Asked
+from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
+from agentco_tui.api.decode import RefusedBody, Unshaped
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in
+
+LARGE: Final = 256 * 1024
+"""Bytes: below this, reading takes less than a thread is worth."""
+
+T = TypeVar("T")
+
+
+async def body_digest(body: bytes) -> bytes:
+    """A hash of a body: 16 bytes. A megabyte takes about a millisecond."""
+    if len(body) > 4 * LARGE:
+        return await asyncio.to_thread(_digest, body)
+    return _digest(body)
+
+
+async def read_body(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) -> T:
+    """What `work` makes of the JSON in `body`.
+
+    Raises WebPage or NotJson for what is no JSON, Unreadable for JSON without what was asked for,
+    and OtherStatus or RateLimited for a 2xx that says that the call failed (SHAPES C).
+    """
+
+    def whole() -> T | ApiError:
+        return _outcome(body, asked, status, work)
+
+    outcome = await asyncio.to_thread(whole) if len(body) > LARGE else whole()
+    if isinstance(outcome, ApiError):
+        raise outcome
+    return outcome
+
+
+def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) -> T | ApiError:
+    """The error is handed back, so that no parser's exception hangs on to it."""
+    try:
+        return work(parse_json(body))
+    except BodyError as error:
+        if error.is_html:
+            return answered.web_page(asked, status)
+        return answered.not_json(asked, status, error.reason)
+    except RefusedBody as error:
+        return failed_inside(asked, status, error.refusal)
+    except Unshaped as error:
+        return answered.unreadable(asked, status, error.sentence)
+
+
+def _digest(body: bytes) -> bytes:
+    return blake2b(body, digest_size=16).digest()
+
+
+def failed_inside(asked: Asked, status: int, refusal: Refusal) -> ApiError:
+    """The error for a 2xx whose body says that the call failed (SHAPES C6, C27c)."""
+    rate = answered.is_rate_code(refusal.code)
+    kind = errors.RateLimited if rate else errors.OtherStatus
+    words = f"the platform answered {status}, but says that this failed: try again later"
+    error = answered.tell(kind, words, asked, status=status)
+    error.platform_message = refusal.message
+    error.platform_code = refusal.code
+    error.fields = refusal.fields
+    return error
+
+
+def not_the_export(
+    first: bytes, content_type: str, wanted: str, asked: Asked, status: int
+) -> ApiError | None:
+    """What is wrong with an export that begins with `first`; None if it looks as it should.
+
+    A sign-in page or a JSON error may come with a 200 and under any content type, so the first
+    bytes are looked at too. Only for the format `wanted` "json" may it be JSON.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if "html" in kind or looks_like_html(first):
+        return answered.web_page(asked, status)
+    begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if wanted == "json" or not (kind.endswith("json") or begins in (b"{", b"[")):
+        return None
+    try:
+        found = parse_json(first)
+    except BodyError:
+        found = None
+    if failed_in_2xx(found) or (isinstance(found, dict) and "error" in found):
+        return failed_inside(asked, status, refusal_in(found))
+    return answered.unreadable(asked, status, f"JSON where {wanted} was due")

@@ -1,0 +1,325 @@
+"""Every operation of the interface against the embedded platform: exactly its paths and bodies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+import pytest_asyncio
+
+from agentco_tui.api import errors
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.records import TaskState, Verdict
+from agentco_tui.demo.requestlog import Seen
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.api.canary import CANARY, failure
+from tests.api.wire_server import answering, http
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[EmbeddedPlatform]:
+    with EmbeddedPlatform(seed=7, speed=0.0) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def client(platform: EmbeddedPlatform) -> AsyncIterator[Client]:
+    platform.requests.clear()
+    base = BaseUrl.parse(platform.base_url)
+    async with open_client(base, ApiKey(platform.full_key), attempts=1) as opened:
+        yield opened
+
+
+def only(platform: EmbeddedPlatform) -> Seen:
+    (seen,) = platform.requests.matching()
+    return seen
+
+
+READS: list[tuple[str, str, Callable[[Client], Awaitable[object]]]] = [
+    ("/api/companies", "", lambda c: c.companies()),
+    ("/api/agents", "", lambda c: c.agents()),
+    ("/api/agents", "company_id=cmp_x", lambda c: c.agents("cmp_x")),
+    ("/api/tasks", "", lambda c: c.tasks()),
+    ("/api/tasks", "status=pending", lambda c: c.tasks(status="pending")),
+    (
+        "/api/tasks",
+        "company_id=cmp_x&status=pending",
+        lambda c: c.tasks(company_id="cmp_x", status="pending"),
+    ),
+    ("/api/activity", "", lambda c: c.activity()),
+    ("/api/activity", "limit=5", lambda c: c.activity(limit=5)),
+    (
+        "/api/activity",
+        "company_id=cmp_x&agent_id=ag_x&from=2026-01-02&to=2026-11-21&limit=50",
+        lambda c: c.activity("cmp_x", "ag_x", date(2026, 1, 2), datetime(2026, 11, 21, 9), 50),
+    ),
+    ("/api/budget", "", lambda c: c.budget()),
+    ("/api/budget/companies", "", lambda c: c.company_budgets()),
+    ("/api/budget/agents", "", lambda c: c.agent_budgets()),
+    ("/api/budget/agents", "company_id=cmp_x", lambda c: c.agent_budgets("cmp_x")),
+    ("/api/budget/alerts", "", lambda c: c.budget_alerts()),
+]
+
+
+@pytest.mark.parametrize(("path", "query", "ask"), READS, ids=lambda value: str(value)[:60])
+async def test_reads_go_to_their_path_with_their_query(
+    platform: EmbeddedPlatform,
+    client: Client,
+    path: str,
+    query: str,
+    ask: Callable[[Client], Awaitable[object]],
+) -> None:
+    assert await ask(client) is not None
+    seen = only(platform)
+    assert (seen.method, seen.path, seen.query, seen.body) == ("GET", path, query, b"")
+    assert seen.authorised
+    assert seen.status == 200
+
+
+async def test_lists_hold_records_and_ids_lead_to_single_ones(
+    platform: EmbeddedPlatform, client: Client
+) -> None:
+    companies = await client.companies()
+    assert len(companies.records) == 3
+    assert companies.digest
+    company = await client.company(companies.records[0].id)
+    assert company.id == companies.records[0].id
+    agents = await client.agents(company.id)
+    agent = await client.agent(agents.records[0].id)
+    assert agent.name == agents.records[0].name
+    tasks = await client.tasks(company_id=company.id)
+    trace = await client.task_trace(tasks.records[0].id)
+    assert trace.unread == 0
+    assert (await client.budget()).whole.limit is not None
+    assert (await client.company_budgets()).records
+    assert (await client.agent_budgets(company.id)).records
+    assert (await client.activity(limit=5)).records
+    paths = [seen.path for seen in platform.requests.matching()]
+    assert f"/api/companies/{company.id}" in paths
+    assert f"/api/agents/{agent.id}" in paths
+    assert f"/api/tasks/{tasks.records[0].id}/trace" in paths
+
+
+async def test_writes_send_exactly_the_fields_of_the_interface(
+    platform: EmbeddedPlatform, client: Client
+) -> None:
+    company = (await client.companies()).records[0]
+    agent = (await client.agents(company.id)).records[0]
+    platform.requests.clear()
+
+    made = await client.create_company("Ä & Co", "startup", "Sell\n“tea”")
+    cloned = await client.clone_company(company.id, name="Again", mission="The same")
+    task = await client.create_task(company.id, "Water it", agent.id, "high")
+    limit = await client.set_agent_limit(agent.id, Decimal("1250.50"))
+
+    assert [receipt.verdict for receipt in (made, cloned, task, limit)] == [Verdict.YES] * 4
+    assert made.record is not None
+    assert made.record.name == "Ä & Co"
+    seen = platform.requests.matching()
+    assert [(one.method, one.path, one.query) for one in seen] == [
+        ("POST", "/api/companies", ""),
+        ("POST", f"/api/companies/{company.id}/clone", ""),
+        ("POST", "/api/tasks", ""),
+        ("POST", f"/api/budget/agents/{agent.id}", ""),
+    ]
+    assert [json.loads(one.body) for one in seen[:3]] == [
+        {"name": "Ä & Co", "template": "startup", "mission": "Sell\n“tea”"},
+        {"name": "Again", "mission": "The same"},
+        {
+            "company_id": company.id,
+            "title": "Water it",
+            "agent_id": agent.id,
+            "priority": "high",
+        },
+    ]
+    assert seen[3].body == b'{"monthly_limit":1250.50}'
+    assert all(("content-type", "application/json") in one.headers for one in seen)
+    assert not any(name == "idempotency-key" for one in seen for name, _ in one.headers)
+
+
+async def test_approve_has_no_body_and_takes_the_name_of_the_attempt(
+    platform: EmbeddedPlatform, client: Client
+) -> None:
+    pending = (await client.tasks(status="pending")).records[0]
+    platform.requests.clear()
+    receipt = await client.approve_task(pending.id, attempt_id="01J-attempt")
+    assert receipt.verdict is Verdict.YES
+    seen = only(platform)
+    assert (seen.method, seen.path, seen.body) == ("POST", f"/api/tasks/{pending.id}/approve", b"")
+    assert ("content-length", "0") in seen.headers
+    assert ("idempotency-key", "01J-attempt") in seen.headers
+    after = [task for task in (await client.tasks()).records if task.id == pending.id]
+    assert after[0].state is not TaskState.PENDING
+
+
+@pytest.mark.parametrize(
+    ("limit", "digits"),
+    [
+        ("0", "0"),
+        ("1E+3", "1000"),
+        ("0.1", "0.1"),
+        ("10.50", "10.50"),
+        ("123456789012345678.123456789", "123456789012345678.123456789"),
+        ("1E-7", "0.0000001"),
+    ],
+)
+async def test_a_limit_goes_out_digit_for_digit(limit: str, digits: str) -> None:
+    async with answering(http()) as server, open_client(*to(server.base)) as client:
+        await client.set_agent_limit("ag_1", Decimal(limit))
+    assert server.requests[0].endswith(b'\r\n\r\n{"monthly_limit":' + digits.encode() + b"}")
+
+
+@pytest.mark.parametrize("limit", ["NaN", "sNaN", "Infinity", "-Infinity", "1E+1000000", "1E-99"])
+async def test_a_limit_that_is_no_number_is_not_sent(limit: str) -> None:
+    async with answering(http()) as server, open_client(*to(server.base)) as client:
+        error = await failure(client.set_agent_limit("ag_1", Decimal(limit)))
+    assert isinstance(error, errors.NotSent)
+    assert server.connections == 0
+
+
+IDS: list[Callable[[Client, str], Awaitable[object]]] = [
+    lambda c, i: c.company(i),
+    lambda c, i: c.clone_company(i, "n", "m"),
+    lambda c, i: c.agent(i),
+    lambda c, i: c.approve_task(i),
+    lambda c, i: c.task_trace(i),
+    lambda c, i: c.set_agent_limit(i, Decimal(1)),
+]
+
+
+@pytest.mark.parametrize("identifier", ["", "\ud800", "x" * 2001])
+@pytest.mark.parametrize("ask", IDS)
+async def test_an_id_that_cannot_be_sent_is_not(
+    ask: Callable[[Client, str], Awaitable[object]], identifier: str
+) -> None:
+    async with answering(http()) as server, open_client(*to(server.base)) as client:
+        error = await failure(ask(client, identifier))
+    assert isinstance(error, errors.NotSent)
+    assert error.sent is errors.Sent.NO
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("ask", IDS)
+async def test_a_hostile_id_stays_one_segment(
+    ask: Callable[[Client, str], Awaitable[object]],
+) -> None:
+    answer = http(b'{"id":"x","steps":[]}')
+    async with answering(answer) as server, open_client(*to(server.base)) as client:
+        await ask(client, "../x?y#z")
+        await ask(client, "..")
+    for head, segment in zip(server.heads, ("..%2Fx%3Fy%23z", "%2E%2E"), strict=True):
+        assert f"/{segment}/" in head or f"/{segment} HTTP" in head
+
+
+async def test_text_that_is_no_unicode_is_not_sent() -> None:
+    async with answering(http()) as server, open_client(*to(server.base)) as client:
+        error = await failure(client.create_company("\ud800", "t", "m"))
+        other = await failure(client.approve_task("t", attempt_id="a\nb"))
+    assert isinstance(error, errors.NotSent)
+    assert isinstance(other, errors.NotSent)
+    assert server.connections == 0
+
+
+def to(base: str) -> tuple[BaseUrl, ApiKey]:
+    return BaseUrl.parse(base), ApiKey(CANARY)
+
+
+HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (http(HTML, headers={"Content-Type": "text/html"}), errors.WebPage),
+        (http(HTML), errors.WebPage),
+        (http(b"OK"), errors.NotJson),
+        (http(b'{"companies":['), errors.NotJson),
+        (http(b"[" * 100_000), errors.NotJson),
+        (http(b"12"), errors.Unreadable),
+        (http(b'{"ok":false,"error":"no \\u001b[31mluck"}'), errors.OtherStatus),
+        (http(b'{"error":{"code":"ratelimited","info":"wait"}}'), errors.RateLimited),
+    ],
+)
+async def test_bodies_that_are_not_what_was_asked_for(
+    answer: bytes, kind: type[errors.ApiError]
+) -> None:
+    async with answering(answer) as server, open_client(*to(server.base)) as client:
+        for ask in (client.companies, client.budget, client.budget_alerts):
+            error = await failure(ask())
+            assert type(error) is kind
+            assert error.status == 200
+        for ask_one in (client.company, client.agent, client.task_trace):
+            assert type(await failure(ask_one("x"))) is kind
+
+
+@pytest.mark.parametrize("answer", [http(b"null"), http(b""), http(b"", 204), http(b"{}")])
+async def test_nothing_is_an_empty_list(answer: bytes) -> None:
+    async with answering(answer) as server, open_client(*to(server.base)) as client:
+        listing = await client.tasks()
+    assert listing.records == ()
+    assert not listing.more
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [(http(HTML), errors.WebPage), (http(b"OK"), errors.NotJson), (http(b"{"), errors.NotJson)],
+)
+async def test_a_write_answered_with_noise_has_an_unknown_outcome(
+    answer: bytes, kind: type[errors.ApiError]
+) -> None:
+    async with answering(answer) as server, open_client(*to(server.base)) as client:
+        error = await failure(client.approve_task("t"))
+    assert type(error) is kind
+    assert error.sent is errors.Sent.UNKNOWN
+    assert len(server.requests) == 1
+
+
+async def test_a_write_that_the_body_refuses_has_a_receipt_that_says_no() -> None:
+    answer = http(b'{"success":false,"error":"already decided"}')
+    async with answering(answer) as server, open_client(*to(server.base)) as client:
+        receipt = await client.approve_task("t")
+    assert receipt.verdict is Verdict.NO
+    assert receipt.message == "already decided"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 429])
+async def test_no_write_is_ever_sent_twice(status: int) -> None:
+    answer = http(b"", status, headers={"Retry-After": "0"})
+    async with answering(answer) as server, open_client(*to(server.base)) as client:
+        await failure(client.approve_task("t"))
+        await failure(client.create_task("c", "t", "a", "high"))
+        await failure(client.set_agent_limit("a", Decimal(1)))
+    assert len(server.requests) == 3
+
+
+async def test_the_key_decides_what_may_be_done(platform: EmbeddedPlatform) -> None:
+    base = BaseUrl.parse(platform.base_url)
+    async with open_client(base, ApiKey(platform.read_key)) as client:
+        assert (await client.companies()).records
+        error = await failure(client.create_company("n", "t", "m"))
+    assert isinstance(error, errors.NotAllowed)
+    assert error.platform_message
+    async with open_client(base, ApiKey("ag_wrong")) as client:
+        error = await failure(client.companies())
+    assert isinstance(error, errors.KeyRejected)
+
+
+def test_no_key_is_told_before_anything_is_sent() -> None:
+    with pytest.raises(CredentialError, match="no API key"):
+        open_client(BaseUrl.parse("https://h.example"), None)
+
+
+@pytest.mark.parametrize("module", ["client", "credentials", "retry", "errors"])
+def test_importing_a_client_brings_neither_textual_nor_rich_nor_httpx(module: str) -> None:
+    code = (
+        f"import agentco_tui.api.{module}, sys;"
+        "print(*sorted({'textual','rich','httpx','click','pygments'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
