@@ -23,7 +23,6 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from agentco_tui.terminal.device import TerminalDevice, canvas_fileno
 
-
 GRACE: Final = 0.05
 """Seconds that a job continued in the background waits for a signal that is to end it."""
 
