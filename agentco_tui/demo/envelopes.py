@@ -104,10 +104,16 @@ def keyed(_kind: str, rows: Rows, page: Page, _ask: Ask) -> Out:
 
 def hal(kind: str, rows: Rows, page: Page, ask: Ask) -> Out:
     """`_embedded` and `_links`, with relative addresses."""
-    links: dict[str, Json] = {"self": {"href": ask.address(absolute=False, page=page.number)}}
+    # Pages count from 0 here, as where `page` comes from (A22).
+    links: dict[str, Json] = {"self": {"href": ask.address(absolute=False, page=page.number - 1)}}
     if page.more:
-        links["next"] = {"href": ask.address(absolute=False, page=page.number + 1)}
-    told = {"size": page.size, "totalElements": page.total, "number": page.number}
+        links["next"] = {"href": ask.address(absolute=False, page=page.number)}
+    told = {
+        "size": page.size,
+        "totalElements": page.total,
+        "totalPages": page.pages,
+        "number": page.number - 1,
+    }
     return Out(
         {"_embedded": {LIST_KEY[kind]: rows}, "_links": links, "page": told},
         media="application/hal+json",

@@ -179,7 +179,7 @@ ALL: dict[str, Shape] = {
         refuse=refusals.problem,
         approved=approvals.record,
         trace=traces.tree,
-        paging="page",
+        paging="page0",
         reshape=reshapes.hal,
         style=Style(links="nested", share=None),
     ),
