@@ -74,6 +74,17 @@ class RecordTable(TableHand[R], can_focus=True):
             """The table, for `@on(..., selector)`."""
             return self.table
 
+    @dataclass
+    class Settled(Message):
+        """Work on a large table that took several turns is done: rows and counts are right now."""
+
+        table: RecordTable[Any]
+
+        @property
+        def control(self) -> RecordTable[Any]:
+            """The table, for `@on(..., selector)`."""
+            return self.table
+
     def __init__(
         self,
         columns: Sequence[Column[R]],
@@ -105,7 +116,12 @@ class RecordTable(TableHand[R], can_focus=True):
     # ---- rows
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
-        """Replaces all rows. The state becomes READY."""
+        """Replaces all rows. The state becomes READY.
+
+        Rows beyond some ten thousand are taken in over several turns of the event loop, and
+        `Settled` says when they are; so it is with sorting and filtering. Whatever is done to the
+        table before that finishes it first.
+        """
         self._finish()
         self._become(TableState.READY)
         self._do(self._rows.load(rows))
@@ -353,7 +369,9 @@ class RecordTable(TableHand[R], can_focus=True):
 
     def _done(self) -> None:
         before, self._work, self._work_from = self._work_from, None, []
-        self._idle.set()
+        if not self._idle.is_set():
+            self._idle.set()
+            self.post_message(self.Settled(self))
         if self._marks:
             self._drop_marks()
         self._follow(before)

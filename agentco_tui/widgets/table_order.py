@@ -6,11 +6,11 @@ lists are never changed in place.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 
 _RUN: Final = 25_000
-"""Ids sorted in one go; sorted runs are then merged, which costs a pass or two."""
+"""Ids sorted in one go."""
 
 
 class Keys:
@@ -92,15 +92,29 @@ class Keys:
         """Ids that stand in the order of the ids themselves, sorted by their keys, with pauses."""
         keys = self.of
         known = [row_id for row_id in by_id if keys[row_id] is not None]
-        order: list[str] = []
-        for start in range(0, len(known), _RUN):
-            run = known[start : start + _RUN]
-            run.sort(key=keys.__getitem__, reverse=self.descending)
-            order += run
-            yield
-        if len(known) > _RUN:
-            order.sort(key=keys.__getitem__, reverse=self.descending)
-            yield
+        order = yield from in_runs(known, keys.__getitem__, self.descending)
         if len(known) < len(by_id):
             order += [row_id for row_id in by_id if keys[row_id] is None]
         return order
+
+
+def in_runs(
+    ids: list[str], key: Callable[[str], Any] | None = None, descending: bool = False
+) -> Generator[None, None, list[str]]:
+    """`ids` sorted, equal ones in the order they came, with pauses: short runs are sorted, then
+    merged by twos (which is what Python's sort does with two sorted runs in one list).
+    """
+    runs = [ids[start : start + _RUN] for start in range(0, len(ids), _RUN)]
+    for run in runs:
+        run.sort(key=key, reverse=descending)
+        yield
+    while len(runs) > 1:
+        merged = []
+        for first, second in zip(runs[::2], [*runs[1::2], []], strict=False):
+            run = first + second
+            if second:
+                run.sort(key=key, reverse=descending)
+                yield
+            merged.append(run)
+        runs = merged
+    return runs[0] if runs else []

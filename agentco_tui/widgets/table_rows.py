@@ -21,11 +21,11 @@ from typing import Any, Final, Generic
 from agentco_tui.text import plain
 from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
 from agentco_tui.widgets.table_filter import NOTHING, Filter
-from agentco_tui.widgets.table_order import Keys
+from agentco_tui.widgets.table_order import Keys, in_runs
 
 _CHUNK: Final = 1_000
 """Rows worked on between two pauses."""
-_FEW: Final = 1_500
+_FEW: Final = 1_000
 """Up to this many changes are put in place one by one rather than by sorting everything."""
 
 GONE: Final = Cell(plain("gone"), Tone.DIM)
@@ -331,8 +331,7 @@ class Rows(Generic[R]):
         of.update(dict.fromkeys([row_id for row_id, key in of.items() if key != key]))  # noqa: PLR0124
         self._keys, self._numbers = keys, {}
         if self._by_id is None:
-            self._by_id = sorted(records)
-            yield
+            self._by_id = yield from in_runs(list(records))
         self.order = yield from keys.sorting(self._by_id)
         yield from self._select(self.order)
 

@@ -227,6 +227,9 @@ class Host(App[None]):
     def on_record_table_held_changed(self, message: RecordTable.HeldChanged) -> None:
         self.said.append(message)
 
+    def on_record_table_settled(self, message: RecordTable.Settled) -> None:
+        self.said.append(message)
+
     def action_sort(self) -> None:
         self.table.cycle_sort()
 

@@ -255,6 +255,8 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         await table.settled()
         assert not busy(app)
         assert table.shown_count == 40_000
+        await pilot.pause()
+        assert len(said(app, RecordTable.Settled)) == 1
         table.sort_by("title")
         assert busy(app)
         changed = replace(many[7], title="  first of all")
