@@ -297,9 +297,9 @@ def headline(judged: Judgement) -> str:
     if judged.budget is not None:
         spent, limit = judged.budget.spent, judged.budget.limit
         missing = signs.missing
-        of = "no limit" if judged.budget.unlimited else f"of {figures.money(limit)}"
+        of = ", no limit" if judged.budget.unlimited else f" of {figures.money(limit)}"
         if figures.money(spent) != missing or limit is not None:
-            parts.append(f"spent {figures.money(spent)} {of}")
+            parts.append(f"spent {figures.money(spent)}{of}")
     if judged.failed:
         count = len(judged.failed)
         parts.append(f"{count} of {len(_PARTS)} questions without an answer")

@@ -75,8 +75,8 @@ QUIET = Answers(
 DENIED = NotAllowed(plain("not allowed"), status=403)
 
 
-def _state(company: str | None = None, **changed: Any) -> State:
-    return judge(replace(QUIET, **changed), company, NOW, LIMITS).state
+def _state(**changed: Any) -> State:
+    return judge(replace(QUIET, **changed), None, NOW, LIMITS).state
 
 
 def _alert(severity: Severity, **more: Any) -> Alert:

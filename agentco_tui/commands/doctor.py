@@ -1,0 +1,226 @@
+"""`agentco-tui doctor`: what answers, how fast, what the key may do, what the terminal can show."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from agentco_tui import __version__
+from agentco_tui import format as figures
+from agentco_tui.api.errors import KeyRejected, NotAllowed, Unreachable
+from agentco_tui.commands.asking import connected
+from agentco_tui.commands.doctor_reads import WRITES, Read, Reads
+from agentco_tui.commands.doctor_terminal import Terminal, look
+from agentco_tui.commands.output import Exit, say, say_json
+from agentco_tui.config import Settings
+from agentco_tui.live.clock import SKEW_THAT_MATTERS
+from agentco_tui.terminal.fitness import check
+from agentco_tui.text import safe, signs
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the platform showed of itself."""
+
+    reads: tuple[Read, ...]
+    latency: float | None
+    """Seconds to the head of an answer, smoothed."""
+    skew: float | None
+    """Seconds that the platform's clock is ahead of this machine's."""
+
+
+def run(settings: Settings, env: Mapping[str, str], *, as_json: bool) -> int:
+    """Examine, tell, and return 0 if every read that was asked was answered, else 3.
+
+    Changes nothing. Raises SettingsError if no client can be made of the settings.
+    """
+    terminal = look(check(env), env)
+    if not as_json:
+        say(*_about_settings(settings), *_about_terminal(terminal), "", "reads:")
+    examined = asyncio.run(_examine(settings, as_lines=not as_json))
+    if as_json:
+        say_json(_as_json(settings, examined, terminal))
+    else:
+        say("", *_conclusions(examined))
+    return Exit.OK if _all_answered(examined.reads) else Exit.NO_ANSWER
+
+
+async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
+    reads: list[Read] = []
+    async with connected(settings) as client:
+        async for read in Reads(client, settings.company).all():
+            reads.append(read)
+            if as_lines:
+                say(_read_line(read))
+            if isinstance(read.error, Unreachable | KeyRejected):
+                # Nothing else can be answered; eleven more of the same help nobody.
+                break
+        measured = client.transport.measured
+        return Examined(tuple(reads), measured.smoothed_latency, measured.clock_skew)
+
+
+def _all_answered(reads: Sequence[Read]) -> bool:
+    return all(read.answered for read in reads if read.asked)
+
+
+# -- for people
+
+
+def _about_settings(settings: Settings) -> list[str]:
+    url = settings.base_url
+    if url.scheme == "https":
+        line = "TLS, certificates of " + (
+            str(settings.ca_file) if settings.ca_file else "the system"
+        )
+    elif url.is_loopback:
+        line = "plain http, on this machine only"
+    else:
+        line = f"{signs.warning} plain http: the key travels in the open (allow_http)"
+    exists = settings.config_path is not None and settings.config_path.exists()
+    return [
+        f"agentco-tui {__version__}",
+        f"profile     {settings.profile} ({settings.sources.get('profile', 'default')})",
+        f"config      {settings.config_path}{'' if exists else ' (does not exist)'}",
+        f"platform    {url} ({settings.sources.get('base_url', 'default')})",
+        f"line        {line}{', proxies of the environment' if settings.trust_env else ''}",
+        f"key         from {settings.key_source}",
+        f"writing     {'refused (read-only)' if settings.read_only else 'allowed from here'}",
+    ]
+
+
+def _about_terminal(terminal: Terminal) -> list[str]:
+    colours = f"{figures.count(terminal.colours)} colours" if terminal.colours else "no colours"
+    where = [terminal.multiplexer or "", "SSH" if terminal.ssh else ""]
+    facts = [
+        terminal.term or "TERM is not set",
+        f"{terminal.columns}x{terminal.rows}",
+        colours,
+        "ASCII signs" if terminal.ascii else terminal.encoding,
+        *(f"in {word}" for word in where if word),
+    ]
+    lines = [f"terminal    {', '.join(facts)}"]
+    if terminal.refusal:
+        lines.append(f"            {signs.warning} {terminal.refusal}")
+    return lines + [f"            {hint}" for hint in terminal.hints]
+
+
+def _read_line(read: Read) -> str:
+    name = f"{read.operation:<29}"
+    if not read.asked:
+        return f"{signs.unknown} {name} {read.note}"
+    took = f"{figures.duration(read.seconds):>8}"
+    if read.error is not None:
+        return f"{signs.critical} {name} {took}  {read.error}"
+    facts = []
+    if read.records is not None:
+        facts.append("1 record" if read.records == 1 else f"{figures.count(read.records)} records")
+    if read.pages > 1:
+        facts.append(f"{read.pages} pages")
+    if read.capped:
+        facts.append("cut at the cap: there are more")
+    if read.shape:
+        facts.append(f"shape {read.shape}")
+    if read.note:
+        facts.append(read.note)
+    sign = signs.good
+    if read.unread:
+        sign = signs.warning
+        facts.append(f"{figures.count(read.unread)} could not be read")
+    return f"{sign} {name} {took}  {', '.join(facts)}"
+
+
+def _conclusions(examined: Examined) -> list[str]:
+    reads = examined.reads
+    answered, asked = sum(read.answered for read in reads), sum(read.asked for read in reads)
+    lines = [f"{answered} of {asked} reads answered", *_permissions(reads)]
+    if examined.latency is not None:
+        lines.append(f"the platform answers within {figures.duration(examined.latency)}")
+    if examined.skew is None:
+        lines.append("the platform does not tell its time")
+    elif abs(examined.skew) >= SKEW_THAT_MATTERS:
+        side = "ahead of" if examined.skew > 0 else "behind"
+        lines.append(
+            f"{signs.warning} the platform's clock is {figures.duration(abs(examined.skew))}"
+            f" {side} this machine's; ages are shown by the platform's"
+        )
+    else:
+        lines.append("the clocks agree")
+    return lines
+
+
+def _permissions(reads: Sequence[Read]) -> list[str]:
+    if any(isinstance(read.error, KeyRejected) for read in reads):
+        return [f"{signs.critical} the key is not accepted"]
+    denied = [read.operation for read in reads if isinstance(read.error, NotAllowed)]
+    lines = []
+    if denied:
+        lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
+    elif any(read.answered for read in reads):
+        lines.append("the key may read everything that was asked")
+    return [*lines, f"writes were not tried ({len(WRITES)} operations)"]
+
+
+# -- for scripts
+
+
+def _as_json(settings: Settings, examined: Examined, terminal: Terminal) -> dict[str, object]:
+    """Everything as JSON.
+
+    {"version": str, "ok": bool, "profile", "config", "base_url", "tls": bool, "key_source": str,
+    "read_only": bool, "sources": {setting: source}, "latency_seconds": number|null,
+    "clock_skew_seconds": number|null,
+    "reads": [{"operation", "asked", "answered": bool, "seconds", "shape", "records", "unread",
+    "pages", "capped", "note", "error": str|null, "http_status": int|null, "text": str|null}],
+    "permissions": {operation: "allowed"|"denied"|"unknown"|"not tried"},
+    "terminal": {"fits", "refusal", "term", "encoding", "ascii", "colours", "columns", "rows",
+    "no_color", "multiplexer", "ssh", "hints"}}
+    """
+    return {
+        "version": __version__,
+        "ok": _all_answered(examined.reads),
+        "profile": settings.profile,
+        "config": None if settings.config_path is None else str(settings.config_path),
+        "base_url": str(settings.base_url),
+        "tls": settings.base_url.scheme == "https",
+        "key_source": settings.key_source,
+        "read_only": settings.read_only,
+        "sources": dict(settings.sources),
+        "latency_seconds": _seconds(examined.latency),
+        "clock_skew_seconds": _seconds(examined.skew),
+        "reads": [_read_json(read) for read in examined.reads],
+        "permissions": {
+            **{read.operation: _permission(read) for read in examined.reads},
+            **dict.fromkeys(WRITES, "not tried"),
+        },
+        "terminal": asdict(terminal),
+    }
+
+
+def _read_json(read: Read) -> dict[str, object]:
+    error = read.error
+    return {
+        "operation": read.operation,
+        "asked": read.asked,
+        "answered": read.answered,
+        "seconds": _seconds(read.seconds),
+        "shape": read.shape,
+        "records": read.records,
+        "unread": read.unread,
+        "pages": read.pages,
+        "capped": read.capped,
+        "note": read.note,
+        "error": None if error is None else error.kind,
+        "http_status": None if error is None else error.status,
+        "text": None if error is None else safe(str(error)),
+    }
+
+
+def _permission(read: Read) -> str:
+    if read.answered:
+        return "allowed"
+    return "denied" if isinstance(read.error, NotAllowed) else "unknown"
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,113 @@
+"""`agentco-tui export activity`: what the platform exports, streamed to a file or to stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import IO
+
+from agentco_tui import format as figures
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import ApiError
+from agentco_tui.commands.asking import connected
+from agentco_tui.commands.output import Exit, OutputError, complain, say
+from agentco_tui.config import Settings
+from agentco_tui.text import safe
+from agentco_tui.whole_file import FileInTheWayError, Target, WholeFileError, whole_file
+
+LONGEST_LINE = 1_000_000
+"""Characters; a longer line is shown in pieces, so that none can fill the memory."""
+
+
+def run(settings: Settings, *, file_format: str, out: str | None, force: bool) -> int:
+    """Fetch the export; 0, 1 if it cannot be written (any more), 2 if the name cannot be used or is
+    taken, 3 if the platform did not give it whole.
+
+    A file appears under its name only once it is whole; until then it is a temporary one beside
+    it. To a terminal each line is cleaned, anywhere else the bytes go as they came. Raises
+    SettingsError, BrokenPipeError and OutputError.
+    """
+    if out is None or out == "-":
+        return asyncio.run(_to_stdout(settings, file_format))
+    return asyncio.run(_to_file(settings, file_format, Path(out), force=force))
+
+
+async def _to_file(settings: Settings, file_format: str, path: Path, *, force: bool) -> int:
+    begun: Target | None = None
+    async with connected(settings) as client:
+        try:
+            with whole_file(path, replace=force) as begun:
+                async with client.export_activity(file_format) as chunks:
+                    async for chunk in chunks:
+                        begun.write(chunk)
+        except ApiError as error:
+            return _not_given(error, f"; {path} was not written")
+        except FileInTheWayError as error:
+            complain(str(error) if force else f"{error} (--force replaces a file)")
+            return Exit.USAGE
+        except WholeFileError as error:
+            complain(str(error))
+            return Exit.USAGE if begun is None else Exit.FAILED
+    complain(f"{figures.size(begun.written)} written to {begun.path}")
+    return Exit.OK
+
+
+async def _to_stdout(settings: Settings, file_format: str) -> int:
+    if sys.stdout is None:
+        raise OutputError("there is no standard output: name a file with --out")
+    async with connected(settings) as client:
+        try:
+            if sys.stdout.isatty():
+                await _show(client, file_format)
+            else:
+                await _pass_on(client, file_format)
+        except ApiError as error:
+            return _not_given(error, "; what was written is not whole")
+    return Exit.OK
+
+
+async def _pass_on(client: Client, file_format: str) -> None:
+    async with client.export_activity(file_format) as chunks:
+        async for chunk in chunks:
+            _write(sys.stdout.buffer, chunk)
+        _write(sys.stdout.buffer, b"")
+
+
+async def _show(client: Client, file_format: str) -> None:
+    async with client.export_activity(file_format) as chunks:
+        async for line in lines_of(chunks):
+            say(safe(line, LONGEST_LINE))
+
+
+async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The lines of UTF-8 text that comes in pieces; what is no UTF-8 is replaced."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest = ""
+    async for chunk in chunks:
+        *lines, rest = (rest + decoder.decode(chunk)).split("\n")
+        for line in lines:
+            yield line.removesuffix("\r")
+        if len(rest) > LONGEST_LINE:
+            yield rest
+            rest = ""
+    rest += decoder.decode(b"", final=True)
+    if rest:
+        yield rest
+
+
+def _not_given(error: ApiError, what_became: str) -> Exit:
+    complain(f"{error}{what_became}")
+    return Exit.NO_ANSWER
+
+
+def _write(file: IO[bytes], chunk: bytes) -> None:
+    try:
+        file.write(chunk)
+        file.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror}") from None

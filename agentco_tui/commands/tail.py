@@ -1,0 +1,201 @@
+"""`agentco-tui tail`: the activity feed as lines, oldest first; with --follow it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agentco_tui import format as figures
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import (
+    ApiError,
+    Invalid,
+    KeyRejected,
+    NotAllowed,
+    NotFound,
+    NotSent,
+    TlsFailure,
+)
+from agentco_tui.api.records import Activity, Listing, Moment, Ref, Severity
+from agentco_tui.commands.asking import connected
+from agentco_tui.commands.output import Exit, complain, say, say_json
+from agentco_tui.commands.tail_feed import News, TailFeed
+from agentco_tui.config import Settings
+from agentco_tui.live.sources import ACTIVITY_CATCH_UP
+from agentco_tui.text import safe, signs
+
+DEFAULT_LIMIT = 100
+LONGEST_PAUSE = 60.0
+"""Seconds between two tries while the platform does not answer."""
+_NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
+"""Errors that a person must mend: told at the first poll instead of waited out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What `tail` was asked for."""
+
+    follow: bool = False
+    as_json: bool = False
+    agent: str | None = None
+    limit: int | None = None
+    """Entries to ask for; None for the program's own number."""
+
+
+def run(settings: Settings, options: Options) -> int:
+    """Write the feed; 0, or 3 if the platform did not give it. With `follow` it does not return.
+
+    Raises SettingsError, BrokenPipeError when the reader goes, and OutputError.
+    """
+    return asyncio.run(_Tail(settings, options).run())
+
+
+class _Tail:
+    """One run of the command."""
+
+    def __init__(self, settings: Settings, options: Options) -> None:
+        self._settings = settings
+        self._options = options
+        self._limit = options.limit or DEFAULT_LIMIT
+        self._feed = TailFeed(first=self._limit, limit=self._limit)
+        self._failures = 0
+        self._told: str | None = None
+        self._answered = False
+
+    async def run(self) -> int:
+        """Poll once, or until the end of time."""
+        async with connected(self._settings) as client:
+            while True:
+                try:
+                    self._write(await self._poll(client))
+                    self._recovered()
+                except ApiError as error:
+                    if self._is_final(error):
+                        complain(str(error))
+                        return Exit.NO_ANSWER
+                    await asyncio.sleep(self._failed(error))
+                    continue
+                if not self._options.follow:
+                    return Exit.OK
+                await asyncio.sleep(self._settings.refresh)
+                _see_that_somebody_reads()
+
+    async def _poll(self, client: Client) -> News:
+        listing = await self._ask(client, self._limit)
+        if not self._feed.joins(listing) and self._limit < ACTIVITY_CATCH_UP:
+            try:
+                more = await self._ask(client, ACTIVITY_CATCH_UP)
+            except Invalid:
+                # The platform allows no limit of that size; the gap is told below.
+                return self._feed.take(listing)
+            return self._feed.take(more, asked_for_more=True)
+        return self._feed.take(listing)
+
+    async def _ask(self, client: Client, limit: int) -> Listing[Activity]:
+        listing = await client.activity(
+            company_id=self._settings.company, agent_id=self._options.agent, limit=limit
+        )
+        if listing.unread and self._told is None:
+            complain(f"{listing.unread} entries could not be read")
+        return listing
+
+    def _write(self, news: News) -> None:
+        if news.missed:
+            complain("entries may be missing here: more came than one poll can bring")
+        for entry in news.entries:
+            if self._options.as_json:
+                say_json(as_json(entry))
+            else:
+                say(as_line(entry))
+
+    def _is_final(self, error: ApiError) -> bool:
+        if not self._options.follow:
+            return True
+        return not self._answered and isinstance(error, _NOT_PASSING)
+
+    def _failed(self, error: ApiError) -> float:
+        """Tell a new error once; returns the seconds until the next try."""
+        if str(error) != self._told:
+            self._told = str(error)
+            complain(f"{error}; it is asked again and again until it answers")
+        self._failures += 1
+        pause = self._settings.refresh * 2.0 ** min(self._failures - 1, 10)
+        return max(min(LONGEST_PAUSE, pause), min(error.retry_after or 0.0, 3600.0))
+
+    def _recovered(self) -> None:
+        if self._told is not None:
+            complain("the platform answers again")
+        self._told, self._failures, self._answered = None, 0, True
+
+
+def _see_that_somebody_reads() -> None:
+    """Raises BrokenPipeError once the reader of stdout has gone, also while nothing is written."""
+    if sys.stdout is None or sys.stdout.isatty():
+        return
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        gone = any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError):
+        # Not a stream that can be asked (a test's capture): writing to it will tell.
+        return
+    if gone:
+        raise BrokenPipeError
+
+
+def as_line(entry: Activity) -> str:
+    """An entry for people: local time, how bad it is, who and where, what."""
+    mark = {Severity.WARNING: signs.warning, Severity.CRITICAL: signs.critical}
+    who = [_named(ref) for ref in (entry.agent or entry.actor, entry.company) if ref is not None]
+    parts = [
+        figures.moment(entry.at),
+        mark.get(entry.severity, " "),
+        f"{f' {signs.separator} '.join(who)}:" if who else "",
+        entry.text,
+        f"({entry.outcome})" if entry.outcome else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _named(ref: Ref) -> str:
+    return ref.name or safe(ref.id, 80)
+
+
+def as_json(entry: Activity) -> dict[str, object]:
+    """An entry for scripts; null is what the platform did not send.
+
+    {"id": str, "id_derived": bool, "at": ISO 8601 in UTC|null, "zone_assumed": bool, "text": str,
+    "verb", "agent", "actor", "company", "task": {"id", "name"}|null,
+    "severity": "info"|"warning"|"critical"|"unknown", "outcome": str|null}
+    """
+    return {
+        "id": entry.id,
+        "id_derived": entry.id_derived,
+        "at": _iso(entry.at),
+        "zone_assumed": entry.at is not None and entry.at.zone_assumed,
+        "text": entry.text,
+        "verb": entry.verb,
+        "agent": _ref(entry.agent),
+        "actor": _ref(entry.actor),
+        "company": _ref(entry.company),
+        "task": _ref(entry.task),
+        "severity": str(entry.severity),
+        "outcome": entry.outcome,
+    }
+
+
+def _ref(ref: Ref | None) -> dict[str, str | None] | None:
+    return None if ref is None else {"id": ref.id, "name": ref.name}
+
+
+def _iso(moment: Moment | None) -> str | None:
+    if moment is None:
+        return None
+    try:
+        at = datetime.fromtimestamp(moment.at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

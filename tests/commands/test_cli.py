@@ -1,0 +1,280 @@
+"""The command line as a whole: help, usage errors, refusals, and what is never imported."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentco_tui import __version__, cli
+from agentco_tui.arguments import UsageError, flags_of, parse
+from agentco_tui.config import Flags
+from tests.commands.conftest import Command
+
+KEY = "ag_0123456789abcdef"
+
+
+def test_version(command: Command) -> None:
+    ran = command("--version")
+    assert (ran.code, ran.out) == (0, f"agentco-tui {__version__}\n")
+
+
+def test_help_names_commands_flags_and_environment(command: Command) -> None:
+    ran = command("--help")
+    assert ran.code == 0
+    for words in (
+        "demo",
+        "status",
+        "doctor",
+        "tail",
+        "export",
+        "config",
+        "--profile",
+        "--base-url",
+        "--company",
+        "--screen",
+        "--refresh",
+        "--read-only",
+        "--config",
+        "--log-file",
+        "AGENTCO_BASE_URL",
+        "AGENTCO_API_KEY",
+        "AGENTCO_PROFILE",
+        "AGENTCO_CONFIG",
+        "AGENTCO_READ_ONLY",
+        "NO_COLOR",
+    ):
+        assert words in ran.out
+    assert max(len(line) for line in ran.lines) <= 100
+
+
+@pytest.mark.parametrize("name", ["demo", "status", "doctor", "tail", "export", "config"])
+def test_each_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([name, "--help"]) == 0
+    assert f"usage: agentco-tui {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--refesh", "1"], "the nearest is --refresh"),
+        (["status", "--jsno"], "the nearest is --json"),
+        (["stauts"], "invalid choice: 'stauts'"),
+        (["status", "extra"], "unknown argument: extra"),
+        (["--screen", "task"], "invalid choice: 'task'"),
+        (["--refresh", "0.1"], "from 0.5"),
+        (["--refresh", "nan"], "from 0.5"),
+        (["--refresh", "soon"], "number of seconds"),
+        (["config"], "{path,check,show}"),
+        (["export"], "activity"),
+        (["export", "activity", "--format", "xml"], "csv"),
+        (["export", "activity", "--company", "cmp_1"], "cannot be asked for one"),
+        (["--company", "cmp_1", "export", "activity"], "cannot be asked for one"),
+        (["tail", "--limit", "0"], "from 1"),
+        (["demo", "--port", "70000"], "65,535"),
+        (["demo", "--speed", "nan"], "must be a number"),
+        (["demo", "--companies", "0"], "from 1"),
+        (["--thin"], "unknown flag --thin"),
+        (["replay", "x"], "invalid choice: 'replay'"),
+        (["--profile"], "expected one argument"),
+        (["--prof", "x"], "unknown flag --prof"),
+        (["\x1b[31m"], "invalid choice"),
+    ],
+)
+def test_usage_errors_are_one_line_and_exit_2(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 2
+    said = capsys.readouterr()
+    assert told in said.err
+    assert said.err.count("\n") == 1
+    assert said.err.startswith("agentco-tui: ")
+    assert said.out == ""
+    assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--api-key", KEY],
+        [f"--api-key={KEY}"],
+        ["status", "--key", KEY],
+        ["--token", KEY, "status"],
+        ["--API-KEY", KEY],
+    ],
+)
+def test_no_flag_takes_the_key_and_it_says_why(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert "process list" in said
+    assert "AGENTCO_API_KEY" in said
+    assert KEY not in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--profile", "p", "--base-url", "u", "--company", "c", "--config", "f", "status"],
+        ["status", "--profile", "p", "--base-url", "u", "--company", "c", "--config", "f"],
+        ["--profile", "p", "--company=c", "status", "--base-url=u", "--config", "f"],
+        [
+            "--profile",
+            "other",
+            "status",
+            "--profile=p",
+            "--base-url=u",
+            "--company=c",
+            "--config=f",
+        ],
+    ],
+)
+def test_flags_count_before_and_after_the_command(words: list[str]) -> None:
+    found = parse(words)
+    assert found.command == "status"
+    assert flags_of(found) == Flags(profile="p", base_url="u", company="c", config="f")
+
+
+def test_flags_of_the_dashboard() -> None:
+    found = parse(["--screen", "tasks", "--refresh", "2.5", "--read-only", "--log-file", "l"])
+    assert found.command is None
+    assert flags_of(found) == Flags(screen="tasks", refresh=2.5, read_only=True, log_file="l")
+
+
+def test_after_two_dashes_nothing_is_a_flag() -> None:
+    with pytest.raises(UsageError, match="invalid choice"):
+        parse(["--", "--api-key"])
+
+
+def test_without_a_terminal_the_dashboard_names_what_works(command: Command) -> None:
+    for words in ((), ("demo",)):
+        ran = command(*words)
+        assert ran.code == 2
+        assert ran.out == ""
+        assert ran.err.count("\n") == 1
+        assert "`agentco-tui status` and `agentco-tui tail`" in ran.err
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["status"], ["tail"], ["doctor"], ["config", "show"], ["--bad"]]
+)
+def test_the_screen_toolkit_is_not_imported(command: Command, words: list[str]) -> None:
+    env = {"AGENTCO_BASE_URL": "http://127.0.0.1:9", "AGENTCO_API_KEY": KEY}
+    done = subprocess.run(
+        [command.arguments()[0], "-X", "importtime", *command.arguments(*words)[1:]],
+        env={**command.env, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    imported = {
+        line.rpartition("|")[2].strip().partition(".")[0]
+        for line in done.stderr.splitlines()
+        if line.startswith("import time:")
+    }
+    assert "agentco_tui" in imported
+    assert not imported & {"textual", "starlette", "uvicorn"}
+    if "httpx" not in imported:
+        # httpx brings rich with it where click is installed.
+        assert "rich" not in imported
+
+
+def test_help_does_not_wait_for_http(command: Command) -> None:
+    done = subprocess.run(
+        [command.arguments()[0], "-X", "importtime", *command.arguments("--help")[1:]],
+        env=command.env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "httpx" not in done.stderr
+    assert "rich" not in done.stderr
+
+
+def test_a_reader_that_goes_ends_it_quietly(command: Command) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$0" "$@" | true; :', *command.arguments("config", "show")],
+        env=command.env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stderr == ""
+
+
+def test_a_full_disk_is_told_in_a_line(command: Command) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command.arguments("config", "show"),
+            env=command.env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "cannot be written" in done.stderr
+
+
+def test_a_closed_stdout_is_no_error(command: Command) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$0" "$@" >&-', *command.arguments("config", "show")],
+        env=command.env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_unforeseen_is_two_plain_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def broken(*_: object, **__: object) -> int:
+        raise RuntimeError(f"Bearer {KEY}")
+
+    monkeypatch.setattr("agentco_tui.commands.config.report", broken)
+    assert cli.main(["config", "show", "--config", str(tmp_path / "c")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 2
+    assert "RuntimeError" in said
+    assert KEY not in said
+    assert "Traceback" not in said
+
+
+def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agentco_tui.commands.config.report", interrupted)
+    assert cli.main(["config", "show"]) == 130
+
+
+def test_the_log_holds_the_details_and_not_the_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*_: object, **__: object) -> int:
+        raise RuntimeError(f"it was {KEY} \x1b]0;x\x07")
+
+    monkeypatch.setattr("agentco_tui.commands.tail.run", broken)
+    monkeypatch.setenv("AGENTCO_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AGENTCO_API_KEY", KEY)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    log = tmp_path / "log"
+    assert cli.main(["tail", "--log-file", str(log)]) == 1
+    text = log.read_text()
+    assert "RuntimeError" in text
+    assert KEY not in text
+    assert "\x1b" not in text
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert cli.main(["tail", "--log-file", str(tmp_path / "no" / "log")]) == 2

@@ -1,0 +1,113 @@
+"""`agentco-tui doctor`: what answers and what does not."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from agentco_tui.commands.doctor_reads import WRITES
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.commands.conftest import Command
+
+READS = 12
+
+
+def test_everything_answers(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still)("doctor")
+    assert ran.code == 0, ran.out
+    assert f"{READS} of {READS} reads answered" in ran.out
+    assert sum(line.startswith("● GET /api/") for line in ran.lines) == READS
+    assert "3 records" in ran.out
+    assert "writes were not tried" in ran.out
+    assert "plain http, on this machine only" in ran.out
+    assert "from AGENTCO_API_KEY" in ran.out
+    assert still.full_key not in ran.out + ran.err
+    assert "the clocks agree" in ran.out
+
+
+def test_nothing_is_changed(command: Command, still: EmbeddedPlatform) -> None:
+    command.on(still)("doctor")
+    assert {request.method for request in still.requests} == {"GET"}
+    assert len({request.operation for request in still.requests}) == READS
+
+
+def test_a_key_that_may_only_read_is_enough(command: Command, still: EmbeddedPlatform) -> None:
+    assert command.on(still, key=still.read_key)("doctor").code == 0
+
+
+def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> None:
+    still.faults.add("GET /api/budget/**:status=403")
+    ran = command.on(still)("doctor", "--json")
+    told = json.loads(ran.out)
+    assert ran.code == 3
+    assert told["permissions"]["GET /api/budget/alerts"] == "denied"
+    assert told["permissions"]["GET /api/companies"] == "allowed"
+    assert {told["permissions"][write] for write in WRITES} == {"not tried"}
+    assert "the key may not: GET /api/budget/companies" in command("doctor").out
+
+
+def test_a_wrong_key_ends_the_questions(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still, key="ag_wrong-key-0123456789")("doctor")
+    assert ran.code == 3
+    assert "the key is not accepted" in ran.out
+    assert len(list(still.requests)) == 1
+
+
+def test_nobody_there(command: Command, still: EmbeddedPlatform) -> None:
+    command.on(still)
+    still.stop()
+    ran = command("doctor")
+    still.start()
+    assert ran.code == 3
+    assert "0 of 1 reads answered" in ran.out
+
+
+@pytest.mark.parametrize("kind", ["bad_json", "html", "status=503,retry_after=0", "cut"])
+def test_one_answer_that_is_none(command: Command, still: EmbeddedPlatform, kind: str) -> None:
+    still.faults.add(f"agents:{kind}")
+    ran = command.on(still)("doctor")
+    assert ran.code == 3
+    assert any(line.startswith("✖ GET /api/agents ") for line in ran.lines)
+
+
+def test_an_empty_platform_is_no_failure(command: Command) -> None:
+    with EmbeddedPlatform(speed=0, companies=0, agents=0, tasks=0) as platform:
+        ran = command.on(platform)("doctor")
+    assert ran.code == 0, ran.out
+    assert "not asked: no task is known" in ran.out
+
+
+def test_a_clock_that_is_off(command: Command, still: EmbeddedPlatform) -> None:
+    still.faults.add("*:clock=1h")
+    ran = command.on(still)("doctor")
+    assert re.search(r"clock is (1 h 00 m|59 m \d\d s) ahead of this machine's", ran.out)
+
+
+def test_json_has_it_all(command: Command, still: EmbeddedPlatform) -> None:
+    told = json.loads(command.on(still)("doctor", "--json").out)
+    assert told["ok"] is True
+    assert told["tls"] is False
+    assert told["key_source"] == "AGENTCO_API_KEY"
+    assert told["sources"]["base_url"] == "AGENTCO_BASE_URL"
+    assert len(told["reads"]) == READS
+    companies = told["reads"][0]
+    assert (companies["operation"], companies["records"]) == ("GET /api/companies", 3)
+    assert companies["shape"]
+    assert companies["seconds"] > 0
+    assert told["terminal"]["fits"] is False
+    assert "standard output" in told["terminal"]["refusal"]
+
+
+def test_settings_that_cannot_be_used_exit_2(command: Command) -> None:
+    ran = command("doctor")
+    assert ran.code == 2
+    assert "AGENTCO_API_KEY" in ran.err
+
+
+def test_hostile_text_reaches_no_terminal(command: Command, still: EmbeddedPlatform) -> None:
+    still.faults.add("*:hostile")
+    for words in (("doctor",), ("doctor", "--json")):
+        ran = command.on(still)(*words)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", ran.out)

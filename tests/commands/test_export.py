@@ -1,0 +1,162 @@
+"""`agentco-tui export activity`: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agentco_tui.commands.export import LONGEST_LINE, lines_of
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.commands.conftest import Command
+
+
+def _files(command: Command) -> set[str]:
+    return {path.name for path in command.home.iterdir()} - {".config"}
+
+
+def test_the_file_appears_whole(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still)("export", "activity", "--format", "csv", "--out", "a.csv")
+    assert (ran.code, ran.out) == (0, "")
+    raw = (command.home / "a.csv").read_bytes()
+    assert raw.startswith(b"id,timestamp,")
+    assert raw.count(b"\r\n") == len(still.world.activity()) + 1
+    assert _files(command) == {"a.csv"}
+    (request,) = still.requests
+    assert (request.path, request.query) == ("/api/activity/export", "format=csv")
+
+
+def test_to_a_pipe_the_bytes_go_as_they_came(command: Command, still: EmbeddedPlatform) -> None:
+    command.on(still)("export", "activity", "--out", "a.csv")
+    for words in ((), ("--out", "-")):
+        done = subprocess.run(
+            command.arguments("export", "activity", *words),
+            env=command.env,
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        assert done.stdout == (command.home / "a.csv").read_bytes()
+        assert done.stderr == b""
+
+
+def test_a_file_that_is_there_stays(command: Command, still: EmbeddedPlatform) -> None:
+    there = command.home / "a.csv"
+    there.write_text("mine")
+    ran = command.on(still)("export", "activity", "--out", "a.csv")
+    assert ran.code == 2
+    assert "--force" in ran.err
+    assert there.read_text() == "mine"
+    assert list(still.requests) == []
+    assert command("export", "activity", "--out", "a.csv", "--force").code == 0
+    assert there.read_text().startswith("id,")
+    assert _files(command) == {"a.csv"}
+
+
+@pytest.mark.parametrize("out", [".", "no/such/folder/a.csv", "/dev/null", "~no-such-user-here/x"])
+def test_what_can_be_no_file_exits_2(command: Command, still: EmbeddedPlatform, out: str) -> None:
+    ran = command.on(still)("export", "activity", "--force", "--out", out)
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert _files(command) == set()
+
+
+@pytest.mark.parametrize(
+    "fault", ["status=403", "status=500", "cut", "long_length", "drop_before", "redirect", "html"]
+)
+def test_a_failure_leaves_nothing_behind(
+    command: Command, still: EmbeddedPlatform, fault: str
+) -> None:
+    still.faults.add(f"export:{fault}")
+    ran = command.on(still)("export", "activity", "--out", "a.csv")
+    if fault == "html":
+        pytest.skip("a web page with status 200 is for the client to tell")
+    assert ran.code == 3
+    assert "was not written" in ran.err
+    assert _files(command) == set()
+
+
+def test_a_link_is_followed(command: Command, still: EmbeddedPlatform) -> None:
+    (command.home / "there.csv").write_text("old")
+    (command.home / "link.csv").symlink_to("there.csv")
+    assert command.on(still)("export", "activity", "--out", "link.csv", "--force").code == 0
+    assert (command.home / "link.csv").is_symlink()
+    assert (command.home / "there.csv").read_text().startswith("id,")
+
+
+def test_a_signal_leaves_nothing_behind(command: Command, still: EmbeddedPlatform) -> None:
+    still.faults.add("export:hang_body")
+    child = command.on(still).start("export", "activity", "--out", "a.csv")
+    with child:
+        deadline = time.monotonic() + 30
+        while not any(name.endswith(".part") for name in _files(command)):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=30) == 128 + signal.SIGTERM
+    assert _files(command) == set()
+
+
+def test_a_reader_that_goes_ends_it_quietly(command: Command, still: EmbeddedPlatform) -> None:
+    command.on(still)
+    done = subprocess.run(
+        [
+            "/bin/sh",
+            "-c",
+            '"$0" "$@" | head -n 1',
+            *command.on(still).arguments("export", "activity"),
+        ],
+        env=command.env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_on_a_terminal_lines_are_cleaned(command: Command, still: EmbeddedPlatform) -> None:
+    agent = still.world.agents()[0]
+    still.world.create_task(agent.company.id, "\x1b]0;owned\x07 \u202e x", agent.id, "low")
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        command.on(still).arguments("export", "activity"), env=command.env, stdout=theirs
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while piece := os.read(ours, 65_536):
+            seen += piece
+    except OSError:
+        pass  # Linux: the other end is closed
+    finally:
+        os.close(ours)
+    assert child.wait(timeout=30) == 0
+    assert b"owned" in seen
+    assert b"\x1b" not in seen
+    assert "\u202e".encode() not in seen
+
+
+async def test_lines_from_pieces() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        whole = "a,é\r\nb\n\nlast".encode() + b"\xff"
+        for at in range(len(whole)):
+            yield whole[at : at + 1]
+
+    assert [line async for line in lines_of(pieces())] == ["a,é", "b", "", "last\ufffd"]
+
+
+async def test_a_line_without_an_end_is_cut() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            yield b"x" * LONGEST_LINE
+
+    lines = [line async for line in lines_of(pieces())]
+    assert max(map(len, lines)) <= 2 * LONGEST_LINE
+    assert sum(map(len, lines)) == 3 * LONGEST_LINE

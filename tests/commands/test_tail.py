@@ -1,0 +1,188 @@
+"""`agentco-tui tail`: the feed as lines, without doubles, over a platform that comes and goes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import threading
+from queue import Empty, Queue
+from typing import IO
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.commands.conftest import Command
+
+
+class Lines:
+    """The lines of a stream as they come."""
+
+    def __init__(self, stream: IO[str] | None) -> None:
+        assert stream is not None
+        self._queue: Queue[str] = Queue()
+        self.seen: list[str] = []
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream: IO[str]) -> None:
+        for line in stream:
+            self._queue.put(line.rstrip("\n"))
+
+    def until(self, words: str) -> str:
+        """Wait for a line that holds the words."""
+        while True:
+            try:
+                line = self._queue.get(timeout=30)
+            except Empty:
+                raise AssertionError(f"{words!r} did not come; seen: {self.seen}") from None
+            self.seen.append(line)
+            if words in line:
+                return line
+
+    def rest(self) -> list[str]:
+        """All lines, once the stream has ended."""
+        self._thread.join(timeout=30)
+        while not self._queue.empty():
+            self.seen.append(self._queue.get())
+        return self.seen
+
+
+def _do_something(platform: EmbeddedPlatform, title: str) -> None:
+    agent = platform.world.agents()[0]
+    platform.world.create_task(agent.company.id, title, agent.id, "low")
+
+
+def test_oldest_first_newest_last(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still)("tail", "--limit", "20")
+    assert ran.code == 0
+    assert len(ran.lines) == 20
+    times = [line[:19] for line in ran.lines]
+    assert times == sorted(times)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", times[0])
+    newest = still.world.activity()[0]
+    assert newest.message in ran.lines[-1]
+
+
+def test_json_lines(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still)("tail", "--json", "--limit", "5")
+    entries = [json.loads(line) for line in ran.lines]
+    assert len(entries) == 5
+    assert {"id", "at", "text", "agent", "company", "severity"} <= set(entries[0])
+    assert [entry["id"] for entry in reversed(entries)] == [
+        entry.id for entry in still.world.activity()[:5]
+    ]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", entries[0]["at"])
+
+
+def test_filters_are_sent(command: Command, still: EmbeddedPlatform) -> None:
+    agent = still.world.agents()[0]
+    ran = command.on(still)("tail", "--company", agent.company.id, "--agent", agent.id, "--json")
+    assert ran.code == 0
+    (request,) = still.requests
+    assert request.path == "/api/activity"
+    assert set(request.query.split("&")) == {
+        f"company_id={agent.company.id}",
+        f"agent_id={agent.id}",
+        "limit=100",
+    }
+
+
+def test_errors_exit_3_with_a_sentence(command: Command, still: EmbeddedPlatform) -> None:
+    ran = command.on(still, key="ag_wrong-key-0123456789")("tail")
+    assert (ran.code, ran.out) == (3, "")
+    assert "AGENTCO_API_KEY" in ran.err
+    assert command.on(still, key="ag_wrong-key-0123456789")("tail", "--follow").code == 3
+    still.stop()
+    ran = command("tail")
+    assert (ran.code, ran.out) == (3, "")
+    still.start()
+
+
+def test_settings_that_cannot_be_used_exit_2(command: Command) -> None:
+    ran = command("tail")
+    assert ran.code == 2
+    assert "AGENTCO_BASE_URL" in ran.err
+
+
+def test_follow_without_doubles_through_a_restart(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    child = command.on(still).start("tail", "--follow", "--refresh", "0.5", "--json")
+    with child:
+        out, err = Lines(child.stdout), Lines(child.stderr)
+        newest = still.world.activity()[0]
+        out.until(newest.id)
+        _do_something(still, "first of all")
+        out.until("first of all")
+        still.stop()
+        err.until("asked again")
+        still.start()
+        err.until("answers again")
+        _do_something(still, "second of all")
+        out.until("second of all")
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=30) == 130
+        ids = [json.loads(line)["id"] for line in out.rest()]
+        assert len(ids) == len(set(ids))
+        assert not any("missing" in line for line in err.rest())
+
+
+def test_follow_says_when_entries_may_be_missing(command: Command, still: EmbeddedPlatform) -> None:
+    words = ("tail", "--follow", "--refresh", "0.5", "--limit", "2")
+    child = command.on(still).start(*words)
+    with child:
+        out, err = Lines(child.stdout), Lines(child.stderr)
+        out.until(still.world.activity()[0].message)
+        still.stop()
+        err.until("asked again")
+        for number in range(5):
+            _do_something(still, f"number {number}")
+        # The question that reaches further back is refused, as by a platform with a low maximum.
+        still.faults.add("activity:status=400,after=1,times=1")
+        still.start()
+        err.until("entries may be missing")
+        out.until("number 4")
+        child.terminate()
+        assert child.wait(timeout=30) == 128 + signal.SIGTERM
+        assert not any("number 2" in line for line in out.rest())
+
+
+def test_follow_closes_a_gap_by_asking_for_more(command: Command, still: EmbeddedPlatform) -> None:
+    child = command.on(still).start(
+        "tail", "--follow", "--refresh", "0.5", "--limit", "2", "--json"
+    )
+    with child:
+        out, err = Lines(child.stdout), Lines(child.stderr)
+        out.until(still.world.activity()[0].id)
+        with still.world.living():
+            for number in range(20):
+                _do_something(still, f"number {number:02}")
+        out.until("number 19")
+        child.terminate()
+        child.wait(timeout=30)
+        told = [json.loads(line)["text"] for line in out.rest()]
+        numbers = [found.group() for text in told if (found := re.search(r"number \d\d", text))]
+        assert sorted(set(numbers)) == [f"number {number:02}" for number in range(20)]
+        assert err.rest() == []
+
+
+def test_follow_ends_when_its_reader_goes(command: Command, still: EmbeddedPlatform) -> None:
+    child = command.on(still).start("tail", "--follow", "--refresh", "0.5")
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.readline()
+    child.stdout.close()
+    assert child.wait(timeout=30) == 0
+    assert child.stderr.read() == ""
+    child.stderr.close()
+
+
+@pytest.mark.parametrize("words", [("tail",), ("tail", "--json")])
+def test_hostile_text_reaches_no_terminal(
+    command: Command, still: EmbeddedPlatform, words: tuple[str, ...]
+) -> None:
+    still.faults.add("activity:hostile")
+    ran = command.on(still)(*words)
+    assert ran.code == 0
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ran.out)
