@@ -1,0 +1,378 @@
+"""Creating, cloning and setting limits against a real server, with answers lost on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agentco_tui.actions.companies import CompanyWriter
+from agentco_tui.actions.create_task import TaskCreator
+from agentco_tui.actions.form_checks import CompanyForm, TaskForm
+from agentco_tui.actions.journal import Attempt
+from agentco_tui.actions.limit import LimitSetter
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, WhyNot
+from agentco_tui.actions.take_up import TakeUp
+from agentco_tui.actions.verbs import Verb
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.records import Budget, Company, Money, Ref, Task
+from agentco_tui.demo.faults import Armed
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.actions.office import Office, journal_entries, office, until
+
+APPLIED = ("drop_after", "status=500,applied=after", "html,applied=after", "bad_json")
+NOT_APPLIED = ("drop_before", "status=503", "close")
+
+
+def task_form(platform: EmbeddedPlatform, title: str = "Water the plants") -> TaskForm:
+    agent = platform.world.agents()[0]
+    return TaskForm(company_id=agent.company.id, title=title, agent_id=agent.id, priority="high")
+
+
+def made(platform: EmbeddedPlatform, title: str = "Water the plants") -> int:
+    return sum(task.title == title for task in platform.world.tasks())
+
+
+def companies(platform: EmbeddedPlatform, name: str) -> int:
+    return sum(company.name == name for company in platform.world.state.companies.values())
+
+
+# --- tasks ------------------------------------------------------------------------------------
+
+
+async def test_a_task_is_created_and_seen(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        found = await TaskCreator(desk.desk).create(task_form(platform, "  Water the plants "))
+        assert found.kind is Kind.DONE
+        assert found.known_by is KnownBy.READ
+        assert isinstance(found.record, Task)
+        assert desk.desk.store.pending.get(found.record.id) == found.record
+        [sent] = platform.requests.matching("create_task")
+        attempt, _ = journal_entries(path)
+        assert isinstance(attempt, Attempt)
+        assert dict(sent.headers)["idempotency-key"] == attempt.attempt
+        assert attempt.verb == "create task"
+        assert made(platform) == 1
+
+
+async def test_the_same_title_may_be_made_again_by_a_new_decision(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        creator = TaskCreator(desk.desk)
+        for count in (1, 2):
+            platform.faults.add("create_task:drop_after,times=1")
+            assert (await creator.create(task_form(platform))).kind is Kind.DONE
+            assert made(platform) == count
+
+
+@pytest.mark.parametrize("fault", APPLIED)
+async def test_a_task_whose_answer_was_lost_is_found(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        platform.faults.add(f"create_task:{fault},times=1")
+        found = await TaskCreator(desk.desk).create(task_form(platform))
+        assert found.kind is Kind.DONE
+        assert found.known_by is KnownBy.READ
+        assert made(platform) == 1
+
+
+@pytest.mark.parametrize("fault", NOT_APPLIED)
+async def test_a_task_that_was_not_made_is_not_done(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        platform.faults.add(f"create_task:{fault},times=1")
+        creator = TaskCreator(desk.desk)
+        found = await creator.create(task_form(platform))
+        assert found.kind is Kind.NOT_DONE
+        assert found.may_retry
+        assert (await creator.create(task_form(platform))).kind is Kind.DONE
+        assert made(platform) == 1
+
+
+async def test_a_refused_task_says_why_beside_its_fields(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        form = task_form(platform)
+        company = platform.world.create_company("Elsewhere", "shop", "Sell").id
+        other = platform.world.agents(company)[0].id
+        wrong = TaskForm(
+            company_id=form.company_id, title=form.title, agent_id=other, priority="soon"
+        )
+        found = await TaskCreator(desk.desk).create(wrong)
+        assert found.kind is Kind.REFUSED
+        assert found.fields["agent_id"] == "the agent belongs to another company"
+        assert found.fields["priority"].startswith("must be one of")
+
+
+async def test_a_bad_form_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        found = await TaskCreator(desk.desk).create(task_form(platform, " "))
+        assert found.kind is Kind.NOT_SENT
+        assert found.why_not is WhyNot.FORM
+        assert set(found.fields) == {"title"}
+        assert platform.requests.count == 0
+
+
+async def test_a_task_sent_twice_at_once_is_made_once(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as here, office(platform, path) as there:
+        platform.faults.add("create_task:latency=30ms")
+        found = await asyncio.gather(
+            *(TaskCreator(desk.desk).create(task_form(platform)) for desk in (here, there, here))
+        )
+        assert made(platform) == 1
+        assert sorted(outcome.kind for outcome in found) == [
+            Kind.DONE, Kind.NOT_SENT, Kind.NOT_SENT,
+        ]  # fmt: skip
+
+
+async def test_a_platform_that_cannot_be_read_is_not_written_to(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        platform.faults.add("reads:status=503")
+        for found in (
+            await TaskCreator(desk.desk).create(task_form(platform)),
+            await CompanyWriter(desk.desk).create(
+                CompanyForm(name="Acme", template="shop", mission="Sell")
+            ),
+            await LimitSetter(desk.desk).set(Ref(id="ag_1"), "5", shown=None),
+        ):
+            assert found.kind is Kind.NOT_SENT
+            assert found.why_not is WhyNot.NOT_READ
+        assert not [seen for seen in platform.requests if seen.method == "POST"]
+
+
+# --- companies --------------------------------------------------------------------------------
+
+
+async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
+    form = CompanyForm(name=name, template="shop", mission="Sell plants")
+    return await CompanyWriter(desk.desk).create(form)
+
+
+@pytest.mark.parametrize("fault", ["", *APPLIED])
+async def test_a_company_is_made_once_whatever_the_answer(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        if fault:
+            platform.faults.add(f"create_company:{fault},times=1")
+        found = await create(desk)
+        assert found.kind is Kind.DONE
+        assert isinstance(found.record, Company)
+        assert desk.desk.store.companies.get(found.record.id) == found.record
+        assert companies(platform, "Acme Garden") == 1
+
+
+async def test_a_taken_name_is_refused_beside_the_field(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        taken = next(iter(platform.world.state.companies.values())).name
+        found = await create(desk, taken)
+        assert found.kind is Kind.REFUSED
+        assert found.fields == {"name": "is already taken"}
+
+
+@pytest.mark.parametrize("fault", ["", *APPLIED])
+async def test_a_clone_is_made_once_whatever_the_answer(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        if fault:
+            platform.faults.add(f"clone_company:{fault},times=1")
+        source = (await desk.desk.client.companies()).records[0]
+        form = CompanyForm(name="The copy", mission="The same again")
+        found = await CompanyWriter(desk.desk).clone(source, form)
+        assert found.kind is Kind.DONE
+        assert companies(platform, "The copy") == 1
+        attempt = journal_entries(path)[0]
+        assert isinstance(attempt, Attempt)
+        assert (attempt.verb, attempt.company) == ("clone company", source.id)
+
+
+async def test_a_403_counts_for_its_verb_alone(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path, key=platform.read_key) as desk:
+        assert (await create(desk)).kind is Kind.NOT_ALLOWED
+        again = await create(desk, "Another")
+        assert again.why_not is WhyNot.NO_RIGHT
+        assert desk.desk.rights.may(Verb.CLONE_COMPANY)
+        assert len(platform.requests.matching("create_company")) == 1
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+
+async def budget(desk: Office) -> Budget:
+    listing = await desk.desk.client.agent_budgets()
+    desk.desk.store.agent_budgets.replace(listing)
+    return next(found for found in listing.records if found.limit is not None)
+
+
+@pytest.mark.parametrize("fault", ["", *APPLIED])
+async def test_a_limit_is_set_and_read(platform: EmbeddedPlatform, path: Path, fault: str) -> None:
+    async with office(platform, path) as desk:
+        shown = await budget(desk)
+        if fault:
+            platform.faults.add(f"set_limit:{fault},times=1")
+        agent = Ref(id=shown.id, name=shown.name)
+        found = await LimitSetter(desk.desk).set(agent, "123.45", shown=shown)
+        assert found.kind is Kind.DONE
+        assert found.known_by is KnownBy.READ
+        assert found.sentence == "the monthly limit is 123.45 now"
+        assert platform.world.agent(shown.id).limit == 123_450_000
+        now = desk.desk.store.agent_budgets.get(shown.id)
+        assert now is not None
+        assert now.limit is not None
+        assert now.limit.amount == Decimal("123.45")
+        [sent] = platform.requests.matching("set_limit")
+        assert b"123.45" in sent.body
+
+
+@pytest.mark.parametrize("fault", NOT_APPLIED)
+async def test_a_limit_that_was_not_set_is_not_done(
+    platform: EmbeddedPlatform, path: Path, fault: str
+) -> None:
+    async with office(platform, path) as desk:
+        shown = await budget(desk)
+        platform.faults.add(f"set_limit:{fault},times=1")
+        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "123.45", shown=shown)
+        assert found.kind is Kind.NOT_DONE
+
+
+async def test_a_limit_somebody_else_changed_is_not_set(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        shown = await budget(desk)
+        platform.world.set_limit(shown.id, 77)
+        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "123", shown=shown)
+        assert found.kind is Kind.CHANGED
+        assert "77.00" in found.differences[0].is_
+        assert platform.requests.matching("set_limit") == []
+
+
+async def test_a_limit_that_is_so_already_is_not_sent(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        shown = await budget(desk)
+        assert shown.limit is not None
+        found = await LimitSetter(desk.desk).set(
+            Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown
+        )
+        assert found.kind is Kind.DONE
+        assert "nothing was sent" in found.sentence
+        assert platform.requests.matching("set_limit") == []
+
+
+async def test_another_figure_than_was_sent_is_told(platform: EmbeddedPlatform, path: Path) -> None:
+    """The platform takes the limit, and somebody else sets another before it is read."""
+    async with office(platform, path) as desk:
+        shown = await budget(desk)
+        set_limit = platform.world.set_limit
+
+        def twice(agent_id: str, dollars: float) -> object:
+            set_limit(agent_id, dollars)
+            return set_limit(agent_id, 99)
+
+        platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
+        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "123", shown=shown)
+        assert found.kind is Kind.UNCLEAR
+        assert "99.00 where 123 was sent" in found.sentence
+
+
+async def test_a_limit_needs_a_number(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        found = await LimitSetter(desk.desk).set(Ref(id="ag_1"), "a lot", shown=None)
+        assert found.why_not is WhyNot.FORM
+        assert found.fields == {"monthly_limit": "digits and a point only, as in 99.50"}
+
+
+async def test_an_amount_shown_as_unlimited_counts_as_zero(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        shown = await budget(desk)
+        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "0", shown=shown)
+        assert found.kind is Kind.DONE
+        assert platform.world.agent(shown.id).limit is None
+        assert isinstance(shown.limit, Money)
+
+
+# --- what was left behind ---------------------------------------------------------------------
+
+
+def _struck(armed: Armed) -> bool:
+    return armed.struck == 1
+
+
+async def test_every_verb_is_taken_up_at_the_next_start(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path, limits=Limits()) as first:
+        task = (await first.pending())[0]
+        shown = await budget(first)
+        source = (await first.desk.client.companies()).records[0]
+        copy = CompanyForm(name="The copy", mission="The same")
+        for fault, work in (
+            ("create_task:hang,applied=after", TaskCreator(first.desk).create(task_form(platform))),
+            ("create_company:hang,applied=after", create(first)),
+            ("clone_company:hang", CompanyWriter(first.desk).clone(source, copy)),
+            (
+                "set_limit:hang,applied=after",
+                LimitSetter(first.desk).set(Ref(id=shown.id), "123", shown=shown),
+            ),
+            ("approve:hang,applied=after", first.approver.approve(task)),
+        ):
+            hang = platform.faults.add(fault)
+            working = asyncio.create_task(work)
+            await until(partial(_struck, hang))
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+        platform.faults.clear()
+    posts = len([seen for seen in platform.requests if seen.method == "POST"])
+    async with office(platform, path) as second:
+        take_up = TakeUp(
+            second.approver,
+            TaskCreator(second.desk),
+            CompanyWriter(second.desk),
+            LimitSetter(second.desk),
+        )
+        told: dict[str, Outcome] = {}
+        assert await take_up.run(lambda left, found: told.update({left.verb: found})) == 5
+        assert {verb: found.kind for verb, found in told.items()} == {
+            "approve": Kind.APPROVED,
+            "create task": Kind.DONE,
+            "create company": Kind.DONE,
+            "clone company": Kind.NOT_DONE,
+            "set limit": Kind.DONE,
+        }
+        assert all("left unsettled" in found.sentence for found in told.values())
+        assert await take_up.open_attempts() == []
+        assert len([seen for seen in platform.requests if seen.method == "POST"]) == posts
+
+
+async def test_other_profiles_and_platforms_are_left_alone(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        mark = desk.journal.mark()
+        for number, changes in enumerate(({"origin": "https://other"}, {"profile": "other"})):
+            left = Attempt(
+                attempt=f"a{number}", time="2026-01-01T00:00:00Z", origin=platform.base_url,
+                profile="test", verb="approve", subject=f"tsk_{number}",
+            )  # fmt: skip
+            desk.journal.begin(msgspec.structs.replace(left, **changes), mark)
+            desk.journal.let_go(f"a{number}")
+        assert await desk.desk.pen.left_behind() == []
