@@ -48,9 +48,9 @@ class BudgetView(ListView[Budget]):
     BudgetView {
         & > Horizontal { height: 1fr; }
         & .budget--alerts { height: 1fr; min-height: 5; max-height: 9; }
-        &.-wide .budget--side { width: 44%; }
-        &.-wide .list--detail { display: block; width: 1fr; max-width: 100%; height: 1fr; }
         & .budget--side { width: 1fr; height: 1fr; }
+        &.-wide .budget--side { width: 34%; max-width: 60; }
+        &.-wide .list--detail { display: block; width: 1fr; max-width: 100%; height: 1fr; }
         & .budget--gauges { width: 1fr; }
         & .budget--alerts-title { background: $panel; }
         &.-narrow > Horizontal { layout: vertical; }

@@ -69,7 +69,8 @@ def when(moment: Moment | None, look: Look) -> SafeText | None:
         return None
     until = moment.at - look.clock.now()
     ago = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
-    return plain(f"{ago}, {fmt.moment_full(moment)}")
+    assumed = ", zone assumed" if moment.zone_assumed else ""
+    return plain(f"{ago}, {fmt.moment(moment)}{assumed}")
 
 
 def named(name: SafeText, ref: Ref | None) -> SafeText | None:

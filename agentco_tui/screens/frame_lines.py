@@ -13,7 +13,7 @@ from agentco_tui.live.store import Collection
 from agentco_tui.screens.freshness_cells import health_cells, worst
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.tones import Cell, Pressable, Tone
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, columns
 
 PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
 
@@ -136,17 +136,29 @@ def _count(collection: Collection[Any]) -> list[Cell]:
 
 
 def footer_cells(
-    place: Place, rebound: Mapping[str, str], denied: Mapping[str, str], *, reading: bool
+    place: Place,
+    rebound: Mapping[str, str],
+    denied: Mapping[str, str],
+    *,
+    reading: bool,
+    width: int,
 ) -> list[Cell]:
-    """The screen's keys; those that may not be used now are dimmed."""
+    """The screen's keys; those that may not be used now are dimmed.
+
+    Where not all fit, those before the last two (help and quit) give way from the right.
+    """
     by_id = {key.id: key for key in KEYS}
     ids = [*FOOTER_KEYS[place], *FOOTER_COMMON]
     if reading:
-        ids = ["app.back", "list.raw", "list.copy_id", *FOOTER_KEYS[place][:3], "app.help"]
-    cells = [Cell(plain(" "))]
-    for binding_id in ids:
-        cells += _key_cells(by_id[binding_id], rebound, dimmed=binding_id in denied)
-    return cells
+        first = [
+            key for key in FOOTER_KEYS[place][:3] if key not in ("list.open", "companies.scope")
+        ]
+        ids = ["app.back", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
+    groups = [_key_cells(by_id[key], rebound, dimmed=key in denied) for key in ids]
+    room = width - 1
+    while len(groups) > 2 and sum(columns(group) for group in groups) > room:
+        groups.pop(-3)
+    return [Cell(plain(" ")), *(cell for group in groups for cell in group)]
 
 
 def _key_cells(key: KeyBinding, rebound: Mapping[str, str], *, dimmed: bool) -> list[Cell]:

@@ -238,6 +238,11 @@ class ListView(TableView[R]):
         row_id = self.table.cursor_id
         return None if row_id is None else self.table.record(row_id)
 
+    @property
+    def reading(self) -> bool:
+        """Whether the detail is being read rather than the list."""
+        return self.has_class("-reading")
+
     def show_detail(self, *, top: bool = False) -> None:
         """Show all that is known of the line under the cursor."""
         record = self.selected()
@@ -269,7 +274,7 @@ class ListView(TableView[R]):
 
     def action_back(self) -> None:
         """Leave the detail, else the filter, else the marks."""
-        if self.has_class("-reading"):
+        if self.reading:
             self.remove_class("-reading")
             self.table.focus()
         else:

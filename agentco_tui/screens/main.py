@@ -62,6 +62,8 @@ class MainScreen(Screen[None], Writes):
     """One frame; the six screens are made when they are first visited."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every", FRAME_ACTIONS)
+    AUTO_FOCUS = None
+    """Else the hidden prompt would get the keys before the first list is there."""
 
     DEFAULT_CSS = """
     MainScreen { layout: vertical; background: $background; }
@@ -149,7 +151,8 @@ class MainScreen(Screen[None], Writes):
                 self.place,
                 self.session.settings.keys,
                 self.denied(),
-                reading=view.has_class("-reading"),
+                reading=isinstance(view, ListView) and view.reading,
+                width=self.size.width,
             )
         )
 
@@ -165,11 +168,17 @@ class MainScreen(Screen[None], Writes):
         for other, view in self.views.items():
             view.display = other == place
         self.set_paces()
-        if isinstance(self.view, TableView):
-            self.view.table.focus()
-        if not first_visit:
+        if first_visit:
+            self.call_after_refresh(self._focus_list)
+        else:
+            self._focus_list()
             self.view.take_freshness()
         self.show_frame()
+
+    def _focus_list(self) -> None:
+        view = self.view
+        if isinstance(view, TableView):
+            (view.detail if isinstance(view, ListView) and view.reading else view.table).focus()
 
     def set_paces(self) -> None:
         """Poll what the screen shows at the refresh rate, what is always needed more slowly."""
@@ -247,8 +256,7 @@ class MainScreen(Screen[None], Writes):
         self._filtering = None
         self.prompt.close()
         self.footer.display = True
-        if isinstance(self.view, TableView):
-            self.view.table.focus()
+        self._focus_list()
 
     def _go(self, text: str) -> None:
         word = text.strip().casefold()

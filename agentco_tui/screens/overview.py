@@ -58,6 +58,8 @@ MOST_NEEDS = 1_000
 SECONDS_BETWEEN_LOOKS = 10
 """A task becomes urgent by waiting alone, so the order is worked out anew without any change."""
 GAUGE = 14
+NARROW_SPEND = 50
+"""Columns below which the spend panel leaves the sum out: the bar and per cent tell it."""
 
 
 class OverviewView(TableView[Need], TaskActions):
@@ -265,13 +267,15 @@ class OverviewView(TableView[Need], TaskActions):
 
     def _spend_item(self, budget: Budget) -> Cells:
         level = budget_level(budget, self.session.settings.alerts)
-        width = self.spend.size.width
+        width = self.spend.scrollable_content_region.width
         name = (
             plain("all") if budget.scope is BudgetScope.ALL else self.session.names.budget(budget)
         )
         limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
         of = plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
-        name_width = max(8, min(18, width // 4))
+        if width < NARROW_SPEND:
+            of = plain(f"of {limit}")
+        name_width = max(8, min(18, width // 3))
         cells = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
         if budget.share is not None and not budget.unlimited:
             gauge = max(3, min(GAUGE, width - name_width - cell_width(of) - 12))

@@ -73,7 +73,8 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     ]
     first = max(0, len(trace.steps) - most)
     for at, step in enumerate(trace.steps[first:], start=first + 1):
-        text = (step.text or step.name or plain("")).split("\n", 1)[0]
+        said = (step.name, step.text and step.text.split("\n", 1)[0])
+        text = "  ".join(part for part in said if part)
         items.append(
             Cells(
                 (

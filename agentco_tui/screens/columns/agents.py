@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from agentco_tui.api.records import Agent, Budget, Ref
+import msgspec
+
+from agentco_tui.api.records import Agent, Budget, Money, Ref
 from agentco_tui.live.insight import Level, budget_level
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import (
@@ -30,14 +32,19 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
         known = budget(agent)
         return Level.OK if known is None else budget_level(known, look.limits)
 
-    def left(agent: Agent) -> Cell:
+    def left_of(agent: Agent) -> Money | None:
         known = budget(agent)
-        money = agent.budget_remaining or (known.remaining if known else None)
-        return money_cell(money, TONES[level(agent)])
+        own, other = agent.budget_remaining, known.remaining if known else None
+        if own is not None and own.currency is None and other is not None:
+            # The agent's record has the figure alone; the budget tells its currency.
+            return msgspec.structs.replace(own, currency=other.currency)
+        return own or other
+
+    def left(agent: Agent) -> Cell:
+        return money_cell(left_of(agent), TONES[level(agent)])
 
     def left_amount(agent: Agent) -> Decimal | None:
-        known = budget(agent)
-        money = agent.budget_remaining or (known.remaining if known else None)
+        money = left_of(agent)
         return None if money is None else money.amount
 
     def company(agent: Agent) -> SafeText:

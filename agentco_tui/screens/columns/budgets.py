@@ -10,7 +10,7 @@ from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.gauge import bar
 from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
 
-BAR_WIDTH = 12
+BAR_WIDTH = 10
 """Cells of a gauge."""
 
 
@@ -49,7 +49,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
         Column(
             "name",
             label("BUDGET OF"),
-            18,
+            14,
             name,
             min_width=12,
             grow=1,
@@ -92,7 +92,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
         Column(
             "spent",
             label("SPENT"),
-            12,
+            10,
             lambda b: money_cell(b.spent),
             min_width=9,
             align="right",
@@ -104,7 +104,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
         Column(
             "limit",
             label("LIMIT"),
-            12,
+            10,
             lambda b: Cell(limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
             min_width=9,
             align="right",
@@ -116,10 +116,10 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
         Column(
             "remaining",
             label("LEFT"),
-            12,
+            10,
             lambda b: money_cell(b.remaining, TONES[level(b)]),
             min_width=9,
-            priority=1,
+            priority=3,
             align="right",
             sort_key=lambda b: b.remaining.amount if b.remaining else None,
             kind=Kind.NUMBER,
