@@ -33,31 +33,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from tests.terminal.keyboard import bytes_for
 from tests.terminal.picture import Cell, Picture, modes_left_on
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 """The folder that the program is started in, so `-m agentco_tui` is the one under test."""
-
-KEYS: Mapping[str, bytes] = {
-    "enter": b"\r",
-    "esc": b"\x1b",
-    "tab": b"\t",
-    "shift+tab": b"\x1b[Z",
-    "space": b" ",
-    "backspace": b"\x7f",
-    "delete": b"\x1b[3~",
-    "insert": b"\x1b[2~",
-    "up": b"\x1b[A",
-    "down": b"\x1b[B",
-    "right": b"\x1b[C",
-    "left": b"\x1b[D",
-    "home": b"\x1b[H",
-    "end": b"\x1b[F",
-    "pageup": b"\x1b[5~",
-    "pagedown": b"\x1b[6~",
-    "f1": b"\x1bOP",
-}
-"""Names that `press` knows beside `ctrl+letter`, `alt+key` and plain text."""
 
 _SEQUENCE = re.compile(r"\x1b\[[0-9;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x07")
 
@@ -237,16 +217,9 @@ class PtySession:
                 self._poll_master(selectors.EVENT_WRITE)
 
     def press(self, *keys: str) -> None:
-        """Press keys: names of `KEYS`, `ctrl+x`, `alt+x`, or text that is typed as it is."""
+        """Press keys: names of `keyboard.KEYS`, `ctrl+x`, `alt+x`, or text that is typed as it is."""
         for key in keys:
-            if key in KEYS:
-                self.write(KEYS[key])
-            elif key.startswith("ctrl+") and len(key) == 6:
-                self.write(bytes([ord(key[-1].upper()) & 0x1F]))
-            elif key.startswith("alt+"):
-                self.write(b"\x1b" + KEYS.get(key[4:], key[4:].encode()))
-            else:
-                self.write(key)
+            self.write(bytes_for(key))
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the terminal another size; the program gets SIGWINCH."""
