@@ -217,7 +217,7 @@ class PtySession:
                 self._poll_master(selectors.EVENT_WRITE)
 
     def press(self, *keys: str) -> None:
-        """Press keys: names of `keyboard.KEYS`, `ctrl+x`, `alt+x`, or text that is typed as it is."""
+        """Press keys: names of `keyboard.KEYS`, `ctrl+x`, `alt+x`, or text typed as it is."""
         for key in keys:
             self.write(bytes_for(key))
 
