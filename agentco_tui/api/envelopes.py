@@ -8,7 +8,7 @@ is one list cut in buckets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from agentco_tui.api.bodies import BodyError, Json, parse_json
@@ -62,6 +62,14 @@ class Resource(NamedTuple):
     also: tuple[str, ...]
     """What relatives call it: "issues", "jobs"; taken after the usual list names."""
     spec: Spec
+    knows: Callable[[Mapping[str, Json]], bool] | None = None
+    """Tells whether an object has anything of this kind in it, where names alone do not."""
+
+    def has_any(self, obj: Mapping[str, Json]) -> bool:
+        """True if something in `obj` means something for this kind, its id apart."""
+        if self.spec.plan(obj).slots - {"id"}:
+            return True
+        return self.knows is not None and self.knows(obj)
 
 
 def find_list(body: Json, resource: Resource) -> FoundList | None:
@@ -76,7 +84,8 @@ def find_list(body: Json, resource: Resource) -> FoundList | None:
         return None
     if not body:
         return FoundList((), None, "{}", body)
-    return _search(body, resource, "", 0) or _last_resorts(body, resource)
+    found = _search(body, resource, "", 0) or _last_resorts(body, resource)
+    return _out_of_buckets(found, resource) if found is not None else None
 
 
 def _inside_text(body: str, resource: Resource) -> FoundList | None:
@@ -123,6 +132,30 @@ def _bare(body: list[Json], resource: Resource) -> FoundList:
     return FoundList(joined, None, f"[].{inner[0].path}", None)
 
 
+_NAMING: Final = word_set(
+    "id name title agent agent_id company company_id scope_id text message verb task task_id"
+)
+
+
+def _out_of_buckets(found: FoundList, resource: Resource) -> FoundList:
+    """The records inside time buckets (SHAPES A11), which are one list cut in pieces."""
+    inner: list[Json] = []
+    name = ""
+    for item in found.items:
+        if type(item) is not dict or resource.spec.plan(item).slots & _NAMING:
+            return found
+        lists = [
+            key
+            for key, value in item.items()
+            if type(value) is list and all(type(each) is dict for each in value)
+        ]
+        if len(lists) != 1:
+            return found
+        name = lists[0]
+        inner.extend(item[name])
+    return found._replace(items=inner, path=f"{found.path}.{name}[]") if inner else found
+
+
 def _holds_own(item: Mapping[str, Json], resource: Resource) -> bool:
     names = resource.own
     return any(fold(key) in names and type(value) is list for key, value in item.items())
@@ -151,12 +184,11 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
         if value is None:
             empty = empty or FoundList((), None, f"{here}:null", obj)
             return None
-        if type(value) is dict and own:
-            if not value:
-                empty = empty or FoundList((), None, f"{here}{{}}", obj)
-                return None
-            if depth < MAX_DEPTH:
-                return _own_object(value, resource, here, depth, obj)
+        if type(value) is dict and not value:
+            empty = empty or FoundList((), None, f"{here}{{}}", obj)
+            return None
+        if type(value) is dict and own and depth < MAX_DEPTH:
+            return _own_object(value, resource, here, depth, obj)
         return None
 
     for name in resource.own:
@@ -279,14 +311,14 @@ def keyed_map(
         return None
     if any(fold(key) in _META or fold(key) in resource.own for key in list(obj)[:100]):
         return None
-    known = sum(bool(resource.spec.plan(value).slots - {"id"}) for value in objects[:50])
+    known = sum(resource.has_any(value) for value in objects[:50])
     if known * 2 < len(objects[:50]):
         return None
     return FoundList(list(obj.values()), list(obj), f"{path}{{id}}", None)
 
 
 def _last_resorts(body: Mapping[str, Json], resource: Resource) -> FoundList | None:
-    found = keyed_map(body, resource, "")
+    found = _own_name_below(body, resource) or keyed_map(body, resource, "")
     if found is not None:
         return found
     if is_record(body, resource):
@@ -296,6 +328,23 @@ def _last_resorts(body: Mapping[str, Json], resource: Resource) -> FoundList | N
         return FoundList([inner[0]], None, "{one}", body)
     if all(fold(key) in _META for key in body) and not _counts_any(body):
         return FoundList((), None, "no list", body)
+    return None
+
+
+def _own_name_below(body: Mapping[str, Json], resource: Resource) -> FoundList | None:
+    """The resource's own name further down, inside objects of any name (nested GraphQL)."""
+    todo: list[tuple[Mapping[str, Json], str, int]] = [(body, "", 0)]
+    while todo:
+        holder, path, depth = todo.pop(0)
+        for key, value in list(holder.items())[:100]:
+            if type(value) is not dict or not value or fold(key) in _NOT_RECORDS:
+                continue
+            if any(fold(name) in resource.own for name in list(value)[:100]):
+                found = _search(value, resource, f"{path}{key}.", depth + 1)
+                if found is not None:
+                    return found
+            if depth < MAX_DEPTH - 1 and len(todo) < 200:
+                todo.append((value, f"{path}{key}.", depth + 1))
     return None
 
 

@@ -90,6 +90,8 @@ def sense(name_words: tuple[str, ...]) -> Sense | None:
     }
     if "actual" in name_words:
         core.add("actual")
+    if core & _SHARE and core & _WARN:
+        core.discard("at")
     if not core:
         return _unnamed(name_words, period, unit)
     if not core <= _CLASSES:

@@ -12,12 +12,20 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.api import fields_activity, fields_agent, fields_alert, fields_budget, fields_task
+from agentco_tui.api import (
+    alert_summaries,
+    fields_activity,
+    fields_agent,
+    fields_alert,
+    fields_budget,
+    fields_task,
+)
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import FoundList, Resource, find_list
 from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.numbers import to_count
+from agentco_tui.api.plans import Spec
 from agentco_tui.api.records import (
     Activity,
     Agent,
@@ -65,12 +73,15 @@ class Kind(Generic[R]):
         noun: str,
         resource: Resource,
         read: Callable[[Sequence[_Row]], list[R | Unread]],
+        summed_up: Callable[[Json], R | Unread | None] | None = None,
     ) -> None:
         self.name = name
         self.noun = noun
         """For sentences: "tasks"."""
         self.resource = resource
         self.read = read
+        self.summed_up = summed_up
+        """Reads a summary that came in place of a list; Unread if it is none, None if all is 0."""
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"
@@ -91,8 +102,10 @@ def _each(
     return read_all
 
 
-def _resource(own: str, also: str, spec: Any) -> Resource:
-    return Resource(tuple(map(fold, own.split())), tuple(map(fold, also.split())), spec)
+def _resource(
+    own: str, also: str, spec: Spec, knows: Callable[[Mapping[str, Json]], bool] | None = None
+) -> Resource:
+    return Resource(tuple(map(fold, own.split())), tuple(map(fold, also.split())), spec, knows)
 
 
 COMPANIES: Final[Kind[Company]] = Kind(
@@ -133,6 +146,7 @@ COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
         "companies company_budgets budgets by_company company budget",
         "organizations breakdown policies limits spend costs",
         fields_budget.BUDGET,
+        fields_budget.looks_like_budget,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
 )
@@ -143,6 +157,7 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
         "agents agent_budgets budgets by_agent agent budget",
         "breakdown per_agent members rankings policies limits spend costs",
         fields_budget.BUDGET,
+        fields_budget.looks_like_budget,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
 )
@@ -155,6 +170,7 @@ ALERTS: Final[Kind[Alert]] = Kind(
         fields_alert.ALERT,
     ),
     fields_alert.read_alerts,
+    alert_summaries.read_summary,
 )
 ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
@@ -189,9 +205,8 @@ def decode_page(kind: Kind[R], body: Json) -> Page[R]:
         raise RefusedBody(refusal_in(body))
     found = find_list(body, kind.resource)
     if found is None:
-        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {_outline(body)}"))
-    rows, records, reasons = _records(kind, found, body)
-    del rows
+        return _summary(kind, body)
+    records, reasons = _records(kind, found, body)
     return Page(
         records=tuple(records),
         unread=len(reasons),
@@ -224,9 +239,7 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
-def _records(
-    kind: Kind[R], found: FoundList, body: Json
-) -> tuple[list[_Row], list[R], list[SafeText]]:
+def _records(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], list[SafeText]]:
     context = Context(names_beside(body))
     resource = kind.resource
     plan_of = resource.spec.plan
@@ -242,10 +255,19 @@ def _records(
     by_id: dict[str, R] = {}
     for record in kind.read(rows):
         if isinstance(record, Unread):
-            reasons.append(safe(record))
+            reasons.append(safe(str(record)))
         else:
             by_id[record.id] = record
-    return rows, list(by_id.values()), reasons
+    return list(by_id.values()), reasons
+
+
+def _summary(kind: Kind[R], body: Json) -> Page[R]:
+    """What a summary in place of the list says (SHAPES A19), or Unshaped."""
+    summary = kind.summed_up(body) if kind.summed_up is not None else Unread()
+    if isinstance(summary, Unread):
+        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {_outline(body)}"))
+    records = () if summary is None else (summary,)
+    return Page(records=records, shape="{summary}", is_list=False)
 
 
 _TOTALS: Final = (

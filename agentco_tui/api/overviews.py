@@ -44,6 +44,8 @@ def decode_overview(body: Json) -> BudgetOverview:
         raise RefusedBody(refusal_in(body))
     if type(body) is str:
         body = json_inside(body)
+        if body is None:
+            raise Unshaped(safe("the answer holds no budget, only a text"))
     root, shape = _unwrapped(body)
     if root is None:
         return BudgetOverview(whole=_nothing(), shape=shape)

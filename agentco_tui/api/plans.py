@@ -115,7 +115,7 @@ class Spec:
     def _made(self, keys: tuple[str, ...]) -> Plan:
         candidates: dict[str, list[tuple[int, str, Reader]]] = {}
         uses: dict[str, int] = {}
-        unknown: list[str] = list(keys[_MAX_PLANNED_KEYS:])
+        unknown: list[str] = []
         nested: list[tuple[str, Spec]] = []
         wrappers: list[str] = []
         for key in keys[:_MAX_PLANNED_KEYS]:
@@ -144,7 +144,7 @@ class Spec:
         return Plan(
             fields=tuple(fields),
             alternates=tuple((key, to) for key, to in alternates.items() if key not in firsts),
-            unknown=tuple(unknown),
+            unknown=(*unknown, *keys[_MAX_PLANNED_KEYS:]),
             nested=tuple(nested),
             shared=frozenset(key for key, count in uses.items() if count > 1),
             slots=frozenset(candidates),

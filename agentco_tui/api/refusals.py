@@ -34,22 +34,17 @@ _PHRASES: Final = word_set(
     unprocessableentity toomanyrequests serviceunavailable badgateway gatewaytimeout
     methodnotallowed error unprocessablecontent"""
 )
+_MACHINE_WORD: Final = re.compile(r"[a-z0-9]+(?:[_.-][a-z0-9]+)+")
+"""`invalid_grant`: a code more than words, shown only where there are no words."""
 _TRACE_IDS: Final = word_set(
     """requestid traceid correlationid xrequestid incidentid errorid referenceid reqid
     operationid"""
 )
 _DROPPED_PLACES: Final = frozenset(("body", "query", "path", "header", "data", "attributes"))
 _FIELD_NAMES: Final = (
-    "loc",
-    "path",
-    "field",
-    "param",
-    "property",
-    "pointer",
-    "name",
-    "key",
-    "source",
-)
+    "loc", "path", "field", "param", "property", "propertypath", "datapath", "instancepath",
+    "pointer", "attribute", "argument", "name", "key", "source",
+)  # fmt: skip
 _WORDS: Final = (
     "msg", "message", "detail", "description", "error", "errormessage", "errordescription", "info",
     "reason", "title", "defaultmessage", "text",
@@ -188,6 +183,8 @@ def _best_text(value: Json, depth: int) -> SafeText | None:
         return None
     if type(value) is not dict:
         return None
+    if depth and _is_field_map(value):
+        return None
     by_name = {fold(key): inner for key, inner in list(value.items())[:200]}
     phrase: SafeText | None = None
     texts = [name for name in _ORDER if type(by_name.get(name)) is str]
@@ -199,7 +196,7 @@ def _best_text(value: Json, depth: int) -> SafeText | None:
         line = _best_text(inner, depth + 1)
         if line is None:
             continue
-        if fold(line) in _PHRASES:
+        if fold(line) in _PHRASES or _MACHINE_WORD.fullmatch(line):
             phrase = phrase or line
             continue
         return line

@@ -69,7 +69,7 @@ def proven_scale(shares: Iterable[RawShare], thresholds: Iterable[RawShare] = ()
     answer are below 1").
     """
     open_ones = [share.value for share in shares if share.is_ratio is None]
-    points = [share.value for share in thresholds if share.is_ratio is None]
+    points = [share.value for share in thresholds if share.is_ratio is not False]
     if any(value > _PERCENT_ABOVE for value in open_ones):
         return Scale(False)
     if any(0 < value < 1 for value in points) or sum(0 < value < 1 for value in open_ones) > 1:

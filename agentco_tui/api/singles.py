@@ -67,7 +67,7 @@ def _candidates(
                 yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)
         if wanted_id is not None and type(body.get(wanted_id)) is dict:
             yield FoundOne(body[wanted_id], False, wanted_id)
-    if plan.slots or plan.wrappers:
+    if plan.slots or any(type(body[key]) is dict for key in plan.wrappers):
         yield FoundOne(body, depth == 0)
 
 

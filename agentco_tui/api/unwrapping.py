@@ -47,6 +47,8 @@ def _mostly_inside(
     inner: Mapping[str, Json], outer_slots: frozenset[str], resource: Resource
 ) -> bool:
     """True if the inner object under the own name is the record, and not a mere reference."""
+    if "id" in outer_slots and outer_slots - _WEAK_SLOTS:
+        return False
     inside = resource.spec.plan(inner).slots
     return len(inside) >= max(1, len(outer_slots - _WEAK_SLOTS - inside))
 

@@ -1,0 +1,301 @@
+"""Envelopes of lists (SHAPES A, and others of the same kind)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentco_tui.api import bodies, decode
+from agentco_tui.api.decode import Kind, Page
+
+ROWS = [{"id": "t1", "title": "Plan"}, {"id": "t2", "title": "Write"}]
+IDS = ["t1", "t2"]
+
+
+def page(body: Any, kind: Kind[Any] = decode.TASKS) -> Page[Any]:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return decode.decode_page(kind, bodies.parse_json(raw))
+
+
+def ids(body: Any, kind: Kind[Any] = decode.TASKS) -> list[str]:
+    found = page(body, kind)
+    assert found.unread == 0
+    return [record.id for record in found.records]
+
+
+ENVELOPES: dict[str, Any] = {
+    "A1 bare": ROWS,
+    "A2 resource and total": {"tasks": ROWS, "total": 2},
+    "A3 with limit": {"tasks": ROWS, "total": 120, "offset": 0, "limit": 50},
+    "A4 items, limit null": {"items": ROWS, "total": 2, "offset": 0, "limit": None},
+    "A5 entries": {"entries": ROWS, "total": 1042, "tip_hash": "ff"},
+    "A6 logs": {"logs": ROWS},
+    "A7 cursor": {"data": ROWS, "nextCursor": "eyJ"},
+    "A8 meta": {"data": ROWS, "meta": {"page": 1, "limit": 50, "totalItems": 94}},
+    "A10 object list": {"object": "list", "data": ROWS, "first_id": "t1", "has_more": True},
+    "A13 other key": {"dag_runs": ROWS, "total_entries": 2},
+    "A13 unheard-of key": {"assignments": ROWS, "total_entries": 2},
+    "A15 token": {"executions": ROWS, "nextPageToken": ""},
+    "A16 pascal": {"Tasks": ROWS, "NextToken": "x"},
+    "A17 drf": {"count": 2, "next": None, "previous": None, "results": ROWS},
+    "A18 results is a number": {"status": "success", "results": 2, "data": ROWS},
+    "A18 data is a number": {"status": "success", "data": 2, "results": ROWS},
+    "A19 success": {"success": True, "data": ROWS},
+    "A20 two layers": {"ok": True, "data": {"tasks": ROWS}},
+    "A21 cloudflare": {
+        "success": True, "errors": [], "messages": [], "result": ROWS,
+        "result_info": {"page": 1, "per_page": 20, "count": 2, "total_count": 41},
+    },
+    "A22 spring": {"content": ROWS, "pageable": {"pageNumber": 0}, "totalPages": 3, "last": False},
+    "A25 json:api": {
+        "data": [
+            {"type": "tasks", "id": row["id"], "attributes": {"title": row["title"]}}
+            for row in ROWS
+        ],
+        "links": {"next": None}, "meta": {"total": 2}, "included": [],
+    },
+    "A27 laravel": {"data": ROWS, "links": {"next": None}, "meta": {"links": [{"url": None}]}},
+    "A28 edges": {
+        "data": {"tasks": {"edges": [{"cursor": "c", "node": row} for row in ROWS],
+                           "pageInfo": {"hasNextPage": False}}}
+    },
+    "A28 nodes": {"data": {"tasks": {"nodes": ROWS, "pageInfo": {"hasNextPage": False}}}},
+    "A28 nested deeper": {"data": {"company": {"tasks": {"nodes": ROWS}}}},
+    "A29 paging": {"results": ROWS, "paging": {"next": {"after": "50"}}},
+    "A31 github": {"total_count": 2, "workflow_runs": ROWS},
+    "A34 fastapi": {"items": ROWS, "total": 100, "page": 1, "size": 50, "pages": 2},
+    "A38 map": {row["id"]: {"title": row["title"]} for row in ROWS},
+    "A38 map under the name": {"tasks": {row["id"]: {"title": row["title"]} for row in ROWS}},
+    "A38 map under data": {"data": {row["id"]: {"title": row["title"]} for row in ROWS}},
+    "hal": {"_embedded": {"tasks": ROWS}, "_links": {"self": {"href": "/api/tasks"}}},
+    "hal list key": {"_embedded": {"taskList": ROWS}, "page": {"size": 20, "totalElements": 2}},
+    "odata": {"@odata.context": "x", "value": ROWS},
+    "hydra": {"@type": "hydra:Collection", "hydra:member": ROWS, "hydra:totalItems": 2},
+    "elasticsearch": {
+        "hits": {"total": {"value": 2},
+                 "hits": [{"_id": r["id"], "_source": {"title": r["title"]}} for r in ROWS]}
+    },
+    "three deep": {"response": {"payload": {"data": {"tasks": ROWS}}}},
+    "kebab": {"task-list": ROWS},
+    "upper": {"TASKS": ROWS},
+    "singular holds the list": {"task": ROWS},
+    "xml habit": {"tasks": {"task": ROWS}},
+    "wrapped rows": {"tasks": [{"task": row} for row in ROWS]},
+    "hubspot properties": {
+        "results": [{"id": r["id"], "properties": {"title": r["title"]}} for r in ROWS]
+    },
+    "airtable fields": {"records": [{"id": r["id"],
+     "fields": {"Title": r["title"]}} for r in ROWS]},
+    "columns and rows": {"columns": ["id", "title"], "rows": [["t1", "Plan"], ["t2", "Write"]]},
+    "json in a text": json.dumps({"tasks": ROWS}),
+    "json in a body text": {"statusCode": 200, "body": json.dumps({"tasks": ROWS})},
+    "array of one envelope": [{"tasks": ROWS}],
+    "empty decoys beside": {"errors": [], "warnings": [], "tags": [], "tasks": ROWS},
+    "other lists beside": {"agents": [{"id": "a1", "name": "Scout"}], "tasks": ROWS},
+    "data holds others": {"data": [{"id": "x"}], "tasks": ROWS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+def test_the_same_two_tasks_are_found_in_every_envelope(name: str) -> None:
+    found = page(ENVELOPES[name])
+    assert [task.id for task in found.records] == IDS
+    assert [task.title for task in found.records] == ["Plan", "Write"]
+    assert found.unread == 0
+    assert found.is_list
+    assert found.shape
+
+
+@pytest.mark.parametrize(
+    "body",
+    [[], None, {}, {"tasks": []}, {"tasks": None, "total": 0}, {"data": []}, {"data": None},
+     {"success": True, "data": []}, {"success": True, "data": None}, {"total": 0, "page": 1},
+     {"status": "success", "results": 0}, {"data": {"tasks": []}}, {"data": {"tasks": None}},
+     {"items": [], "total": 0}, {"nextPageToken": ""}, {"tasks": {}}, {"data": {}},
+     {"data": {"tasks": {"edges": [], "pageInfo": {"hasNextPage": False}}}},
+     {"result": [], "result_info": {"count": 0}, "success": True, "errors": []}],
+)  # fmt: skip
+def test_empty_in_every_form(body: Any) -> None:
+    assert ids(body) == []
+
+
+def test_an_empty_body_is_an_empty_list() -> None:
+    assert ids(b"") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"total": 5}, {"agents": {"active": 11, "paused": 6}, "tasks": {"open": 20}}, "hello", 5, True,
+     {"meta": {"total": 3}}, {"version": "1.2", "uptime": 3}, {"tasks": 7}],
+)  # fmt: skip
+def test_no_list_is_told_and_never_taken_for_an_empty_one(body: Any) -> None:
+    with pytest.raises(decode.Unshaped, match="the answer holds no list of tasks"):
+        page(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": "No such company"}, "No such company"),
+        ({"ok": False, "error": "state is wrong"}, "state is wrong"),
+        ({"success": False, "error": {"code": "ERROR", "message": "No such budget"}}, "No such"),
+        ({"status": "error", "message": "down for repairs"}, "down for repairs"),
+        ({"status": "fail", "data": {"title": "is required"}}, "is required"),
+        ({"error": {"code": "ratelimited", "info": "too many"}}, "too many"),
+        ({"errors": [{"message": "boom"}], "data": None}, "boom"),
+        ({"errors": [{"message": "boom"}], "data": {"tasks": None}}, "boom"),
+        ({"success": False, "data": []}, "call failed"),
+    ],
+)
+def test_a_failure_inside_a_200_is_refused_with_its_words(body: Any, words: str) -> None:
+    with pytest.raises(decode.RefusedBody, match=words):
+        page(body)
+
+
+def test_an_empty_errors_list_is_no_error() -> None:
+    assert ids({"errors": [], "error": None, "data": ROWS}) == IDS
+
+
+def test_partial_data_beside_errors_is_read_and_the_errors_are_told() -> None:
+    found = page({"data": {"tasks": ROWS}, "errors": [{"message": "agent service is down"}]})
+    assert len(found.records) == 2
+    assert found.notice == "agent service is down"
+
+
+def test_one_broken_record_costs_only_itself() -> None:
+    found = page({"tasks": [ROWS[0], None, 7, "x", [], {}, {"title": "no id"}, ROWS[1]]})
+    assert [task.id for task in found.records] == IDS
+    assert found.unread == 6
+    assert "a task without an id" in found.unread_reasons
+    assert any("null" in reason for reason in found.unread_reasons)
+
+
+def test_an_id_given_twice_keeps_the_last_and_counts_nothing_as_lost() -> None:
+    found = page([{"id": "t1", "title": "old"}, {"id": "t1", "title": "new"}])
+    assert [task.title for task in found.records] == ["new"]
+    assert found.unread == 0
+
+
+def test_a_keyed_map_with_a_broken_value_under_the_resource_name() -> None:
+    found = page({"tasks": {"t1": {"title": "a"}, "t2": "broken", "t3": {"title": "c"}}})
+    assert [task.id for task in found.records] == ["t1", "t3"]
+    assert found.unread == 1
+
+
+def test_the_own_id_wins_over_the_key_of_a_map() -> None:
+    assert ids({"first": {"id": "t9", "title": "a"}}) == ["t9"]
+
+
+def test_time_buckets_are_one_list_cut_in_pieces() -> None:
+    body = {
+        "object": "page", "has_more": False, "next_page": None,
+        "data": [
+            {"object": "bucket", "start_time": 1730419200,
+             "results": [{"agent_id": "a1", "amount": {"value": 0.06, "currency": "usd"}}]},
+            {"object": "bucket", "start_time": 1730505600,
+             "results": [{"agent_id": "a2", "amount": {"value": 1.5, "currency": "usd"}}]},
+        ],
+    }  # fmt: skip
+    found = page(body, decode.AGENT_BUDGETS)
+    assert [(b.id, str(b.spent.amount) if b.spent else None) for b in found.records] == [
+        ("a1", "0.06"),
+        ("a2", "1.5"),
+    ]
+
+
+def test_ndjson_is_a_list_and_a_broken_line_costs_only_itself() -> None:
+    raw = b'{"id":"t1","title":"Plan"}\n{"id":"t3", brok\n\n{"id":"t2","title":"Write"}\r\n'
+    found = page(raw)
+    assert [task.id for task in found.records] == IDS
+    assert found.unread == 1
+
+
+def test_server_sent_events_with_records() -> None:
+    raw = b'event: task\ndata: {"id":"t1","title":"Plan"}\n\ndata: {"id":"t2","title":"Write"}\n\n'
+    assert ids(raw) == IDS
+
+
+def test_server_sent_snapshots_the_last_holds() -> None:
+    first = json.dumps({"type": "tasks_updated", "tasks": ROWS[:1]})
+    last = json.dumps({"type": "tasks_updated", "tasks": ROWS})
+    assert ids(f"data: {first}\n\ndata: {last}\n\n".encode()) == IDS
+
+
+@pytest.mark.parametrize(
+    ("extra", "total"),
+    [
+        ({"total": 7}, 7), ({"count": 7}, 7), ({"totalCount": "7"}, 7), ({"total_entries": 7}, 7),
+        ({"meta": {"total_count": 7}}, 7), ({"pagination": {"total": 7}}, 7), ({}, None),
+        ({"result_info": {"total_count": 7, "count": 2}}, 7), ({"page": {"totalElements": 7}}, 7),
+        ({"total": -1}, None), ({"total": "many"}, None),
+    ],
+)  # fmt: skip
+def test_the_total_is_a_hint_from_many_places(extra: dict[str, Any], total: int | None) -> None:
+    assert page({"tasks": ROWS, **extra}).total == total
+
+
+def test_names_come_from_what_was_included_beside_the_list() -> None:
+    body = {
+        "data": [
+            {"type": "tasks", "id": "1", "attributes": {"title": "Plan"},
+             "relationships": {
+                 "agent": {"data": {"type": "agents", "id": "a1"}},
+                 "company": {"data": {"type": "companies", "id": "c1"}, "links": {"self": "/x"}}}}
+        ],
+        "included": [
+            {"type": "agents", "id": "a1", "attributes": {"name": "Scout"}},
+            {"type": "companies", "id": "c1", "attributes": {"name": "Acme"}},
+        ],
+    }  # fmt: skip
+    task = page(body).records[0]
+    assert (task.agent.id, task.agent.name) == ("a1", "Scout")
+    assert (task.company.id, task.company.name) == ("c1", "Acme")
+
+
+def test_sideloaded_lists_give_names_too() -> None:
+    body = {"tasks": [{"id": "1", "title": "x", "agentId": 5}], "agents": [{"id": 5, "name": "Q"}]}
+    task = page(body).records[0]
+    assert (task.agent.id, task.agent.name) == ("5", "Q")
+
+
+def test_every_kind_is_found_under_its_own_name_and_as_a_bare_list() -> None:
+    rows: dict[Kind[Any], tuple[str, dict[str, Any]]] = {
+        decode.COMPANIES: ("companies", {"id": "c1", "name": "Acme"}),
+        decode.AGENTS: ("agents", {"id": "a1", "name": "Scout"}),
+        decode.COMPANY_BUDGETS: ("companies", {"company_id": "c1", "limit": 5, "spent": 1}),
+        decode.AGENT_BUDGETS: ("agents", {"agent_id": "a1", "limit": 5, "spent": 1}),
+        decode.ALERTS: ("alerts", {"id": "x1", "message": "over"}),
+        decode.ACTIVITY: ("activity", {"id": "e1", "message": "did it"}),
+    }
+    for kind, (name, row) in rows.items():
+        for body in ([row], {name: [row]}, {"data": {name: [row]}}, {"items": [row]}):
+            assert len(ids(body, kind)) == 1, (kind, body)
+
+
+def test_the_shape_is_told_in_a_few_words() -> None:
+    assert page(ROWS).shape == "[]"
+    assert page({"tasks": ROWS, "next_cursor": "x"}).shape == "tasks[] + next_cursor"
+    assert page({"data": {"tasks": ROWS}, "meta": {}}).shape == "data.tasks[] + meta"
+
+
+def test_one_object_where_a_list_was_due_is_a_list_of_one_and_told() -> None:
+    found = page({"id": "t1", "title": "Plan"})
+    assert [task.id for task in found.records] == ["t1"]
+    assert not found.is_list
+    assert ids({"tasks": {"id": "t1", "title": "Plan"}}) == ["t1"]
+
+
+def test_an_alert_summary_is_not_taken_for_no_alerts() -> None:
+    found = page({"success": True, "data": {"total": 5, "critical": 2}}, decode.ALERTS)
+    assert not found.is_list
+    assert [alert.severity for alert in found.records] == ["critical"]
+    assert "total 5, critical 2" in found.records[0].text
+    nothing = page({"success": True, "data": {"totalAlerts": 0, "critical": 0}}, decode.ALERTS)
+    assert nothing.records == ()
+
+
+def test_a_summary_of_something_else_is_no_list_of_alerts() -> None:
+    with pytest.raises(decode.Unshaped):
+        page({"success": True, "data": {"uptime": 5}}, decode.ALERTS)

@@ -1,0 +1,353 @@
+"""Names, numbers, money, times and status words (SHAPES K1, K4, D "Units", H, F)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.api.moneys import NO_UNIT, merged, to_money, unit_from_sibling, unit_of
+from agentco_tui.api.names import fold, is_secret, snake, words
+from agentco_tui.api.numbers import to_count, to_decimal
+from agentco_tui.api.plans import Partial
+from agentco_tui.api.records import AgentState, Moment, Money, Severity, TaskState
+from agentco_tui.api.refs import looks_like_id, to_id
+from agentco_tui.api.states import agent_state, alert_open, severity, task_state
+from agentco_tui.api.times import NONE, to_moment, to_seconds
+
+NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["budgetMonthlyCents", "budget_monthly_cents", "Budget-Monthly-Cents", "BUDGET_MONTHLY_CENTS",
+     "BudgetMonthlyCents", "budget.monthly.cents", "budgetmonthlycents"],
+)  # fmt: skip
+def test_one_name_in_seven_spellings(name: str) -> None:
+    assert fold(name) == "budgetmonthlycents"
+    assert words(name) == ("budget", "monthly", "cents")
+    assert snake(name) == "budget_monthly_cents"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("api_key", True), ("apiKey", True), ("X-API-Key", True), ("token", True), ("JWT", True),
+        ("accessToken", True), ("password", True), ("dbPassword", True), ("client_secret", True),
+        ("Authorization", True), ("credentials", True), ("awsCredentials", True), ("cookie", True),
+        ("proxy_authorization", True), ("refresh-token", True), ("private_key", True),
+        ("tokens", False), ("input_tokens", False), ("nextPageToken", False), ("max_tokens", False),
+        ("total_tokens", False), ("title", False), ("author", False), ("monkey", False),
+        ("tokens_used", False), ("prompt_token_count", False),
+    ],
+)  # fmt: skip
+def test_names_of_secrets(name: str, secret: bool) -> None:
+    assert is_secret(name) is secret
+
+
+@pytest.mark.parametrize(
+    ("raw", "number"),
+    [
+        (5, "5"), (Decimal("0.85"), "0.85"), ("5", "5"), (" 12.50 ", "12.50"),
+        ("1,234.56", "1234.56"),
+        ("1.234,56", "1234.56"), ("1 234,5", "1234.5"), ("12,5", "12.5"), ("1,234", "1234"),
+        ("1,234,567", "1234567"), ("12,34,567", "1234567"), ("1'234.5", "1234.5"), ("-3", "-3"),
+        ("\u22123", "-3"), ("(12.50)", "-12.50"), ("1e3", "1e3"), (".5", ".5"),
+        ("1.234.567", "1234567"),
+        ({"intValue": "150"}, "150"), ({"doubleValue": Decimal("1.5")}, "1.5"),
+        ({"$numberDecimal": "9.99"}, "9.99"), ({"$numberLong": "7"}, "7"),
+        (-(2**63), str(-(2**63))),
+    ],
+)  # fmt: skip
+def test_numbers(raw: Any, number: str) -> None:
+    assert to_decimal(raw) == Decimal(number)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [None, True, False, "", " ", "abc", "12 apples", "1-2", "1.2.3.4", "0x10", "NaN", "Infinity",
+     "1,23,4", [], [1], {}, {"a": 1}, Decimal("1e999"), Decimal("NaN"), 10**70, "9" * 100, "--1"],
+)  # fmt: skip
+def test_no_numbers(raw: Any) -> None:
+    assert to_decimal(raw) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "count"),
+    [(3, 3), ("3", 3), ("1,200", 1200), (Decimal("3.0"), 3), (0, 0), (-1, None), (True, None),
+     (Decimal("2.5"), None), ("many", None), (None, None)],
+)  # fmt: skip
+def test_counts(raw: Any, count: int | None) -> None:
+    assert to_count(raw) == count
+
+
+@given(
+    st.decimals(
+        allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=2
+    )
+)
+def test_a_number_and_its_text_are_one(value: Decimal) -> None:
+    assert to_decimal(f"{value:f}") == to_decimal(f"{value:,f}") == value
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "amount", "currency", "assumed"),
+    [
+        ("spentCents", 12345, "123.45", None, False),
+        ("spend_usd", Decimal("1.5"), "1.5", "USD", False),
+        ("cost_microdollars", 1_500_000, "1.5", "USD", False),
+        ("cost_micros", "1500000", "1.5", None, False),
+        ("amount_nano", 10**9, "1", None, False),
+        ("cap_minor", 500, "5", None, False),
+        ("eur_cents", 500, "5", "EUR", False),
+        ("usdMicros", 2_000_000, "2", "USD", False),
+        ("limit", 100, "100", None, True),
+        ("limit", "$1,234.50", "1234.50", "USD", False),
+        ("limit", "12,50 €", "12.50", "EUR", False),
+        ("limit", "USD 12", "12", "USD", False),
+        ("limit", "-$3.10", "-3.10", "USD", False),
+        ("limit", "($3.10)", "-3.10", "USD", False),
+        ("limit", "99¢", "0.99", None, False),
+        ("capTokens", 5000, "5000", "TOKENS", False),
+        ("credits", 12, "12", "CREDITS", False),
+        ("cost", {"amount": "12.50", "currency": "usd"}, "12.50", "USD", False),
+        ("cost", {"value": Decimal("0.06"), "currency": "usd"}, "0.06", "USD", False),
+        ("cost", {"amount": 1250, "unit": "cents"}, "12.5", None, False),
+        ("cost", {"amount_cents": 1250, "currency": "EUR"}, "12.5", "EUR", False),
+        ("cost", {"Amount": "40", "Unit": "USD"}, "40", "USD", False),
+        ("cost", {"units": "12", "nanos": 500_000_000, "currencyCode": "USD"}, "12.5", "USD",
+         False),
+        ("cost", {"usd": Decimal("0.5")}, "0.5", "USD", False),
+        ("cost", {"cents": 50}, "0.5", None, False),
+        ("limit", {"amount": 5}, "5", None, True),
+    ],
+)  # fmt: skip
+def test_money(name: str, raw: Any, amount: str, currency: str | None, assumed: bool) -> None:
+    found = to_money(raw, unit_of(words(name)))
+    assert isinstance(found, Money)
+    assert (found.amount, found.currency, found.unit_assumed) == (
+        Decimal(amount),
+        currency,
+        assumed,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sibling", "raw", "amount", "currency"),
+    [("USD", 5, "5", "USD"), ("usd", 5, "5", "USD"), ("usd_cents", 500, "5", "USD"),
+     ("billed_cents", 500, "5", None), ("GB", 5, "5", "GB"), ("€", 5, "5", "EUR"),
+     ({"code": "chf"}, 5, "5", "CHF"), ("tokens", 5, "5", "TOKENS")],
+)  # fmt: skip
+def test_a_sibling_tells_the_unit(
+    sibling: Any, raw: int, amount: str, currency: str | None
+) -> None:
+    money = to_money(raw, unit_from_sibling(sibling))
+    assert isinstance(money, Money)
+    assert (money.amount, money.currency, money.unit_assumed) == (Decimal(amount), currency, False)
+
+
+def test_minor_units_depend_on_the_currency() -> None:
+    for currency, amount in (("JPY", "500"), ("KWD", "0.5"), ("EUR", "5")):
+        unit = merged(unit_of(("cap", "minor")), unit_from_sibling(currency))
+        money = to_money(500, unit)
+        assert isinstance(money, Money)
+        assert money.amount == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [None, True, "", "abc", "12 apples", [], {}, {"limit": 5, "spent": 2}, {"currency": "USD"}],
+)
+def test_no_money(raw: Any) -> None:
+    assert to_money(raw, NO_UNIT) is None
+
+
+def test_an_object_that_holds_more_than_a_sum_is_kept_too() -> None:
+    assert isinstance(to_money({"amount": 5, "currency": "USD", "note": "x"}), Partial)
+
+
+@pytest.mark.parametrize(
+    ("raw", "at", "assumed"),
+    [
+        ("2026-11-21T09:00:00Z", NINE, False),
+        ("2026-11-21T09:00:00.000Z", NINE, False),
+        ("2026-11-21T09:00:00.123456Z", NINE + 0.123456, False),
+        ("2026-11-21T09:00:00.123456789Z", NINE + 0.123456, False),
+        ("2026-11-21T10:00:00+01:00", NINE, False),
+        ("2026-11-21T14:00:00+0500", NINE, False),
+        ("2026-11-21 09:00:00", NINE, True),
+        ("2026-11-21T09:00", NINE, True),
+        ("2026-11-21 09:00:00 UTC", NINE, False),
+        ("2026-11-21 09:00:00.5 +0000 UTC m=+0.01", NINE + 0.5, False),
+        ("2026/11/21 09:00:00", NINE, True),
+        ("2026-11-21T10:00:00+01:00[Europe/Berlin]", NINE, False),
+        ("2026-11-21", NINE - 32400, True),
+        ("2026-11", datetime(2026, 11, 1, tzinfo=UTC).timestamp(), True),
+        ("20261121T090000000000Z", NINE, False),
+        ("20261121T090000Z", NINE, False),
+        ("20261121", NINE - 32400, True),
+        (int(NINE), NINE, False),
+        (int(NINE) * 1000, NINE, False),
+        (int(NINE) * 10**6, NINE, False),
+        (int(NINE) * 10**9, NINE, False),
+        (str(int(NINE)), NINE, False),
+        (f"{int(NINE)}000000000", NINE, False),
+        (Decimal(str(NINE)) + Decimal("0.25"), NINE + 0.25, False),
+        (f"/Date({int(NINE) * 1000})/", NINE, False),
+        (f"/Date({int(NINE) * 1000}+0200)/", NINE, False),
+        ("Sat, 21 Nov 2026 09:00:00 GMT", NINE, False),
+        ("Saturday, 21-Nov-26 09:00:00 GMT", NINE, False),
+        ("Sat Nov 21 09:00:00 2026", NINE, True),
+        ([2026, 11, 21, 9, 0], NINE, True),
+        ([2026, 11, 21, 9, 0, 0, 500_000_000], NINE + 0.5, True),
+        ({"seconds": str(int(NINE)), "nanos": 0}, NINE, False),
+        ({"_seconds": int(NINE), "_nanoseconds": 0}, NINE, False),
+        ({"$date": "2026-11-21T09:00:00Z"}, NINE, False),
+        ({"$date": {"$numberLong": str(int(NINE) * 1000)}}, NINE, False),
+        ({"date": "2026-11-21 09:00:00.000000", "timezone_type": 3, "timezone": "UTC"}, NINE,
+         False),
+    ],
+)  # fmt: skip
+def test_times(raw: Any, at: float, assumed: bool) -> None:
+    found = to_moment(raw)
+    assert isinstance(found, Moment)
+    assert found.at == pytest.approx(at, abs=1e-5)
+    assert found.zone_assumed is assumed
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["", " ", "0001-01-01T00:00:00Z", "9999-01-01T00:00:00.000Z", "9999-12-31T23:59:59Z",
+     "1970-01-01",
+     "1970-01-01T00:00:00Z", 0, "0", "0000-00-00", "0000-00-00 00:00:00", -62135596800, "never",
+     253402300799, {"$date": "0001-01-01T00:00:00Z"}],
+)  # fmt: skip
+def test_sentinels_mean_none(raw: Any) -> None:
+    assert to_moment(raw) is NONE
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [None, True, "120", 120, 12, "tomorrow", "3 minutes ago", "2026-13-45", "2026-11-21T99:00:00Z",
+     [], [1, 2],
+     [2026, 13, 1], {}, {"a": 1}, -5, 10**11, 10**14, 10**30, "9" * 40, "x" * 200, "12:30",
+     Decimal("1e50"),
+     "Mon, 99 Foo 2026 09:00:00 GMT"],
+)  # fmt: skip
+def test_no_times(raw: Any) -> None:
+    assert to_moment(raw) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "unit", "seconds"),
+    [(812, 0.001, 0.812), ("1.5s", 1, 1.5), ("PT1.5S", 1, 1.5), ("PT1H2M", 1, 3720),
+     ("6m0s", 1, 360),
+     ("30d", 1, 2592000), ("1mo", 1, 2592000), ("1m", 1, 60), ("00:01:30", 1, 90),
+     ("250ms", 1, 0.25),
+     (Decimal("2.1"), 1, 2.1), ("P1DT1H", 1, 90000), ("1h30m", 1, 5400)],
+)  # fmt: skip
+def test_durations(raw: Any, unit: float, seconds: float) -> None:
+    assert to_seconds(raw, unit) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "raw", [None, "", "soon", "P", -5, True, [], "5 parsecs", "1x2y", 1e30, "s"]
+)
+def test_no_durations(raw: Any) -> None:
+    assert to_seconds(raw) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [
+        ("pending", TaskState.PENDING), ("PENDING", TaskState.PENDING),
+        ("TaskStatus.PENDING", TaskState.PENDING),
+        ("awaiting_human_feedback", TaskState.PENDING), ("input-required", TaskState.PENDING),
+        ("TASK_STATE_INPUT_REQUIRED", TaskState.PENDING), ("In Review", TaskState.PENDING),
+        ("needs-approval", TaskState.PENDING), ("awaitingApproval", TaskState.PENDING),
+        ("waiting_for_manager_approval", TaskState.PENDING), ("requires_action", TaskState.PENDING),
+        ("plan_review", TaskState.PENDING), ("on hold", TaskState.PENDING),
+        ("interrupted", TaskState.PENDING),
+        ("approval_required", TaskState.PENDING), ("pending_user_confirmation", TaskState.PENDING),
+        ("queued", TaskState.QUEUED), ("todo", TaskState.QUEUED), ("backlog", TaskState.QUEUED),
+        ("InProgress", TaskState.RUNNING), ("working", TaskState.RUNNING),
+        ("in-progress", TaskState.RUNNING),
+        ("WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW", TaskState.RUNNING),
+        ("approved", TaskState.APPROVED), ("accepted", TaskState.APPROVED),
+        ("completed", TaskState.DONE), ("Success", TaskState.DONE),
+        ("TASK_STATE_COMPLETED", TaskState.DONE),
+        ("timed_out", TaskState.FAILED), ("WORKFLOW_EXECUTION_STATUS_TIMED_OUT", TaskState.FAILED),
+        ("canceled", TaskState.CANCELLED), ("cancelled", TaskState.CANCELLED),
+        ("TASK_STATE_CANCELLED", TaskState.CANCELLED),
+        ("rejected", TaskState.REJECTED), ("DENIED", TaskState.REJECTED),
+        ("frobnicating", TaskState.OTHER), ("unknown", TaskState.OTHER),
+        ("not_done", TaskState.OTHER),
+        ("undone", TaskState.OTHER), ("5", TaskState.OTHER), ("x" * 500, TaskState.OTHER),
+    ],
+)  # fmt: skip
+def test_task_words(word: str, state: TaskState) -> None:
+    assert task_state(word) is state
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [("active", AgentState.ACTIVE), ("Running", AgentState.ACTIVE),
+     ("AGENT_STATUS_ACTIVE", AgentState.ACTIVE),
+     ("idle", AgentState.IDLE), ("paused", AgentState.PAUSED), ("error", AgentState.ERROR),
+     ("pending_approval", AgentState.PENDING), ("terminated", AgentState.STOPPED),
+     ("killed", AgentState.STOPPED),
+     ("offline", AgentState.STOPPED), ("levitating", AgentState.OTHER),
+     ("inactive", AgentState.STOPPED)],
+)  # fmt: skip
+def test_agent_words(word: str, state: AgentState) -> None:
+    assert agent_state(word) is state
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [("CRITICAL", Severity.CRITICAL), ("warning", Severity.WARNING), ("warn", Severity.WARNING),
+     ("info", Severity.INFO), ("SEVERITY_ERROR", Severity.CRITICAL),
+     ("hard_stop", Severity.CRITICAL),
+     ("soft", Severity.WARNING), ("budget.exceeded", Severity.CRITICAL), ("DEFAULT", Severity.INFO),
+     ("plaid", Severity.UNKNOWN), ("budget_warning", Severity.WARNING)],
+)  # fmt: skip
+def test_severity_words(word: str, found: Severity) -> None:
+    assert severity(word) is found
+
+
+@pytest.mark.parametrize(
+    ("word", "still"),
+    [("open", True), ("Firing", True), ("resolved", False), ("DISMISSED", False),
+     ("acknowledged", False),
+     ("peculiar", None)],
+)  # fmt: skip
+def test_alert_words(word: str, still: bool | None) -> None:
+    assert alert_open(word) is still
+
+
+@pytest.mark.parametrize(
+    ("raw", "found"),
+    [("t1", "t1"), (7, "7"), (2**63 + 1, str(2**63 + 1)), (Decimal("5.0"), "5"),
+     ({"$oid": "ff"}, "ff"),
+     (" a b ", " a b "),
+     ("manual__2019-11-20T08:47:11.232757+00:00", "manual__2019-11-20T08:47:11.232757+00:00"),
+     ("", NONE), (True, None), ([], None), (Decimal("1.5"), None)],
+)  # fmt: skip
+def test_ids_are_exact(raw: Any, found: Any) -> None:
+    assert to_id(raw) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["ag_7f", "a1", "12", "018f3ad3-2ed7-7c4c-8000-0123456789ab", "ACT-1778", "agent_x"]
+)
+def test_what_looks_like_an_id(text: str) -> None:
+    assert looks_like_id(text)
+
+
+@pytest.mark.parametrize("text", ["Scout", "Ada Lovelace", "sales bot", "", "Quill!", "ops"])
+def test_what_looks_like_a_name(text: str) -> None:
+    assert not looks_like_id(text)
