@@ -25,6 +25,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Store
+from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.main import MainScreen
@@ -33,6 +34,9 @@ from agentco_tui.state_folder import made_state_folder, state_folder
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.text import plain
+
+NOTHING_REMEMBERED = Remembered()
+DEMO_PROFILE = "demo"
 
 
 class DashboardApp(App[None]):
@@ -53,15 +57,18 @@ class DashboardApp(App[None]):
         Binding("ctrl+c", "leave", "Quit", show=False, system=True),
     ]
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(
+        self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
+    ) -> None:
         super().__init__()
         self.session = session
         self.place = place
+        self._remembered = remembered
         self.main_screen: MainScreen | None = None
 
     def get_default_screen(self) -> Screen[None]:
         """The frame is the only screen; dialogs come over it."""
-        self.main_screen = MainScreen(self.session, self.place, SCREENS)
+        self.main_screen = MainScreen(self.session, self.place, SCREENS, self._remembered)
         return self.main_screen
 
     def on_mount(self) -> None:
@@ -137,12 +144,21 @@ def run_dashboard(settings: Settings) -> int:
         key_source=settings.key_source,
         attempts=1,
     )
-    session = make_session(settings, client, state_folder() / "journal.jsonl")
-    place: Place = settings.screen or "overview"  # type: ignore[assignment]
-    app = DashboardApp(session, place)
+    folder = state_folder()
+    session = make_session(settings, client, folder / "journal.jsonl")
+    memory = Memory(folder / "remembered.json")
+    # The embedded platform begins anew each time, and so does what is shown of it.
+    keeps = settings.profile != DEMO_PROFILE
+    remembered = memory.recall(settings.profile) if keeps else NOTHING_REMEMBERED
+    wanted = settings.screen or remembered.screen
+    app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)
     key = settings.key
 
     def redact(text: str) -> str:
         return text if key is None else text.replace(key.reveal(), "(key)")
 
-    return run_guarded(app, crash_folder=made_state_folder, redact=redact)
+    def keep() -> None:
+        if keeps and app.main_screen is not None:
+            memory.keep(settings.profile, app.main_screen.remembered())
+
+    return run_guarded(app, crash_folder=made_state_folder, redact=redact, on_end=keep)

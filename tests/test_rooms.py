@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "live": LEAVES | {"api"},
     "actions": LEAVES | {"api", "live"},
     "widgets": LEAVES,
-    "screens": LEAVES | {"api", "live", "actions", "widgets", "config", "whole_file"},
+    "screens": LEAVES | {"api", "live", "actions", "widgets", "config", "whole_file", "remembered"},
     "commands": LEAVES
     | {"api", "live", "actions", "config", "demo", "terminal", "whole_file", "arguments"},
     "config": LEAVES | {"api"},

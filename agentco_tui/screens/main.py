@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -17,6 +17,7 @@ from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, paces
 from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Change
+from agentco_tui.remembered import ListMemory, Remembered
 from agentco_tui.screens.frame_lines import (
     WRITES,
     footer_cells,
@@ -77,9 +78,14 @@ class MainScreen(Screen[None], Writes):
     """
 
     def __init__(
-        self, session: Session, place: Place, make: dict[Place, Callable[[Session], View]]
+        self,
+        session: Session,
+        place: Place,
+        make: Mapping[Place, Callable[[Session], View]],
+        remembered: Remembered,
     ) -> None:
         super().__init__()
+        self._remembered = remembered
         self.session = session
         self.place = place
         self._make = make
@@ -162,8 +168,11 @@ class MainScreen(Screen[None], Writes):
         """Show one of the six screens."""
         first_visit = place not in self.views
         if first_visit:
-            self.views[place] = self._make[place](self.session)
-            self.body.mount(self.views[place])
+            view = self._make[place](self.session)
+            if isinstance(view, TableView):
+                view.recall(self._remembered.lists.get(place, ListMemory()))
+            self.views[place] = view
+            self.body.mount(view)
         self.place = place
         for other, view in self.views.items():
             view.display = other == place
@@ -179,6 +188,13 @@ class MainScreen(Screen[None], Writes):
         view = self.view
         if isinstance(view, TableView):
             (view.detail if isinstance(view, ListView) and view.reading else view.table).focus()
+
+    def remembered(self) -> Remembered:
+        """How the dashboard is left: the screen, and the lists that were visited."""
+        lists = {
+            place: view.memory for place, view in self.views.items() if isinstance(view, TableView)
+        }
+        return Remembered(self.place, {**self._remembered.lists, **lists})
 
     def set_paces(self) -> None:
         """Poll what the screen shows at the refresh rate, what is always needed more slowly."""

@@ -6,6 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from textual.binding import BindingType
 
+from agentco_tui.remembered import LONGEST_FILTER, ListMemory
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.text import plain, safe
@@ -64,6 +65,20 @@ class TableView(View, Generic[T]):
             self.filter_text = text
         self.show_title()
         return error
+
+    def recall(self, memory: ListMemory) -> None:
+        """Sort and filter as the list was left; a column that is no more is passed over."""
+        sortable = {column.key for column in self.table.columns if column.sort_key is not None}
+        if memory.sort in sortable:
+            self.table.sort_by(memory.sort, memory.descending)
+        if memory.filter and self.table.set_filter(memory.filter) is None:
+            self.filter_text = memory.filter
+
+    @property
+    def memory(self) -> ListMemory:
+        """How the list stands, for the next start."""
+        key, descending = self.table.sort
+        return ListMemory(key, descending, self.filter_text[:LONGEST_FILTER])
 
     def filter_cells(self) -> list[Cell]:
         """The filter, for the title: a list that hides something always says so."""
