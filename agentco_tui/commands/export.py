@@ -13,7 +13,7 @@ from agentco_tui import format as figures
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.commands.asking import connected
-from agentco_tui.commands.output import Exit, OutputError, complain, say
+from agentco_tui.commands.output import Exit, OutputError, complain, write
 from agentco_tui.config import Settings
 from agentco_tui.text import safe
 from agentco_tui.whole_file import FileInTheWayError, Target, WholeFileError, whole_file
@@ -79,7 +79,7 @@ async def _pass_on(client: Client, file_format: str) -> None:
 async def _show(client: Client, file_format: str) -> None:
     async with client.export_activity(file_format) as chunks:
         async for line in lines_of(chunks):
-            say(safe(line, LONGEST_LINE))
+            write(f"{safe(line, LONGEST_LINE)}\n")
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
