@@ -191,7 +191,7 @@ class MainScreen(Screen[None], Writes):
 
     def remembered(self) -> Remembered:
         """How the dashboard is left: the screen, and the lists that were visited."""
-        lists = {
+        lists: dict[str, ListMemory] = {
             place: view.memory for place, view in self.views.items() if isinstance(view, TableView)
         }
         return Remembered(self.place, {**self._remembered.lists, **lists})
