@@ -158,10 +158,15 @@ class Client:
         to_date: date | None = None,
         limit: int | None = None,
     ) -> Listing[Activity]:
-        """GET /api/activity, with any combination of filters; dates go out as YYYY-MM-DD."""
+        """GET /api/activity, with any combination of filters; dates go out as YYYY-MM-DD.
+
+        No page is followed once `limit` entries came; a platform that sends more in one answer is
+        not cut short.
+        """
         return await self._listing(
             ACTIVITY,
             "/api/activity",
+            at_most=limit,
             company_id=company_id,
             agent_id=agent_id,
             **{"from": _day(from_date), "to": _day(to_date)},
@@ -237,9 +242,11 @@ class Client:
         """GET /api/budget/alerts."""
         return await self._listing(ALERTS, "/api/budget/alerts")
 
-    async def _listing(self, kind: Kind[R], path: str, **params: str | None) -> Listing[R]:
+    async def _listing(
+        self, kind: Kind[R], path: str, *, at_most: int | None = None, **params: str | None
+    ) -> Listing[R]:
         given = tuple((name, value) for name, value in params.items() if value is not None)
-        return await self._pager.listing(kind, path, given)
+        return await self._pager.listing(kind, path, given, at_most)
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier, "")

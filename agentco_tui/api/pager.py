@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from agentco_tui.api.bodies import Json
@@ -15,7 +15,7 @@ from agentco_tui.api.etags import if_none_match, usable_etag
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
 from agentco_tui.api.reading import body_digest, read_body
 from agentco_tui.api.records import Listing, Record
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
     from agentco_tui.api.incoming import Reply
@@ -34,6 +34,8 @@ class _Leaf(Generic[R]):
     """One page as it came."""
 
     request: PageRequest
+    before: int
+    """How many records the pages before it held."""
     digest: bytes
     """Hash of the body."""
     steering: tuple[str, ...]
@@ -78,20 +80,27 @@ class Pager:
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
 
     async def listing(
-        self, kind: Kind[R], path: str, params: tuple[tuple[str, str], ...]
+        self,
+        kind: Kind[R],
+        path: str,
+        params: tuple[tuple[str, str], ...],
+        at_most: int | None = None,
     ) -> Listing[R]:
         """All pages of one list in one listing.
 
-        Where nothing has changed since the last time it is the very same object, and nothing was
-        decoded. Raises ApiError; if any page cannot be had, the listing cannot be either.
+        With `at_most`, the person's own limit, no further page is asked for once so many records
+        are there: many platforms take a limit for the length of a page. Where nothing has changed
+        since the last time it is the very same object, and nothing was decoded. Raises ApiError;
+        if any page cannot be had, the listing cannot be either.
         """
         key = (kind.name, path, params)
         last: _Last[R] | None = self._last.get(key)
         leaves: list[_Leaf[R]] = []
         seen: set[PageRequest] = set()
         ids: set[str] = set()
+        held = 0
         request = PageRequest(path, params, str(self._transport.base))
-        ends = time.monotonic() + self._caps.seconds
+        ends = monotonic() + self._caps.seconds
         etag: str | None = None
         listing: Listing[R] | None = None
         while True:
@@ -103,17 +112,21 @@ class Pager:
             if reply.status == 304 and last is not None:
                 self._last.move_to_end(key)
                 return last.listing
-            before = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
-            leaf = await self._leaf(kind, reply, request, before)
+            known = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
+            leaf = await self._leaf(kind, reply, request, held, known)
             etag = None if leaves else usable_etag(reply.headers)
             leaves.append(leaf)
-            known = len(ids)
+            held += len(leaf.page.records) + leaf.page.unread
+            old = len(ids)
             ids.update(record.id for record in leaf.page.records)
-            turning = len(leaves) > 1 and len(ids) == known
-            if leaf.following is None or leaf.following in seen or turning:
-                stuck, capped = leaf.following is not None, False
+            nothing_new = len(leaves) > 1 and len(ids) == old
+            if leaf.following is None or leaf.following in seen or nothing_new:
+                # A page that was asked for and repeats the others: we asked in vain for the rest.
+                repeats = nothing_new and bool(leaf.page.records)
+                stuck, capped = leaf.following is not None or repeats, False
                 break
-            if self._is_full(leaves, len(ids)) or time.monotonic() > ends:
+            enough = at_most is not None and held >= at_most
+            if enough or self._is_full(leaves, len(ids)) or monotonic() > ends:
                 stuck, capped = False, True
                 break
             request = leaf.following
@@ -129,24 +142,31 @@ class Pager:
         return listing
 
     async def _leaf(
-        self, kind: Kind[R], reply: Reply, request: PageRequest, before: _Leaf[R] | None
+        self,
+        kind: Kind[R],
+        reply: Reply,
+        request: PageRequest,
+        before: int,
+        known: _Leaf[R] | None,
     ) -> _Leaf[R]:
         digest = await body_digest(reply.body)
-        steering = tuple(reply.headers.get(name, "") for name in _PAGING_HEADERS)
-        if before is not None and (before.digest, before.steering, before.request) == (
+        headers: Mapping[str, str] = reply.headers
+        steering = tuple(headers.get(name, "") for name in _PAGING_HEADERS)
+        if known is not None and (known.request, known.before, known.digest, known.steering) == (
+            request,
+            before,
             digest,
             steering,
-            request,
         ):
-            return before
-        headers: Mapping[str, str] = reply.headers
+            return known
 
         def read(body: Json) -> _Leaf[R]:
             page = decode_page(kind, body)
-            held = len(page.records) + page.unread
-            following = next_page(body, headers, request, held)
-            more = following is None and more_suspected(body, held, request)
-            return _Leaf(request, digest, steering, page, following, more, len(reply.body))
+            here = len(page.records) + page.unread
+            following = next_page(body, headers, request, here)
+            more = following is None and more_suspected(body, before + here, request)
+            size = len(reply.body)
+            return _Leaf(request, before, digest, steering, page, following, more, size)
 
         asked = self._transport.asked("GET", request.path)
         return await read_body(reply.body, asked, reply.status, read)
@@ -175,7 +195,7 @@ class Pager:
             capped=capped,
             more=stuck or leaves[-1].more,
             total=totals[-1] if totals else None,
-            shape=_shape(leaves),
+            shape=pages[0].shape,
             pages=len(leaves),
             digest=digests[0] if len(digests) == 1 else blake2b(b"".join(digests)).digest()[:16],
         )
@@ -191,12 +211,3 @@ def _reasons(pages: list[Page[R]]) -> tuple[SafeText, ...]:
     for page in pages:
         told += page.unread_reasons
     return tuple(dict.fromkeys(told))[:_MOST_REASONS]
-
-
-def _shape(leaves: list[_Leaf[R]]) -> str:
-    """The envelope, and by what the pages followed each other: "tasks[] + cursor"."""
-    shape = leaves[0].page.shape
-    if len(leaves) == 1:
-        return shape
-    turned = [pair[0] for pair in leaves[1].request.params if pair not in leaves[0].request.params]
-    return f"{shape} + {safe(' '.join(turned), 60)}"

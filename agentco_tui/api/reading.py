@@ -88,7 +88,7 @@ def not_the_export(
     if "html" in kind or looks_like_html(first):
         return answered.web_page(asked, status)
     begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if wanted == "json" or not (kind.endswith("json") or begins in (b"{", b"[")):
+    if not begins or wanted == "json" or not (kind.endswith("json") or begins in (b"{", b"[")):
         return None
     try:
         found = parse_json(first)

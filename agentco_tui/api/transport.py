@@ -12,7 +12,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -344,13 +344,14 @@ class Transport:
         self, pieces: AsyncGenerator[bytes], asked: Asked, wire: Wire
     ) -> AsyncGenerator[bytes]:
         """The pieces, with what goes wrong between them told as ApiError."""
-        while True:
-            piece = await self._guarded(anext(pieces, None), asked, wire, None)
-            if isinstance(piece, ApiError):
-                raise piece
-            if piece is None:
-                return
-            yield piece
+        async with aclosing(pieces):
+            while True:
+                piece = await self._guarded(anext(pieces, None), asked, wire, None)
+                if isinstance(piece, ApiError):
+                    raise piece
+                if piece is None:
+                    return
+                yield piece
 
 
 def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:

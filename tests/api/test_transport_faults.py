@@ -261,15 +261,16 @@ async def test_a_bomb_neither_fills_the_memory_nor_stops_the_loop() -> None:
     assert turns > 20
 
 
-async def test_connection_refused() -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_connection_refused(host: str) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        async with transport(f"http://127.0.0.1:{port}") as wire:
+        async with transport(f"http://{host}:{port}") as wire:
             error = await failure(wire.request("GET", "/api/tasks"))
             written = await failure(wire.request("POST", "/api/tasks/t/approve"))
     assert type(error) is errors.Refused
-    assert f"127.0.0.1:{port}" in error.sentence
+    assert f"{host}:{port}" in error.sentence
     assert written.sent is Sent.NO
     assert "may have been applied" not in written.sentence
 

@@ -1,0 +1,313 @@
+"""Pages followed to their end or to a cap that is told; what is unchanged is not read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import count
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from agentco_tui.api import errors, pager
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.decode import decode_page
+from agentco_tui.api.limits import Limits
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.shapes import ALL
+from tests.api.canary import CANARY, failure
+from tests.api.wire_server import Answer, Exchange, WireServer, answering, http
+
+Query = dict[str, str]
+
+
+def client_of(server: WireServer, page_cap: int = 200, record_cap: int = 200_000) -> Client:
+    base = BaseUrl.parse(server.base)
+    key = ApiKey(CANARY)
+    return open_client(base, key, attempts=1, page_cap=page_cap, record_cap=record_cap)
+
+
+def tasks(first: int, last: int) -> list[dict[str, str]]:
+    return [{"id": f"t{number}", "title": f"Task {number}"} for number in range(first, last)]
+
+
+def saying(answer: Callable[[Query], object]) -> Answer:
+    """A server's answer as a function of the query it was asked with."""
+
+    async def send(exchange: Exchange) -> None:
+        target = exchange.server.heads[-1].split(" ")[1]
+        query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
+        await exchange.send(http(json.dumps(answer(query)).encode()))
+
+    return send
+
+
+def ids(listing: object) -> list[str]:
+    return [record.id for record in listing.records]  # type: ignore[attr-defined]
+
+
+async def test_cursors_are_followed_and_carried_as_they_came() -> None:
+    cursor = "eyJ+/=&?#%20"
+
+    def answer(query: Query) -> object:
+        if query.get("cursor") == cursor:
+            return {"tasks": tasks(2, 4), "nextCursor": None}
+        return {"tasks": tasks(0, 2), "nextCursor": cursor}
+
+    async with answering(saying(answer), keep=True) as server, client_of(server) as client:
+        listing = await client.tasks(status="pending")
+    assert ids(listing) == ["t0", "t1", "t2", "t3"]
+    assert (listing.pages, listing.capped, listing.more) == (2, False, False)
+    assert "tasks" in listing.shape
+    assert server.heads[1].startswith("GET /api/tasks?status=pending&cursor=eyJ%2B%2F%3D%26%3F")
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "pages", "more"),
+    [
+        (lambda q: {"tasks": tasks(0, 2), "next_cursor": "same"}, 2, True),
+        (lambda q: {"tasks": tasks(0, 2), "next_cursor": f"{q.get('cursor', '')}x"}, 2, True),
+        (
+            lambda q: {
+                "tasks": tasks(0, 2) if "cursor" not in q else tasks(2, 4),
+                "next_cursor": {"": "a", "a": "b", "b": "a"}[q.get("cursor", "")],
+            },
+            3,
+            True,
+        ),
+        (lambda q: {"tasks": [], "next_cursor": ""}, 1, False),
+    ],
+    ids=["same-cursor", "same-records", "cursor-in-a-ring", "empty-cursor"],
+)
+async def test_pages_that_lead_nowhere_end(
+    answer: Callable[[Query], object], pages: int, more: bool
+) -> None:
+    async with answering(saying(answer)) as server, client_of(server) as client:
+        listing = await client.tasks()
+    assert listing.pages == len(server.requests) == pages
+    assert listing.more is more
+    assert not listing.capped
+    assert len(set(ids(listing))) == len(ids(listing))
+
+
+def endless(query: Query) -> object:
+    start = int(query.get("cursor", "0"))
+    return {"tasks": tasks(start, start + 10), "next_cursor": str(start + 10)}
+
+
+async def test_an_endless_list_ends_at_the_caps_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with answering(saying(endless), keep=True) as server:
+        async with client_of(server, page_cap=7) as client:
+            by_pages = await client.tasks()
+        async with client_of(server, record_cap=25) as client:
+            by_records = await client.tasks()
+        base = BaseUrl.parse(server.base)
+        small = Limits(body=1500)
+        async with open_client(base, ApiKey(CANARY), limits=small) as client:
+            by_bytes = await client.tasks()
+        clock = count(step=25)
+        monkeypatch.setattr(pager, "monotonic", lambda: float(next(clock)))
+        async with client_of(server) as client:
+            by_time = await client.tasks()
+    assert (by_pages.capped, by_pages.pages, len(by_pages.records)) == (True, 7, 70)
+    assert (by_records.capped, by_records.pages, len(by_records.records)) == (True, 3, 25)
+    assert by_bytes.capped
+    assert 1 < by_bytes.pages < 5
+    assert (by_time.capped, by_time.pages) == (True, 3)
+
+
+async def test_no_page_is_followed_past_the_limit_that_was_asked_for() -> None:
+    def answer(query: Query) -> object:
+        start = int(query.get("cursor", "0"))
+        entries = [{"id": f"e{start + place}", "message": "x"} for place in range(10)]
+        return {"entries": entries, "next_cursor": str(start + 10)}
+
+    async with answering(saying(answer), keep=True) as server, client_of(server) as client:
+        listing = await client.activity(limit=25)
+        whole = await client.activity(limit=10)
+    assert (len(listing.records), listing.pages, listing.capped) == (30, 3, True)
+    assert (len(whole.records), whole.pages, whole.capped) == (10, 1, True)
+
+
+async def test_a_total_counts_what_all_pages_held() -> None:
+    def answer(query: Query) -> object:
+        if "cursor" in query:
+            return {"tasks": tasks(2, 4), "total": 4, "next_cursor": None}
+        return {"tasks": tasks(0, 2), "total": 4, "next_cursor": "a"}
+
+    async with answering(saying(answer)) as server, client_of(server) as client:
+        listing = await client.tasks()
+    assert (len(listing.records), listing.total, listing.more) == (4, 4, False)
+
+
+async def test_a_page_that_fails_fails_the_list() -> None:
+    first = http(json.dumps({"tasks": tasks(0, 2), "next_cursor": "a"}).encode())
+    async with answering(first, http(b"", 500)) as server, client_of(server) as client:
+        error = await failure(client.tasks())
+    assert isinstance(error, errors.PlatformFailed)
+
+
+async def test_a_next_link_is_followed_within_the_origin_only() -> None:
+    async with answering(http(b"[]")) as other:
+
+        def answer(query: Query) -> object:
+            link = f"{other.base}/api/tasks?page=2"
+            return {"count": 4, "next": link, "previous": None, "results": tasks(0, 2)}
+
+        async with answering(saying(answer)) as server, client_of(server) as client:
+            listing = await client.tasks()
+    assert other.connections == 0
+    assert len(server.requests) <= 2
+    assert listing.more
+
+    async def linked(exchange: Exchange) -> None:
+        last = "page=2" in exchange.server.heads[-1]
+        link = f'<{exchange.server.base}/api/tasks?page=2>; rel="next"'
+        body = json.dumps(tasks(2, 4) if last else tasks(0, 2)).encode()
+        await exchange.send(http(body, headers={} if last else {"Link": link}))
+
+    async with answering(linked) as server, client_of(server) as client:
+        listing = await client.tasks()
+    assert ids(listing) == ["t0", "t1", "t2", "t3"]
+    assert not listing.more
+
+
+async def test_of_a_record_on_two_pages_the_later_counts_once() -> None:
+    def answer(query: Query) -> object:
+        if "cursor" in query:
+            return {"tasks": [{"id": "t1", "title": "Newer"}, *tasks(2, 3)]}
+        return {"tasks": tasks(0, 2), "next_cursor": "a"}
+
+    async with answering(saying(answer)) as server, client_of(server) as client:
+        listing = await client.tasks()
+    assert [(task.id, task.title) for task in listing.records] == [
+        ("t0", "Task 0"),
+        ("t1", "Newer"),
+        ("t2", "Task 2"),
+    ]
+
+
+async def test_an_unchanged_list_is_the_same_object_and_is_not_decoded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decoded: list[object] = []
+    real = decode_page
+
+    def spy(kind: object, body: object) -> object:
+        decoded.append(body)
+        return real(kind, body)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pager, "decode_page", spy)
+    version = 0
+
+    def answer(query: Query) -> object:
+        if "cursor" in query:
+            return {"tasks": [{"id": "t9", "title": f"Version {version}"}]}
+        return {"tasks": tasks(0, 2), "next_cursor": "a"}
+
+    async with answering(saying(answer), keep=True) as server, client_of(server) as client:
+        first = await client.tasks()
+        assert await client.tasks() is first
+        assert len(decoded) == 2
+        other = await client.tasks(status="pending")
+        assert other is not first
+        assert other.digest == first.digest
+        assert len(decoded) == 4
+        assert await client.tasks() is first
+        version = 1
+        changed = await client.tasks()
+        assert changed is not first
+        assert changed.digest != first.digest
+        assert changed.records[0] is first.records[0]
+        assert len(decoded) == 5
+
+
+async def test_the_memory_of_lists_is_bounded() -> None:
+    async with answering(http(b"[]"), keep=True) as server, client_of(server) as client:
+        for number in range(100):
+            await client.tasks(company_id=f"c{number}")
+        assert len(client._pager._last) < 30
+
+
+async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
+    body = json.dumps({"tasks": tasks(0, 2)}).encode()
+    tagged = http(body, headers={"ETag": 'W/"v1"'})
+    hostile = http(body, headers={"ETag": 'v1" , "x'})
+    answers = (tagged, http(b"", 304), hostile, hostile)
+    async with answering(*answers, keep=True) as server, client_of(server) as client:
+        first = await client.tasks()
+        assert await client.tasks() is first
+        assert await client.tasks() is first
+        assert await client.tasks() is first
+    sent = [b'If-None-Match: W/"v1"' in request for request in server.requests]
+    assert sent == [False, True, True, False]
+
+
+async def test_the_overview_too_is_the_same_object_while_its_answer_is() -> None:
+    one, two = http(b'{"limit": 10, "spent": 1}'), http(b'{"limit": 10, "spent": 2}')
+    tagged = http(b'{"limit": 10, "spent": 2}', headers={"ETag": '"e"'})
+    answers = (one, one, two, tagged, http(b"", 304))
+    async with answering(*answers, keep=True) as server, client_of(server) as client:
+        first, second, third, fourth, fifth = [await client.budget() for _ in range(5)]
+    assert first is second
+    assert first != third
+    assert third is fourth is fifth
+
+
+async def test_the_embedded_platforms_etags_work_with_it() -> None:
+    with EmbeddedPlatform(seed=7, speed=0.0, etag=True) as platform:
+        base = BaseUrl.parse(platform.base_url)
+        async with open_client(base, ApiKey(platform.full_key)) as client:
+            first = await client.companies()
+            assert await client.companies() is first
+        assert [seen.status for seen in platform.requests.matching()] == [200, 304]
+
+
+async def test_a_large_list_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    threads: set[threading.Thread] = set()
+    real = decode_page
+
+    def spy(kind: object, body: object) -> object:
+        threads.add(threading.current_thread())
+        return real(kind, body)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pager, "decode_page", spy)
+    small = json.dumps(tasks(0, 10)).encode()
+    large = json.dumps(tasks(0, 10_000)).encode()
+    async with answering(http(small), http(large)) as server, client_of(server) as client:
+        await client.tasks()
+        assert threads == {threading.main_thread()}
+        threads.clear()
+        assert len((await client.tasks()).records) == 10_000
+        assert threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize("shape", sorted(ALL))
+async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape: str) -> None:
+    with EmbeddedPlatform(seed=7, speed=0.0, shape=shape) as platform:
+        agents = {agent.id: agent.company.id for agent in platform.world.agents()}
+        base = BaseUrl.parse(platform.base_url)
+        async with open_client(base, ApiKey(platform.full_key)) as client:
+            companies, tasks = await client.companies(), await client.tasks()
+            told = await client.agents()
+            assert set(ids(companies)) == set(agents.values())
+            assert set(ids(told)) == set(agents)
+            assert set(ids(tasks)) == {task.id for task in platform.world.tasks()}
+            for listing in (companies, told, tasks):
+                assert (listing.capped, listing.more) == (False, False)
+                # One of the shapes has broken records among the good ones.
+                assert listing.unread == 0 or shape == "mixed"
+            assert (await client.budget()).whole
+            assert (await client.agent_budgets()).records
+            assert (await client.company_budgets()).records
+            assert 0 < len((await client.activity(limit=30)).records) < 60
+            await client.budget_alerts()
+            await client.task_trace(ids(tasks)[0])
+            assert (await client.company(ids(companies)[0])).id == ids(companies)[0]
+            assert (await client.agent(ids(told)[0])).id == ids(told)[0]
