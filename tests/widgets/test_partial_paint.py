@@ -97,7 +97,7 @@ def chops(draw: st.DrawFn) -> ChopsUpdate:
     return ChopsUpdate(lines, spans, ends)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(old=st.lists(strips(), min_size=HEIGHT, max_size=HEIGHT), update=chops())
 def test_a_partial_update_changes_just_its_spans(old: list[Strip], update: ChopsUpdate) -> None:
     before = LayoutUpdate([[strip] for strip in old], Region(0, 0, WIDTH, HEIGHT))

@@ -70,9 +70,13 @@ def nearest(before: list[str], cursor: str, shown: list[str]) -> str | None:
 
 
 @settings(max_examples=200)
-@given(st.lists(CHANGES, max_size=30))
-def test_the_cursor_stays_with_its_record(changes: list[tuple[Any, ...]]) -> None:
+@given(st.lists(JOB, min_size=5, max_size=len(IDS)), st.integers(0, 9), st.lists(CHANGES))
+def test_the_cursor_stays_with_its_record(
+    first: list[Job], place: int, changes: list[tuple[Any, ...]]
+) -> None:
     table: RecordTable[Job] = RecordTable(columns(Clock()), can_mark=True, sort=("age", False))
+    do(table, ("load", dict(zip(IDS, first, strict=False))))
+    do(table, ("move", place))
     for change in changes:
         before, cursor = list(table.shown_ids), table.cursor_id
         do(table, change)

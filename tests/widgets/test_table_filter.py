@@ -253,9 +253,21 @@ def test_a_filter_that_narrows_another_lets_nothing_new_through(
                 assert passes(before.text, Task(title))
 
 
-def test_typing_on_narrows_and_deleting_does_not() -> None:
-    short, long = parse("re", COLUMNS), parse("ref 214", COLUMNS)
-    assert isinstance(short, Filter)
-    assert isinstance(long, Filter)
-    assert long.narrows(short)
-    assert not short.narrows(long)
+@pytest.mark.parametrize(
+    ("after", "before", "narrows"),
+    [
+        ("ref 214", "re", True),
+        ("re trust<5", "re", True),
+        ("re", "ref 214", False),
+        ("re", "ref", False),
+        ("ref", "!re", False),
+        ("!ref", "!re", False),
+        ("!ref", "re", False),
+        ("trust<6", "trust<5", False),
+    ],
+)
+def test_what_narrows_what(after: str, before: str, narrows: bool) -> None:
+    new, old = parse(after, COLUMNS), parse(before, COLUMNS)
+    assert isinstance(new, Filter)
+    assert isinstance(old, Filter)
+    assert new.narrows(old) is narrows
