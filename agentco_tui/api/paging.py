@@ -29,11 +29,13 @@ class PageRequest(msgspec.Struct, frozen=True):
     params: tuple[tuple[str, str], ...] = ()
     origin: str = ""
     """Scheme, host and port of the platform, with the base URL's path if it has one."""
+    counts_from_zero: bool = False
+    """True once an answer showed that its first page is page 0."""
 
     def having(self, **changes: str) -> PageRequest:
         """The same request with these parameters set."""
         kept = tuple(pair for pair in self.params if pair[0] not in changes)
-        return PageRequest(self.path, (*kept, *changes.items()), self.origin)
+        return msgspec.structs.replace(self, params=(*kept, *changes.items()))
 
     def get(self, *names: str) -> str | None:
         """The first of these parameters that is set."""
@@ -44,10 +46,6 @@ class PageRequest(msgspec.Struct, frozen=True):
         return None
 
 
-class _Meta(dict[str, Json]):
-    """The fields around the list that are about pages, folded; the innermost wins last."""
-
-
 _HOLDERS: Final = (
     "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
     "pageinfo", "resultinfo", "pageable", "page", "metadata", "responsemetadata", "cursor",
@@ -56,7 +54,7 @@ _HOLDERS: Final = (
 _MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
 _CURSORS: Final[tuple[tuple[str, str], ...]] = (
     ("nextcursor", "cursor"),
-    ("nextpagetoken", "pageToken"),
+    ("nextpagetoken", "nextPageToken"),
     ("nexttoken", "NextToken"),
     ("nextmarker", "marker"),
     ("continuationtoken", "continuationToken"),
@@ -69,8 +67,10 @@ _CURSORS: Final[tuple[tuple[str, str], ...]] = (
     ("aftercursor", "after"),
 )
 _LAST_IDS: Final = ("lastid",)
-_LINK_HEADER: Final = re.compile(r'<([^<>]*)>\s*((?:;[^,<]*(?:"[^"]*")?)*)')
-_REL_NEXT: Final = re.compile(r';\s*rel\s*=\s*"?(?:[^"]*\s)?next(?:\s[^"]*)?"?\s*(?:;|$)', re.I)
+_LINK_HEADER: Final = re.compile(
+    r'<([^<>]*)>\s*((?:;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^",;\s]*))?\s*)*)', re.ASCII
+)
+_REL: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))', re.IGNORECASE)
 
 
 def next_page(
@@ -99,7 +99,10 @@ def next_page(
         return by_header
     if page_len == 0:
         return None
-    return _from_numbers(meta, request, page_len, more)
+    by_number = _from_numbers(meta, request, page_len, more)
+    if by_number is None and more is True and not _ABOUT_NUMBERS.intersection(meta):
+        return _from_last_item(body, request)
+    return by_number
 
 
 def more_suspected(body: Json, page_len: int, request: PageRequest) -> bool:
@@ -114,7 +117,8 @@ def more_suspected(body: Json, page_len: int, request: PageRequest) -> bool:
     if type(body) is not dict:
         return False
     meta = _meta(body)
-    if _says_more(meta) is True:
+    more = _says_more(meta)
+    if more is True or (more is None and meta.get("next") not in (None, "", False, {})):
         return True
     seen = page_len + (to_count(request.get("offset")) or 0)
     total = _total(meta)
@@ -133,7 +137,9 @@ def _meta(body: Mapping[str, Json]) -> dict[str, Json]:
         holder, depth = todo.pop(0)
         for key, value in list(holder.items())[:200]:
             name = fold(key)
-            if type(value) is dict:
+            if name == "links" and type(value) is list:
+                found.setdefault("next", _next_of(value))
+            elif type(value) is dict:
                 if name == "next":
                     found.setdefault("next", value)
                 elif depth < 3 and (name in _HOLDERS or _is_connection(value)):
@@ -141,6 +147,14 @@ def _meta(body: Mapping[str, Json]) -> dict[str, Json]:
             elif type(value) is not list and (name not in found or found[name] is None):
                 found[name] = value
     return found
+
+
+def _next_of(links: list[Json]) -> Json:
+    """The link in `[{"rel": "next", "href": …}]`, if there is one."""
+    for link in links[:50]:
+        if type(link) is dict and "next" in str(link.get("rel", "")).lower().split():
+            return link
+    return None
 
 
 def _is_connection(value: Mapping[str, Json]) -> bool:
@@ -188,6 +202,9 @@ def _from_cursor(
             continue
         if _is_address(token):
             return _to_address(token, request)
+        if param == "nextPageToken" and request.get(param) != token:
+            # Temporal takes it back under its own name, Google's others as pageToken
+            return request.having(nextPageToken=token, pageToken=token)
         return _with(request, param, token)
     following_page = meta.get("nextpage")
     token = _token(following_page)
@@ -206,6 +223,22 @@ def _from_cursor(
         for name, param in (("marker", "marker"), ("cursor", "cursor"), ("after", "after")):
             token = _token(meta.get(name))
             if token is not None and request.get(param) != token:
+                return _with(request, param, token)
+    return None
+
+
+_ABOUT_NUMBERS: Final = frozenset(("page", "currentpage", "offset", "skip", "number", "pages"))
+
+
+def _from_last_item(body: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
+    """After the last item's id, where the answer says only that there is more (SHAPES A10)."""
+    for holder in (body, body.get("data"), body.get("result")):
+        if type(holder) is not dict:
+            continue
+        for value in list(holder.values())[:100]:
+            if type(value) is list and value and type(value[-1]) is dict:
+                token = _token(value[-1].get("id"))
+                param = "starting_after" if body.get("object") == "list" else "after"
                 return _with(request, param, token)
     return None
 
@@ -237,9 +270,8 @@ def _is_address(text: str) -> bool:
 def _to_address(address: str, request: PageRequest) -> PageRequest | None:
     """The request that a link names, if it stays with this origin and this very path.
 
-    Scheme, host and port must be the platform's, else the key would leave it; a link that names
-    another host (an inner one, seen behind proxies) is followed by its query only if its path
-    is the same: the request itself always goes to the configured origin.
+    Scheme, host and port must be the platform's, else the key would leave it (SHAPES A17: behind
+    a proxy such links name inner hosts); `more_suspected` tells that one was not followed.
     """
     base = f"{request.origin.rstrip('/')}{request.path}"
     try:
@@ -257,7 +289,7 @@ def _to_address(address: str, request: PageRequest) -> PageRequest | None:
     if not named:
         return None
     params = dict(request.params) | dict(named)
-    made = PageRequest(request.path, tuple(params.items()), request.origin)
+    made = msgspec.structs.replace(request, params=tuple(params.items()))
     return None if made == request else made
 
 
@@ -265,7 +297,7 @@ def _from_headers(headers: Mapping[str, str], request: PageRequest) -> PageReque
     link = headers.get("link")
     if link and len(link) <= 4 * _MAX_TOKEN:
         for match in _LINK_HEADER.finditer(link):
-            if _REL_NEXT.search(match[2]):
+            if any("next" in (rel[1] or rel[2]).lower().split() for rel in _REL.finditer(match[2])):
                 return _to_address(match[1], request)
     page = headers.get("x-next-page", "").strip()
     if page.isdigit() and len(page) < 12:
@@ -292,18 +324,22 @@ def _from_numbers(
     )  # fmt: skip
     if page is None and zero_based is not None and ("last" in meta or "totalelements" in meta):
         # Spring counts from 0 in its answers
-        ends = pages is not None and zero_based + 1 >= pages
-        return None if ends else _with(request, "page", str(zero_based + 1))
+        if pages is not None and zero_based + 1 >= pages:
+            return None
+        # some take requests counted from 1 all the same (spring-data-commons 3433)
+        counts_from_one = to_count(request.get("page")) == zero_based + 1
+        return _with(request, "page", str(zero_based + 1 + counts_from_one))
     if page is None and "pagenumber" in meta:
         page = zero_based
     if page is not None:
-        first = 0 if _counts_from_zero(page, request) else 1
+        first = 0 if page == 0 or request.counts_from_zero else 1
         if pages is not None:
             goes_on = page + (1 - first) < pages
         elif total is not None:
             goes_on = (page - first + 1) * (size or page_len) < total
         else:
             goes_on = more is True
+        request = msgspec.structs.replace(request, counts_from_zero=first == 0)
         return _with(request, "page", str(page + 1)) if goes_on else None
     if offset is not None or ("limit" in meta and total is not None):
         seen = (offset or 0) + page_len
@@ -312,11 +348,3 @@ def _from_numbers(
             name = "skip" if "skip" in meta and "offset" not in meta else "offset"
             return _with(request, name, str(seen))
     return None
-
-
-def _counts_from_zero(page: int, request: PageRequest) -> bool:
-    """True if the first page is 0: told by the first answer, which no page was asked for."""
-    asked = to_count(request.get("page"))
-    if page == 0:
-        return True
-    return asked is not None and asked == page and request.get("first_page") == "0"

@@ -78,7 +78,8 @@ def shown(raw: Json) -> SafeText | None:
         if all(parts):
             return safe_block("\n".join(str(part) for part in parts))
     if type(raw) is dict:
-        inner = _inner(raw, _BLOCK, block)
+        parts_of_it = {key: value for key, value in raw.items() if key != "type"}
+        inner = _inner(parts_of_it, _BLOCK, block)
         if type(inner) is str:
             return SafeText(inner)
     return safe_block(compact(raw, 4_000))

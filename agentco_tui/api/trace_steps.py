@@ -104,11 +104,6 @@ def _dotted(raw: Json) -> Any:
     return parts[-2].partition("Z")[2] or NONE if len(parts) > 1 else NONE
 
 
-def _parent(raw: Json) -> Any:
-    found = to_id(raw)
-    return NONE if type(found) is str and set(found) <= {"0"} else found
-
-
 def _code(raw: Json) -> Any:
     """OpenTelemetry's status: 2 or STATUS_CODE_ERROR is a failure, 1 is fine, 0 is unset."""
     if type(raw) is dict:
@@ -117,6 +112,9 @@ def _code(raw: Json) -> Any:
             return None
         found = _code(code)
         return Partial(found) if len(raw) > 1 and found is not NONE else found
+    if type(raw) is str and raw.upper().startswith("STATUS_CODE_"):
+        name = raw.upper().removeprefix("STATUS_CODE_")
+        return NONE if name == "UNSET" else safe(name.lower(), 60)
     if type(raw) is int and raw in (0, 1, 2):
         return NONE if raw == 0 else safe("ok" if raw == 1 else "error")
     return None
@@ -181,7 +179,7 @@ STEP: Final = Spec(
             "parent",
             """parent_id parent_span_id parent_observation_id parent_run_id parent_step_id parent
             parent_task_id parent_event_id parent_node_id""",
-            _parent,
+            to_id,
         ),
         Meaning("references", "references", _references),
         Meaning("dotted", "dotted_order", _dotted),

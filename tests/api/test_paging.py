@@ -1,0 +1,303 @@
+"""How the next page is asked for (SHAPES A, E), and when it is not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.api import bodies
+from agentco_tui.api.paging import PageRequest, more_suspected, next_page
+
+ORIGIN = "https://platform.example"
+FIRST = PageRequest("/api/tasks", (("status", "pending"),), ORIGIN)
+ROWS = [{"id": "t1"}, {"id": "t2"}]
+
+
+def following(
+    body: Any, headers: dict[str, str] | None = None, request: PageRequest = FIRST, count: int = 2
+) -> dict[str, str] | None:
+    parsed = bodies.parse_json(json.dumps(body).encode())
+    found = next_page(parsed, headers or {}, request, count)
+    if found is None:
+        return None
+    assert found.path == request.path
+    params = dict(found.params)
+    assert params.pop("status") == "pending"
+    return params
+
+
+@pytest.mark.parametrize(
+    ("body", "params"),
+    [
+        ({"data": ROWS, "nextCursor": "eyJ+/="}, {"cursor": "eyJ+/="}),
+        ({"data": ROWS, "next_cursor": "c2"}, {"cursor": "c2"}),
+        ({"data": ROWS, "meta": {"next_cursor": "c2"}}, {"cursor": "c2"}),
+        ({"data": ROWS, "response_metadata": {"next_cursor": "c2"}}, {"cursor": "c2"}),
+        ({"data": ROWS, "pagination": {"nextCursor": "c2", "hasMore": True}}, {"cursor": "c2"}),
+        (
+            {"executions": ROWS, "nextPageToken": "a+b/c="},
+            {"nextPageToken": "a+b/c=", "pageToken": "a+b/c="},
+        ),
+        ({"Tasks": ROWS, "NextToken": "x"}, {"NextToken": "x"}),
+        (
+            {"data": ROWS, "meta": {"page": 1, "limit": 2, "totalItems": 5, "totalPages": 3}},
+            {"page": "2"},
+        ),
+        ({"data": ROWS, "meta": {"current_page": 1, "last_page": 2, "per_page": 2}}, {"page": "2"}),
+        ({"items": ROWS, "total": 5, "page": 1, "size": 2, "pages": 3}, {"page": "2"}),
+        ({"items": ROWS, "total": 5, "page": 0, "size": 2}, {"page": "1"}),
+        (
+            {
+                "content": ROWS,
+                "totalPages": 3,
+                "totalElements": 5,
+                "number": 0,
+                "size": 2,
+                "last": False,
+            },
+            {"page": "1"},
+        ),
+        ({"tasks": ROWS, "total": 5, "offset": 0, "limit": 2}, {"offset": "2"}),
+        ({"tasks": ROWS, "total": 5, "offset": 0, "limit": None}, {"offset": "2"}),
+        ({"tasks": ROWS, "total": 5, "limit": 2}, {"offset": "2"}),
+        ({"tasks": ROWS, "total": 5, "skip": 0}, {"skip": "2"}),
+        (
+            {"object": "list", "data": ROWS, "first_id": "t1", "last_id": "t2", "has_more": True},
+            {"after": "t2"},
+        ),
+        ({"object": "list", "data": ROWS, "has_more": True}, {"starting_after": "t2"}),
+        ({"items": ROWS, "hasMore": True}, {"after": "t2"}),
+        (
+            {
+                "items": ROWS,
+                "links": [{"rel": "self", "href": "/"}, {"rel": "next", "href": "?page=2"}],
+            },
+            {"page": "2"},
+        ),
+        ({"data": ROWS, "has_more": True, "next_page": "p2"}, {"page": "p2"}),
+        ({"data": ROWS, "next_page": 2}, {"page": "2"}),
+        ({"results": ROWS, "paging": {"next": {"after": "50", "link": "x"}}}, {"after": "50"}),
+        (
+            {
+                "data": {
+                    "tasks": {"nodes": ROWS, "pageInfo": {"hasNextPage": True, "endCursor": "c1"}}
+                }
+            },
+            {"after": "c1"},
+        ),
+        ({"results": ROWS, "next": f"{ORIGIN}/api/tasks?page=2"}, {"page": "2"}),
+        ({"results": ROWS, "next": f"{ORIGIN}/api/tasks/?page=2&status=pending"}, {"page": "2"}),
+        ({"data": ROWS, "links": {"next": "/api/tasks?cursor=a%2Bb"}}, {"cursor": "a+b"}),
+        ({"data": ROWS, "links": {"next": {"href": "/api/tasks?page=2"}}}, {"page": "2"}),
+        ({"_embedded": {"tasks": ROWS}, "_links": {"next": {"href": "?page=2"}}}, {"page": "2"}),
+        ({"value": ROWS, "@odata.nextLink": f"{ORIGIN}/api/tasks?$skip=2"}, {"$skip": "2"}),
+        ({"data": ROWS, "next_page_url": "/api/tasks?page=2"}, {"page": "2"}),
+        ({"entries": ROWS, "marker": "m2", "has_more": True}, {"marker": "m2"}),
+        ({"entries": ROWS, "next_marker": "m2"}, {"marker": "m2"}),
+        ({"items": ROWS, "continuationToken": "x"}, {"continuationToken": "x"}),
+        (
+            {
+                "success": True,
+                "result": ROWS,
+                "result_info": {"page": 1, "per_page": 2, "total_count": 5},
+            },
+            {"page": "2"},
+        ),
+    ],
+)
+def test_the_next_page(body: Any, params: dict[str, str]) -> None:
+    assert following(body) == params
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ROWS,
+        {"tasks": ROWS},
+        {"tasks": ROWS, "total": 2},
+        {"tasks": ROWS, "total": 1042},
+        None,
+        "x",
+        5,
+        {"data": ROWS, "nextCursor": None},
+        {"data": ROWS, "nextCursor": ""},
+        {"data": ROWS, "nextPageToken": ""},
+        {"data": ROWS, "nextCursor": "c2", "hasMore": False},
+        {"data": ROWS, "has_more": False, "last_id": "t2"},
+        {"data": ROWS, "has_more": False, "next_page": None},
+        {"results": ROWS, "next": None},
+        {"content": ROWS, "number": 2, "totalPages": 3, "last": True},
+        {"results": ROWS, "paging": {}},
+        {"tasks": ROWS, "total": 2, "offset": 0, "limit": 50},
+        {"items": ROWS, "page": 3, "pages": 3},
+        {"items": ROWS, "total": 2, "page": 1, "size": 50},
+        {"data": ROWS, "links": {"next": None}},
+        {"data": {"tasks": {"nodes": ROWS, "pageInfo": {"hasNextPage": False, "endCursor": "c1"}}}},
+        {"tasks": [], "total": 5, "offset": 50, "limit": 50},
+        {"items": ROWS, "page": 1},
+        {"data": ROWS, "meta": {"links": [{"url": "/api/tasks?page=2", "label": "2"}]}},
+    ],
+)
+def test_no_next_page(body: Any) -> None:
+    count = 2 if not isinstance(body, dict) or body.get("tasks") != [] else 0
+    assert following(body, count=count) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/api/tasks?page=2",
+        "http://platform.example/api/tasks?page=2",
+        "https://platform.example:8443/api/tasks?page=2",
+        "//evil.example/api/tasks?page=2",
+        "https://user:pw@platform.example/api/tasks?page=2",
+        "/api/other?page=2",
+        "/admin?page=2",
+        "https://platform.example/api/tasks/../keys?page=2",
+        "/api/tasks",
+        "/api/tasks?status=pending",
+        "https://platform.example@evil.example/api/tasks?page=2",
+        "http://[bad/api/tasks?page=2",
+        "/api/tasks/t1?page=2",
+    ],
+)
+def test_a_link_elsewhere_is_never_followed(address: str) -> None:
+    assert following({"results": ROWS, "next": address}) is None
+    assert following(ROWS, {"link": f'<{address}>; rel="next"'}) is None
+
+
+def test_a_link_that_is_not_followed_is_told_as_more() -> None:
+    body = {"results": ROWS, "next": "http://inner:8000/api/tasks?page=2"}
+    assert more_suspected(body, 2, FIRST)
+    assert not more_suspected({"results": ROWS, "next": None}, 2, FIRST)
+
+
+def test_a_base_path_is_part_of_the_place() -> None:
+    behind = PageRequest("/api/tasks", (("status", "pending"),), f"{ORIGIN}/tenant/9")
+    body = {"results": ROWS, "next": f"{ORIGIN}/tenant/9/api/tasks?page=2"}
+    assert following(body, request=behind) == {"page": "2"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "params"),
+    [
+        (
+            {"link": f'<{ORIGIN}/api/tasks?page=2>; rel="next", </api/tasks?page=9>; rel="last"'},
+            {"page": "2"},
+        ),
+        (
+            {"link": f'<{ORIGIN}/api/tasks?page=1>; rel="prev", </api/tasks?page=3>; rel=next'},
+            {"page": "3"},
+        ),
+        ({"link": '</api/tasks?cursor=x>; title="a, b"; rel="next last"'}, {"cursor": "x"}),
+        ({"x-next-page": "2"}, {"page": "2"}),
+        ({"x-next-cursor": "c"}, {"cursor": "c"}),
+        ({"x-next-page": ""}, None),
+        ({"link": '<x>; rel="prev"'}, None),
+        ({"link": "nonsense"}, None),
+        ({}, None),
+        ({"link": "<" * 10_000}, None),
+    ],
+)
+def test_headers_for_bare_lists(headers: dict[str, str], params: dict[str, str] | None) -> None:
+    assert following(ROWS, headers) == params
+
+
+def test_the_same_cursor_twice_stops() -> None:
+    again = PageRequest("/api/tasks", (("status", "pending"), ("cursor", "c2")), ORIGIN)
+    assert following({"data": ROWS, "nextCursor": "c2"}, request=again) is None
+    assert following({"data": ROWS, "nextCursor": "c3"}, request=again) == {"cursor": "c3"}
+
+
+def walk(pages: list[Any], size: int) -> list[dict[str, str]]:
+    """The parameters of all requests that a platform with these pages gets."""
+    request: PageRequest | None = FIRST
+    asked = []
+    for body in pages:
+        assert request is not None
+        asked.append({key: value for key, value in request.params if key != "status"})
+        request = next_page(bodies.parse_json(json.dumps(body).encode()), {}, request, size)
+    assert request is None
+    return asked
+
+
+def test_whole_walks_end_where_the_pages_end() -> None:
+    zero = [{"content": ROWS, "number": n, "totalPages": 3, "last": n == 2} for n in range(3)]
+    assert walk(zero, 2) == [{}, {"page": "1"}, {"page": "2"}]
+    one = [{"items": ROWS, "page": n, "size": 2, "total": 6} for n in (1, 2, 3)]
+    assert walk(one, 2) == [{}, {"page": "2"}, {"page": "3"}]
+    from_zero = [{"items": ROWS, "page": n, "size": 2, "total": 6} for n in (0, 1, 2)]
+    assert walk(from_zero, 2) == [{}, {"page": "1"}, {"page": "2"}]
+    offsets = [{"items": ROWS, "offset": n, "limit": 2, "total": 6} for n in (0, 2, 4)]
+    assert walk(offsets, 2) == [{}, {"offset": "2"}, {"offset": "4"}]
+    cursors = [{"data": ROWS, "next_cursor": c} for c in ("a", "b", None)]
+    assert walk(cursors, 2) == [{}, {"cursor": "a"}, {"cursor": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "count", "params", "more"),
+    [
+        ({"entries": ROWS, "total": 1042}, 2, (), True),
+        ({"tasks": ROWS, "total": 2}, 2, (), False),
+        (ROWS, 2, (("limit", "2"),), True),
+        (ROWS, 2, (("limit", "50"),), False),
+        (ROWS, 2, (), False),
+        ({"data": ROWS, "has_more": True}, 2, (), True),
+        ({"data": ROWS, "limit": 2}, 2, (), True),
+        ({"tasks": [], "total": 0}, 0, (), False),
+        (None, 0, (), False),
+        ({"data": ROWS, "truncated": False}, 2, (), False),
+    ],
+)
+def test_more_is_suspected(
+    body: Any, count: int, params: tuple[tuple[str, str], ...], more: bool
+) -> None:
+    parsed = bodies.parse_json(json.dumps(body).encode())
+    assert more_suspected(parsed, count, PageRequest("/api/activity", params, ORIGIN)) is more
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "next",
+                    "data",
+                    "meta",
+                    "links",
+                    "page",
+                    "total",
+                    "offset",
+                    "limit",
+                    "cursor",
+                    "nextCursor",
+                    "has_more",
+                    "last_id",
+                    "pageInfo",
+                    "endCursor",
+                    "paging",
+                    "href",
+                    "after",
+                ]
+            ),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(json_values, st.text(max_size=60), st.integers(0, 5))
+def test_any_body_and_header_leaves_origin_and_path_alone(body: Any, link: str, count: int) -> None:
+    found = next_page(body, {"link": link, "x-next-page": link}, FIRST, count)
+    more_suspected(body, count, FIRST)
+    if found is not None:
+        assert (found.path, found.origin) == (FIRST.path, FIRST.origin)
+        assert found != FIRST
