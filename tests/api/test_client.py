@@ -67,7 +67,9 @@ READS: list[tuple[str, str, Callable[[Client], Awaitable[object]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "query", "ask"), READS, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(
+    ("path", "query", "ask"), READS, ids=[f"{path}?{query}" for path, query, _ in READS]
+)
 async def test_reads_go_to_their_path_with_their_query(
     platform: EmbeddedPlatform,
     client: Client,

@@ -52,6 +52,7 @@ async def test_the_embedded_platforms_export() -> None:
         csv(ROWS, "application/csv"),
         csv(gzip.compress(ROWS), Content_Encoding="gzip"),
     ],
+    ids=["csv", "octets", "text", "application-csv", "gzip"],
 )
 async def test_rows_come_as_they_are(answer: bytes) -> None:
     async with answering(answer) as server, client_of(server) as client:
