@@ -208,6 +208,8 @@ def _agent_status(values: Values) -> tuple[SafeText | None, AgentState | None]:
     return status, state
 
 
+_SMALLEST_COIN: Final = Decimal("0.01")
+"""No sum is owed below this: -1 in a smaller unit says "no limit" (SHAPES D "No limit")."""
 _BUDGET_HINTS: Final = ("budget", "remain", "limit", "spen", "cap", "balance", "used")
 
 
@@ -219,6 +221,8 @@ def _remaining(left: dict[str, Json], values: Values) -> Money | None:
     if figures.remaining is not None:
         no_limit = figures.unlimited or figures.limit_is_zero
         if figures.remaining.amount == 0 and no_limit:
+            return None
+        if -_SMALLEST_COIN < figures.remaining.amount < 0:
             return None
         path = dict(figures.paths)["remaining"]
         if len(path) == 1:

@@ -123,7 +123,7 @@ def finish(
     taken = {"limit", "spent", "remaining", "forecast"}
     if unlimited:
         limit = None
-        if remaining is not None and remaining.amount == 0:
+        if remaining is not None and remaining.amount <= 0:
             remaining = None
     elif remaining is None and limit is not None and spent is not None:
         remaining = minus(limit, spent)

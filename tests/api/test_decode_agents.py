@@ -71,6 +71,7 @@ def test_the_agent_of_the_interface() -> None:
         ({"remaining_budget": "$41.50"}, "41.5", False),
         ({"budget_remaining": {"amount": "41.5", "currency": "usd"}}, "41.5", False),
         ({"budget_remaining": -3}, "-3", False),
+        ({"budget_remaining_micros": "-1"}, None, False),
         ({"budgetMonthlyCents": 0, "spentMonthlyCents": 5850}, None, False),
         ({"budget_remaining": 0, "monthly_limit": 0}, None, False),
         ({"budget_remaining": 0}, "0", False),

@@ -34,6 +34,9 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
 
     def left_of(agent: Agent) -> Money | None:
         known = budget(agent)
+        if known is not None and known.unlimited:
+            # Whatever the agent's own record says then (0, -1): nothing can run out.
+            return None
         own, other = agent.budget_remaining, known.remaining if known else None
         if own is not None and own.currency is None and other is not None:
             # The agent's record has the figure alone; the budget tells its currency.
