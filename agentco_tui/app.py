@@ -34,6 +34,7 @@ from agentco_tui.state_folder import made_state_folder, state_folder
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.text import plain
+from agentco_tui.widgets import partial_paint
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
@@ -136,6 +137,7 @@ def make_session(
 def run_dashboard(settings: Settings) -> int:
     """Run the dashboard to its end; returns the exit code."""
     prepare(check())
+    partial_paint.install()
     client = open_client(
         settings.base_url,
         settings.key,
@@ -154,11 +156,8 @@ def run_dashboard(settings: Settings) -> int:
     app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)
     key = settings.key
 
-    def redact(text: str) -> str:
-        return text if key is None else text.replace(key.reveal(), "(key)")
-
     def keep() -> None:
         if keeps and app.main_screen is not None:
             memory.keep(settings.profile, app.main_screen.remembered())
 
-    return run_guarded(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
+    return run_guarded(app, crash_folder=made_state_folder, redact=str if key is None else key.redact, on_end=keep)

@@ -116,12 +116,14 @@ KEYS: tuple[KeyBinding, ...] = (
         "list.copy_id", "y", "Copy id", "Send the line's id to the terminal's clipboard.", "table"
     ),
     _key("list.raw", "x", "Raw", "Show the detail with every hidden character visible.", "table"),
-    _key("tasks.mark", "space", "Mark", "Mark the task.", "tasks"),
+    _key("tasks.mark", "space", "Mark", "Mark the task, or take its mark away.", "tasks"),
+    _key("tasks.mark_range", "m", "Mark to here", "Mark all from the last mark to here.", "tasks"),
+    _key("tasks.mark_shown", "asterisk", "Mark all", "Mark all that the filter shows.", "tasks"),
     _key(
         "tasks.approve",
         "a",
         "Approve",
-        "Approve the task, after a question.",
+        "Approve the task, or all that are marked, after a question.",
         "tasks",
         also=("overview",),
     ),

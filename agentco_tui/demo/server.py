@@ -151,7 +151,7 @@ class EmbeddedPlatform:
         """Serve from a thread; returns once connections are accepted. OSError: port taken."""
         if self._thread is not None:
             raise RuntimeError("the platform is running already")
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", self.port))

@@ -30,6 +30,8 @@ class ActivityView(ListView[Activity]):
     heading = "ACTIVITY"
     sort = ("age", True)
     empty = "nothing happened yet"
+    calm = False
+    """A feed is followed or paused; what is new belongs on top."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         "activity",

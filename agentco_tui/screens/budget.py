@@ -135,6 +135,7 @@ class BudgetView(ListView[Budget]):
 
     def reload(self) -> None:
         """Take all budgets and alerts anew."""
+        self._reload_due = False
         self._names_seen = self._names()
         self.table.load((self.key(b), b) for b in self.records() if self.wanted(b))
         self._load_alerts()
@@ -169,7 +170,7 @@ class BudgetView(ListView[Budget]):
         elif change.feed is FeedName.ALERTS:
             self._load_alerts()
         elif self._names() != self._names_seen:
-            self.reload()
+            self.reload_calmly()
         self.show_title()
 
     def _take_budgets(self, change: Change) -> None:

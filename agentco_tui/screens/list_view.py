@@ -130,6 +130,7 @@ class ListView(TableView[R]):
 
     def reload(self) -> None:
         """Take all records anew."""
+        super().reload()
         self._names_seen = self._names()
         self.table.load((r.id, r) for r in self.records() if self.wanted(r))
         self.show_state()
@@ -150,7 +151,7 @@ class ListView(TableView[R]):
             if self.table.cursor_id is None or self.table.cursor_id in touched:
                 self.show_detail()
         elif change.feed in NAMES and self._names() != self._names_seen:
-            self.reload()
+            self.reload_calmly()
         else:
             self.table.tick()
         self.show_title()
@@ -169,7 +170,14 @@ class ListView(TableView[R]):
                 changed.append((record_id, record))
             else:
                 added.append((record_id, record))
+        if self.table.hold:
+            for record_id in removed:
+                self.table.ghost(record_id, self.fate(record_id))
         self.table.apply(added, changed, removed)
+
+    def fate(self, record_id: str) -> Cell:
+        """What became of a record that the list has no more, for its ghost."""
+        return Cell(plain("gone"), Tone.DIM)
 
     def _names(self) -> dict[str, SafeText]:
         store = self.session.store
@@ -207,11 +215,13 @@ class ListView(TableView[R]):
     def title_cells(self) -> list[Cell]:
         """Heading, what is shown of it, company, and what the answer said of itself."""
         shown, total = self.table.shown_count, self.table.total_count
-        number = fmt.count(total) if shown == total else f"{fmt.count(shown)} of {fmt.count(total)}"
+        number = fmt.count(total)
+        if self.filter_text:
+            number = plain(f"{fmt.count(shown)} of {number}")
         scope = self.session.names.scope(self.session.company)
         cells = [
             Cell(plain(f" {self.heading} "), Tone.STRONG),
-            Cell(self.separated(*self.title_parts(), scope, plain(number))),
+            Cell(self.separated(*self.title_parts(), scope, number)),
         ]
         told = self.told()
         cells += self.unread_cells(
@@ -227,9 +237,9 @@ class ListView(TableView[R]):
         """What the list is sorted by."""
         key, descending = self.table.sort
         if key is None:
-            return []
+            return self.calm_cells()
         sign = signs.down if descending else signs.up
-        return [Cell(plain(f"by {key} {sign} "), Tone.DIM)]
+        return [*self.calm_cells(), Cell(plain(f"by {key} {sign} "), Tone.DIM)]
 
     # ---- the detail
 

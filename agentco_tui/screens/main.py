@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -11,8 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 
-from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Record, Task
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, paces
 from agentco_tui.live.sources import Query
@@ -28,9 +26,9 @@ from agentco_tui.screens.frame_lines import (
 from agentco_tui.screens.go_to import USAGE, Destination, parse, suggestion
 from agentco_tui.screens.help import HelpScreen
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.reads import Reads
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import TableView
-from agentco_tui.screens.trace import TraceScreen
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, plain, safe
@@ -59,7 +57,7 @@ FRAME_ACTIONS = {
 }
 
 
-class MainScreen(Screen[None], Writes):
+class MainScreen(Screen[None], Reads, Writes):
     """One frame; the six screens are made when they are first visited."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every", FRAME_ACTIONS)
@@ -116,6 +114,7 @@ class MainScreen(Screen[None], Writes):
         self.rights.subscribe(self.show_footer)
         self.action_show(self.place)
         self.set_interval(1.0, self.tick, name="ages")
+        self.run_worker(self.take_up(), description="settle what an earlier run left open")
 
     @property
     def view(self) -> View:
@@ -301,44 +300,6 @@ class MainScreen(Screen[None], Writes):
         if to.record_id is not None:
             self.show_record(to.place, to.record_id)
 
-    # ---- reading
-
-    def show_trace(self, task: Task) -> None:
-        """Open a task's trace; from there one key goes on to the question."""
-
-        def then(approve: bool | None) -> None:
-            if approve:
-                self.approve(task)
-
-        self.app.push_screen(TraceScreen(self.session, self.view.look, task), then)
-
-    def read_agent(self, agent_id: str) -> None:
-        """Read an agent's own record; the list may leave fields out that it has."""
-        client = self.session.client
-        self._read(lambda: client.agent(agent_id), FeedName.AGENTS)
-
-    def read_company(self, company_id: str) -> None:
-        """Read a company's own record."""
-        client = self.session.client
-        self._read(lambda: client.company(company_id), FeedName.COMPANIES)
-
-    def _read(self, ask: Callable[[], Any], feed: FeedName) -> None:
-        self.run_worker(self._read_one(ask, feed), group=f"read {feed}", description=f"read {feed}")
-
-    async def _read_one(self, ask: Callable[[], Any], feed: FeedName) -> None:
-        try:
-            record: Record = await ask()
-        except ApiError as error:
-            self.say(str(error), bad=True)
-            return
-        self.show_read(record, feed)
-
-    def show_read(self, record: Record, feed: FeedName) -> None:
-        """Show a record that was read by itself in the detail pane, if it is still the one."""
-        view = self.view
-        if isinstance(view, ListView) and view.feed is feed and view.table.cursor_id == record.id:
-            view.show_whole(record)
-
     def rescope_activity(self) -> None:
         """The activity's filters have changed."""
         if "activity" in self.views:
@@ -348,8 +309,23 @@ class MainScreen(Screen[None], Writes):
     # ---- small things
 
     def action_poll_now(self) -> None:
-        """Ask the platform now."""
+        """Ask the platform now, and bring the list up to date."""
+        if isinstance(self.view, TableView):
+            self.view.bring_up_to_date()
         self.session.poller.poll_now()
+
+    def fates_known(self, task_ids: Iterable[str]) -> None:
+        """It is known what became of these tasks: their ghosts say so."""
+        for view in self.views.values():
+            if isinstance(view, TableView):
+                view.renote(task_ids)
+
+    def marks_done(self) -> None:
+        """What was marked has been decided."""
+        view = self.views.get("tasks")
+        if isinstance(view, TableView):
+            view.table.clear_marks()
+            view.show_title()
 
     def action_help(self) -> None:
         """The keys of this screen."""

@@ -20,6 +20,7 @@ from agentco_tui.live.freshness import Phase
 from agentco_tui.live.insight import (
     Level,
     Need,
+    NeedKind,
     budget_level,
     in_scope,
     needs,
@@ -142,6 +143,7 @@ class OverviewView(TableView[Need], TaskActions):
 
     def reload(self) -> None:
         """Work everything out anew."""
+        super().reload()
         self._find_needs()
         self._show_panels()
         self.take_freshness()
@@ -180,7 +182,9 @@ class OverviewView(TableView[Need], TaskActions):
             limits=session.settings.alerts,
         )
         shown = {need.key: need for need in self.found[:MOST_NEEDS]}
-        if list(shown) == [key for key, _ in self._loaded]:
+        if self.table.hold:
+            self._apply_calmly(shown)
+        elif list(shown) == [key for key, _ in self._loaded]:
             changed = [
                 (key, need)
                 for (key, need), (_, before) in zip(shown.items(), self._loaded, strict=True)
@@ -190,7 +194,30 @@ class OverviewView(TableView[Need], TaskActions):
                 self.table.apply((), changed, ())
         else:
             self.table.load(shown.items())
+            self._reload_due = False
         self._loaded = list(shown.items())
+
+    def _apply_calmly(self, shown: dict[str, Need]) -> None:
+        """While a hand is on the list: new needs wait, those that are over leave a ghost."""
+        before = dict(self._loaded)
+        gone = [key for key in before if key not in shown]
+        for key in gone:
+            self.table.ghost(key, self._fate(before[key]))
+        self.table.apply(
+            [(key, need) for key, need in shown.items() if key not in before],
+            [(key, need) for key, need in shown.items() if before.get(key, need) != need],
+            gone,
+        )
+        self._reload_due = True
+
+    def row_of_task(self, task_id: str) -> str | None:
+        """A task's row has the key of its need."""
+        return f"{NeedKind.TASK}:{task_id}"
+
+    def _fate(self, need: Need) -> Cell:
+        if isinstance(need.record, Task):
+            return self.main.fate_of(need.record.id)
+        return Cell(plain("settled"), Tone.DIM)
 
     def _budgets(self) -> Iterable[Budget]:
         store = self.session.store
@@ -228,7 +255,7 @@ class OverviewView(TableView[Need], TaskActions):
         """How the agents are."""
         agents = list(self.session.store.agents)
         if not agents:
-            return []
+            return self.calm_cells()
         states = Counter(agent.state for agent in agents)
         words = [f"{fmt.count(len(agents))} agents"]
         words += [
@@ -236,7 +263,7 @@ class OverviewView(TableView[Need], TaskActions):
             for state in (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
             if states[state]
         ]
-        return [Cell(plain(", ".join(words) + " "), Tone.DIM)]
+        return [*self.calm_cells(), Cell(plain(", ".join(words) + " "), Tone.DIM)]
 
     def _show_panels(self) -> None:
         self._show_spend()

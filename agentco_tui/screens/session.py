@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from agentco_tui.actions.outcome import Outcome
 from agentco_tui.api.client import Client
 from agentco_tui.config import Settings
 from agentco_tui.live.clock import Clock
@@ -24,6 +25,12 @@ class Session:
     clock: Clock
     names: Names
     hands: Hands
+    read: set[str] = field(default_factory=set)
+    """Ids of tasks whose details the person has had before them."""
+    in_flight: set[str] = field(default_factory=set)
+    """Ids of tasks that are being approved from here."""
+    fates: dict[str, Outcome] = field(default_factory=dict)
+    """What became of the tasks that were decided here, by id."""
 
     @property
     def company(self) -> str | None:

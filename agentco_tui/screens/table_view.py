@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar
 
+from textual import on
 from textual.binding import BindingType
 
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
@@ -14,6 +16,9 @@ from agentco_tui.widgets.record_table import FilterError, RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
+
+HAND = 10.0
+"""Seconds without a key after which a person's hand is taken to have left the list."""
 
 TABLE_ACTIONS = {
     "list.down": "move(1)",
@@ -49,17 +54,85 @@ class TableView(View, Generic[T]):
         *bindings_of("every", LIST_ACTIONS),
     ]
 
+    calm: ClassVar[bool] = True
+    """Whether the order stands still while a person's hand is on the list."""
+
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.table = self.make_table()
         self.filter_text = ""
+        self._touched_at = 0.0
+        self._reload_due = False
 
     def make_table(self) -> ListTable[T]:
         """The screen's table."""
         raise NotImplementedError
 
+    # ---- calm
+
+    def on_key(self) -> None:
+        """A key on its way to what it does: a hand is on the list."""
+        self.touch()
+
+    def on_click(self) -> None:
+        """A click counts as a hand as well."""
+        self.touch()
+
+    def touch(self) -> None:
+        """Let the order stand still: what comes waits, what goes leaves a ghost."""
+        self._touched_at = self.session.clock.monotonic()
+        if self.calm and not self.table.hold:
+            self.table.hold = True
+
+    def tick(self) -> None:
+        """A second has passed; a list that no hand is on any more is brought up to date."""
+        super().tick()
+        if not self.table.hold:
+            return
+        now = self.session.clock.monotonic()
+        if self.app.screen is not self.screen:
+            self._touched_at = now
+        elif now - self._touched_at >= HAND and not self.table.marked:
+            self.bring_up_to_date()
+
+    def bring_up_to_date(self) -> None:
+        """Let new rows in, ghosts go, and the order be what it is."""
+        self.table.release()
+        if self._reload_due:
+            self.reload()
+        self.show_title()
+
+    def reload(self) -> None:
+        """Take all records anew."""
+        self._reload_due = False
+
+    def reload_calmly(self) -> None:
+        """Take all records anew, once the order may change."""
+        if self.table.hold:
+            self._reload_due = True
+        else:
+            self.reload()
+
+    def renote(self, task_ids: Iterable[str]) -> None:
+        """Write anew what became of these tasks, where they stand as ghosts."""
+        for task_id in task_ids:
+            row_id = self.row_of_task(task_id)
+            if row_id is not None and self.table.is_ghost(row_id):
+                self.table.ghost(row_id, self.main.fate_of(task_id))
+
+    def row_of_task(self, task_id: str) -> str | None:
+        """The row that a task has here, if this screen shows tasks."""
+        return None
+
+    def calm_cells(self) -> list[Cell]:
+        """How many rows wait until the list is brought up to date, for the title."""
+        if not self.table.hold or not self.table.held_new:
+            return []
+        return [Cell(plain(f"{self.table.held_new} new, r shows  "), Tone.ACCENT)]
+
     def set_filter(self, text: str) -> FilterError | None:
         """Show only the lines that match; an error says what is wrong with the words."""
+        self.bring_up_to_date()
         error = self.table.set_filter(text)
         if error is None:
             self.filter_text = text
@@ -79,6 +152,11 @@ class TableView(View, Generic[T]):
         """How the list stands, for the next start."""
         key, descending = self.table.sort
         return ListMemory(key, descending, self.filter_text[:LONGEST_FILTER])
+
+    @on(RecordTable.Settled)
+    def _counts_settled(self) -> None:
+        """Work over a large table is done, so its counts are right now."""
+        self.show_title()
 
     def filter_cells(self) -> list[Cell]:
         """The filter, for the title: a list that hides something always says so."""
@@ -108,15 +186,18 @@ class TableView(View, Generic[T]):
 
     def action_filter(self) -> None:
         """Ask for the filter's words."""
+        self.table.warm_filter()
         self.main.ask_filter(self)
 
     def action_sort(self) -> None:
         """Sort by the next column."""
+        self.bring_up_to_date()
         self.table.cycle_sort()
         self.show_title()
 
     def action_reverse(self) -> None:
         """Turn the order round."""
+        self.bring_up_to_date()
         self.table.reverse_sort()
         self.show_title()
 

@@ -16,8 +16,8 @@ from agentco_tui.screens.columns.tasks import task_columns
 from agentco_tui.screens.list_view import CollectionView
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.text import SafeText, plain
-from agentco_tui.widgets.table_columns import Column
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.table_columns import Cell, Column, Tone
 
 PENDING = "pending"
 ALL = "all"
@@ -30,9 +30,18 @@ class TasksView(CollectionView[Task], TaskActions):
     heading = "TASKS"
     sort = ("waiting", True)
     empty = "no task waits for a person"
+    can_mark = True
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        "tasks", {**TASK_ACTIONS, "tasks.statuses": "statuses", "tasks.new": "new_task"}
+        "tasks",
+        {
+            **TASK_ACTIONS,
+            "tasks.statuses": "statuses",
+            "tasks.new": "new_task",
+            "tasks.mark": "mark",
+            "tasks.mark_range": "mark_range",
+            "tasks.mark_shown": "mark_shown",
+        },
     )
 
     showing = PENDING
@@ -86,6 +95,53 @@ class TasksView(CollectionView[Task], TaskActions):
     def selected_task(self) -> Task | None:
         """The task under the cursor."""
         return self.selected()
+
+    def row_of_task(self, task_id: str) -> str | None:
+        """A task's row has its id."""
+        return task_id
+
+    def fate(self, record_id: str) -> Cell:
+        """What became of a task that waits no more."""
+        return self.main.fate_of(record_id)
+
+    def show_detail(self, *, top: bool = False) -> None:
+        """The detail of the line; what stands beside the list counts as read."""
+        super().show_detail(top=top)
+        task = self.selected()
+        if task is not None and (self.reading or self.has_class("-wide")) and top:
+            self.main.has_read(task.id)
+
+    def title_cells(self) -> list[Cell]:
+        """As for every list, with how many are marked."""
+        cells = super().title_cells()
+        marked = len(self.table.marked)
+        if not marked:
+            return cells
+        return [*cells, Cell(plain(f"  {signs.mark} {marked} marked"), Tone.ACCENT)]
+
+    def action_approve(self) -> None:
+        """Ask whether to approve what is marked, else the task under the cursor."""
+        marked = [self.table.record(row_id) for row_id in self.table.marked]
+        tasks = [task for task in marked if task is not None]
+        if tasks:
+            self.main.approve_many(tasks)
+        else:
+            super().action_approve()
+
+    def action_mark(self) -> None:
+        """Mark the task, or take its mark away."""
+        self.table.action_toggle_mark()
+        self.show_title()
+
+    def action_mark_range(self) -> None:
+        """Mark all from the last mark to here."""
+        self.table.action_mark_range()
+        self.show_title()
+
+    def action_mark_shown(self) -> None:
+        """Mark all that the filter shows."""
+        self.table.action_mark_all_shown()
+        self.show_title()
 
     def action_statuses(self) -> None:
         """Show the next: all, then each status that occurs, then pending again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from textual.binding import Binding, BindingType
@@ -71,6 +71,15 @@ class Frame(Protocol):
 
     def approve(self, task: Task) -> None:
         """Ask whether to approve a task."""
+
+    def approve_many(self, tasks: Sequence[Task]) -> None:
+        """Ask whether to approve all of these tasks."""
+
+    def fate_of(self, task_id: str) -> Cell:
+        """What became of a task that waits no more."""
+
+    def has_read(self, task_id: str) -> None:
+        """The person has had the task's details before them."""
 
     def new_task(self, like: Task | None) -> None:
         """Ask for a new task."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from textual.app import App
 from textual.worker import Worker
 
 from agentco_tui import format as fmt
+from agentco_tui.actions.batch import BatchApproval, Phase
+from agentco_tui.actions.journal import JournalError
 from agentco_tui.actions.outcome import Kind, Outcome
 from agentco_tui.actions.rights import Denied, Rights
+from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Company, Task, Trace
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.screens import activity_forms, form_plans
+from agentco_tui.screens.batch import BatchProgress, BatchQuestion
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.details import budget_fields
 from agentco_tui.screens.dialog import Question, title_of
@@ -35,6 +39,7 @@ VERBS = {
     "agents.limit": Verb.SET_LIMIT,
     "budget.limit": Verb.SET_LIMIT,
 }
+FATES = (("approv", "approved"), ("reject", "rejected"), ("cancel", "cancelled"))
 TRACE_LINES = 4
 """Steps of the trace that the question shows."""
 
@@ -55,6 +60,7 @@ class ApproveQuestion(Question):
     def on_mount(self) -> None:
         """Read the trace while the person reads the rest."""
         super().on_mount()
+        self.session.read.add(self.subject.id)
         self.run_worker(self._read_trace(), description="read the trace")
 
     async def _read_trace(self) -> None:
@@ -144,8 +150,97 @@ class Writes:
 
         self.app.push_screen(ApproveQuestion(self.session, task, differences), then)
 
+    def approve_many(self, tasks: Sequence[Task]) -> None:
+        """Ask whether to approve all of these tasks by one decision."""
+        if not self._may(Verb.APPROVE):
+            return
+        not_read = {task.id for task in tasks} - self.session.read
+        self._ask_many(BatchApproval(self.session.hands.approver, tasks, not_read))
+
+    def _ask_many(self, batch: BatchApproval) -> None:
+        def then(yes: bool | None) -> None:
+            if yes:
+                self._run(self._approve_many(batch), f"approve {len(batch.items)} tasks")
+                self.app.push_screen(BatchProgress(self.session, batch), again)
+
+        def again(wanted: bool | None) -> None:
+            if wanted:
+                self._ask_many(batch.again())
+
+        self.app.push_screen(BatchQuestion(self.session, batch), then)
+
+    async def _approve_many(self, batch: BatchApproval) -> None:
+        ids = {item.task.id for item in batch.items}
+        self.session.in_flight.update(ids)
+        stop = batch.subscribe(lambda: self._take_fates(batch))
+        try:
+            phase = await batch.run()
+        finally:
+            stop()
+            self.session.in_flight.difference_update(ids)
+            self.fates_known(ids)
+        if phase is Phase.ENDED:
+            self.marks_done()
+            good = all(item.outcome is not None and item.outcome.good for item in batch.items)
+            self.say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
+
+    def _take_fates(self, batch: BatchApproval) -> None:
+        new = {
+            item.task.id: item.outcome
+            for item in batch.items
+            if item.outcome is not None and item.task.id in self.session.in_flight
+        }
+        if new:
+            self.session.fates.update(new)
+            self.session.in_flight.difference_update(new)
+            self.fates_known(new)
+
+    def fates_known(self, task_ids: Iterable[str]) -> None:
+        """It is known what became of these tasks: their ghosts say so."""
+        raise NotImplementedError
+
+    def marks_done(self) -> None:
+        """What was marked has been decided."""
+        raise NotImplementedError
+
+    def has_read(self, task_id: str) -> None:
+        """The person has had the task's details before them."""
+        self.session.read.add(task_id)
+
+    def fate_of(self, task_id: str) -> Cell:
+        """What became of a task that waits no more, by what was done here and by the log."""
+        if task_id in self.session.in_flight:
+            return Cell(plain("being approved here"), Tone.ACCENT)
+        outcome = self.session.fates.get(task_id)
+        if outcome is not None and outcome.kind in (Kind.APPROVED_HERE, Kind.APPROVED):
+            here = outcome.kind is Kind.APPROVED_HERE
+            return Cell(plain("approved here" if here else "approved"), Tone.GOOD)
+        for entry in reversed(list(self.session.store.activity)):
+            if entry.task is None or entry.task.id != task_id:
+                continue
+            verb = (entry.verb or "").casefold()
+            for sign, word in FATES:
+                if sign in verb:
+                    return Cell(plain(f"{word} elsewhere"), Tone.DIM)
+        return Cell(plain("gone"), Tone.DIM)
+
+    async def take_up(self) -> None:
+        """Settle what an earlier run left without an outcome, and tell of each."""
+        hands = self.session.hands
+        work = TakeUp(hands.approver, hands.tasks, hands.companies, hands.limits)
+        try:
+            await work.run(lambda _, outcome: self.tell(outcome))
+        except JournalError as error:
+            self.say(f"{signs.warning} {error.sentence}; nothing can be approved", bad=True)
+
     async def _approve(self, task: Task) -> None:
-        outcome = await self.session.hands.approver.approve(task)
+        self.session.in_flight.add(task.id)
+        try:
+            outcome = await self.session.hands.approver.approve(task)
+            self.session.fates[task.id] = outcome
+        finally:
+            self.session.in_flight.discard(task.id)
+            self.fates_known((task.id,))
         self.tell(outcome)
         if outcome.kind is Kind.CHANGED and isinstance(outcome.record, Task):
             items: list[Item] = [

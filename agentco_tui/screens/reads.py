@@ -1,0 +1,82 @@
+"""What the frame reads by itself, beside the feeds: traces, and single records."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from textual.app import App
+from textual.worker import Worker
+
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.records import Agent, Company, Task
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.trace import TraceScreen
+from agentco_tui.screens.view import View
+from agentco_tui.widgets.pane_content import Item
+
+Ask = Callable[[], Awaitable[Agent | Company]]
+
+
+class Reads:
+    """Traces and single records for the frame, which is the widget."""
+
+    session: Session
+    app: App[Any]
+    run_worker: Callable[..., Worker[Any]]
+
+    @property
+    def view(self) -> View:
+        """The screen shown."""
+        raise NotImplementedError
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """Show a short message."""
+        raise NotImplementedError
+
+    def has_read(self, task_id: str) -> None:
+        """The person has had the task's details before them."""
+        raise NotImplementedError
+
+    def approve(self, task: Task, differences: Iterable[Item] = ()) -> None:
+        """Ask whether to approve a task."""
+        raise NotImplementedError
+
+    def show_trace(self, task: Task) -> None:
+        """Open a task's trace; from there one key goes on to the question."""
+        self.has_read(task.id)
+
+        def then(approve: bool | None) -> None:
+            if approve:
+                self.approve(task)
+
+        self.app.push_screen(TraceScreen(self.session, self.view.look, task), then)
+
+    def read_agent(self, agent_id: str) -> None:
+        """Read an agent's own record; the list may leave fields out that it has."""
+        client = self.session.client
+        self._read(lambda: client.agent(agent_id), FeedName.AGENTS)
+
+    def read_company(self, company_id: str) -> None:
+        """Read a company's own record."""
+        client = self.session.client
+        self._read(lambda: client.company(company_id), FeedName.COMPANIES)
+
+    def _read(self, ask: Ask, feed: FeedName) -> None:
+        self.run_worker(self._read_one(ask, feed), group=f"read {feed}", description=f"read {feed}")
+
+    async def _read_one(self, ask: Ask, feed: FeedName) -> None:
+        try:
+            record = await ask()
+        except ApiError as error:
+            self.say(str(error), bad=True)
+            return
+        self.show_read(record, feed)
+
+    def show_read(self, record: Agent | Company, feed: FeedName) -> None:
+        """Show a record that was read by itself in the detail pane, if it is still the one."""
+        view = self.view
+        if isinstance(view, ListView) and view.feed is feed and view.table.cursor_id == record.id:
+            view.show_whole(record)
