@@ -109,6 +109,7 @@ class Journal:
         """Lines of subjects that are not in `_last` any more lie at this offset or before it."""
         self._driven: set[str] = set()
         """Attempts that this process is working on."""
+        self._closed = False
         self._owed: dict[str, Settled] = {}
         """Outcomes that could not be written yet."""
 
@@ -132,6 +133,8 @@ class Journal:
         this returns may anything be sent.
         """
         with self._mutex:
+            if self._closed:
+                raise JournalError(plain("the journal is closed here: nothing is sent any more"))
             self._read_new(torn=False)
             with self._file.locked():
                 self._read_new(torn=True)
@@ -202,6 +205,7 @@ class Journal:
     def close(self) -> None:
         """Stop being a live writer: what is still open is for the next start."""
         with self._mutex:
+            self._closed = True
             self._alive.release()
 
     # --- the lines --------------------------------------------------------------------------

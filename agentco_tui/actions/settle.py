@@ -7,7 +7,7 @@ more than that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentco_tui.actions import decided
 from agentco_tui.actions.answer import Answer
@@ -26,6 +26,8 @@ from agentco_tui.text import SafeText, plain
 
 TRIES = 3
 """Reads made to explain a clear no; the no stands whatever they bring."""
+DEAR = 3.0
+"""Seconds; where reading all tasks takes longer, a yes and the pending list must do."""
 CLOCKS_DIFFER = 5.0
 """Seconds within which the platform's times and ours count as the same; more than the skew that
 the clock leaves uncorrected."""
@@ -64,15 +66,14 @@ class Settler:
         at, only the pending list (SHAPES F: "pending" may mean queued).
         """
         began = self._clock.monotonic()
-        told = answer.receipt.record if answer.receipt else None
-        if told is not None and told.id != case.subject.task_id:
-            told = None  # the record of the approval, not of the task
+        told = _told(case, answer)
         for tries, pause in enumerate(self._waits.pauses()):
             case.report(Step.CONFIRMING, answer.told, tries)
             sight = await sight_of(self._reader, case.subject, case.spacing)
             match sight.look:
                 case Look.ABSENT:
-                    return self._yes_and_gone(case, told, answer, sent_at)
+                    record = told or await self._looked_up(case, answer)
+                    return self._yes_and_gone(case, record, answer, sent_at)
                 case Look.DECIDED:
                     return self._yes_and_gone(case, sight.task, answer, sent_at)
                 case Look.WAITS if moved(case.status, sight.task):
@@ -136,9 +137,15 @@ class Settler:
         """No clear answer: read until a read settles it, however long that takes."""
         waits_since: float | None = None
         absent_since: float | None = None
+        blank_since: float | None = None
         for tries, pause in enumerate(self._waits.pauses()):
             case.report(Step.UNKNOWN, why, tries)
             sight = await sight_of(self._reader, case.subject, case.spacing)
+            if sight.blank:
+                # Some platforms mean an empty list by it; only if they keep to it is it believed.
+                blank_since = sight.began if blank_since is None else blank_since
+                if sight.began - blank_since >= self._waits.still_pending:
+                    sight = replace(sight, look=Look.ABSENT)
             match sight.look:
                 case Look.DECIDED:
                     return self._found(case, sight.task, answer)
@@ -151,7 +158,7 @@ class Settler:
                     if settled is not None:
                         return settled
                 case Look.WAITS:
-                    absent_since = None
+                    absent_since = blank_since = None
                     waits_since = sight.began if waits_since is None else waits_since
                     if sight.began - waits_since >= self._waits.still_pending:
                         return self._still_waits(case, sight, answer)
@@ -185,6 +192,18 @@ class Settler:
             known_by=KnownBy.READ,
             record=record,
         )
+
+    async def _looked_up(self, case: Case, answer: Answer[Task]) -> Task | None:
+        """The record of a task that left the list after a yes that says nothing of it.
+
+        Some platforms say yes to the approval of what somebody has just rejected. None if the
+        answer told enough, or if all tasks are too many to be read for this.
+        """
+        word = answer.receipt.status_word if answer.receipt else None
+        took = self._reader.every_took
+        if word is not None or (took is not None and took > DEAR):
+            return None
+        return (await record_of(self._reader, case.subject, case.spacing)).task
 
     # --- conclusions ------------------------------------------------------------------------
 
@@ -241,6 +260,8 @@ class Settler:
             )
             return outcome(case, Kind.UNCLEAR, sentence, answer=answer, record=record.task)
         refused = record.error is not None and record.error.sent is Sent.NO and record.error.status
+        if not record.sure and patient and not refused:
+            return None
         if record.error is not None and not refused:
             return None
         where = "no list of the platform shows it"
@@ -293,6 +314,14 @@ class Settler:
             answer=answer,
             record=sight.task,
         )
+
+
+def _told(case: Case, answer: Answer[Task]) -> Task | None:
+    """The task's record in the answer, if that is one that tells how the task stands."""
+    record = answer.receipt.record if answer.receipt else None
+    if record is None or record.id != case.subject.task_id or record.state is None:
+        return None  # none, or the record of the approval
+    return record
 
 
 def moved(status: SafeText | None, task: Task | None) -> bool:

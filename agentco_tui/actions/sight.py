@@ -35,6 +35,8 @@ class Sight:
     error: ApiError | None = None
     why: SafeText | None = None
     """Why nothing can be seen."""
+    blank: bool = False
+    """True if the platform answered with nothing at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +67,10 @@ def sight_in(picture: Picture, task_id: str) -> Sight:
         return Sight(look=look, began=picture.began, task=task)
     if picture.whole:
         return Sight(look=Look.ABSENT, began=picture.began)
-    return Sight(
-        look=Look.BLIND,
-        began=picture.began,
-        why=plain(
-            "the platform's list of pending tasks came only in part, and it isn't in that part"
-        ),
-    )
+    words = "the platform's list of pending tasks came only in part, and it isn't in that part"
+    if picture.blank:
+        words = "the platform answered with nothing where its list of pending tasks was due"
+    return Sight(look=Look.BLIND, began=picture.began, why=plain(words), blank=picture.blank)
 
 
 async def sight_of(

@@ -15,7 +15,7 @@ from agentco_tui.actions.shared_read import SharedRead
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
-from agentco_tui.api.records import Activity, Task
+from agentco_tui.api.records import Activity, Listing, Task
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.poller import Poller
@@ -36,13 +36,16 @@ class Picture:
     """Steady clock: what it shows is not older than this."""
     tasks: Mapping[str, Task] = field(default_factory=lambda: MappingProxyType({}))
     told: Told = field(default_factory=Told)
+    blank: bool = False
+    """True if the answer was nothing at all, where an empty list may be meant or an answer lost."""
     error: ApiError | None = None
 
     @property
     def whole(self) -> bool:
         """Whether a task that is not in it is not in the platform's list either."""
         told = self.told
-        return self.error is None and not (told.capped or told.more or told.unread)
+        partial = told.capped or told.more or told.unread or self.blank
+        return self.error is None and not partial
 
 
 class TaskReader:
@@ -68,6 +71,8 @@ class TaskReader:
         self._poller = poller
         self._company = company
         self._sleep = (waits or Waits()).sleep
+        self.every_took: float | None = None
+        """Seconds that the last read of all tasks took; None before the first."""
         self._lists: dict[tuple[str, str | None], SharedRead[Picture]] = {}
         self._logs: dict[str | None, SharedRead[tuple[Activity, ...]]] = {}
 
@@ -136,11 +141,10 @@ class TaskReader:
         listing = await self._client.tasks(company_id=company, status="pending")
         if self._poller is None and company == self._company:
             self._store.publish(self._store.pending.replace(listing))
-        tasks = {task.id: task for task in listing.records}
-        return Picture(began=began, tasks=tasks, told=told_by(listing))
+        return _picture(listing, began)
 
     async def _polled(self, poller: Poller, company: str | None) -> Picture | None:
-        """What the poller read; None if the question changed meanwhile and the answer was lost."""
+        """What the poller read; None if that is not enough to go by."""
         called = self._clock.monotonic()
         freshness = await poller.read_again(FeedName.PENDING)
         if poller.query.company != company:
@@ -150,13 +154,15 @@ class TaskReader:
         if freshness.answered_at is None or freshness.answered_at - (freshness.took or 0) < called:
             return None
         pending = self._store.pending
+        if not len(pending):
+            return None  # the store doesn't tell an empty list from an empty answer
         return Picture(began=called, tasks=dict(pending.records), told=pending.told)
 
     async def _every(self, company: str | None) -> Picture:
         began = self._clock.monotonic()
         listing = await self._client.tasks(company_id=company)
-        tasks = {task.id: task for task in listing.records}
-        return Picture(began=began, tasks=tasks, told=told_by(listing))
+        self.every_took = self._clock.monotonic() - began
+        return _picture(listing, began)
 
     async def _activity(self, company: str | None) -> tuple[Activity, ...]:
         try:
@@ -165,3 +171,17 @@ class TaskReader:
             log.info("the log could not be read to find out who decided: %r", error)
             return ()
         return listing.records
+
+
+_NOTHING = frozenset({"", "null", "{}"})
+"""Shapes of answers without a list: no body, null, an empty object (SHAPES A: seen for empty lists,
+and what a proxy makes of an answer that it lost)."""
+
+
+def _picture(listing: Listing[Task], began: float) -> Picture:
+    return Picture(
+        began=began,
+        tasks={task.id: task for task in listing.records},
+        told=told_by(listing),
+        blank=not listing.records and listing.shape in _NOTHING,
+    )

@@ -1,0 +1,106 @@
+"""Approvals under every fault: whatever happens, four things hold (see `drill`)."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from agentco_tui.actions.outcome import Step
+from tests.actions.drill import FAULTS, LIES, READ_FAULTS, Drill, Scene
+
+SCENES = st.builds(
+    Scene,
+    fault=st.sampled_from(FAULTS),
+    read_fault=st.sampled_from(READ_FAULTS),
+    read_fault_at=st.sampled_from([Step.READING, Step.SENDING, Step.CONFIRMING, Step.UNKNOWN]),
+    read_times=st.integers(1, 3),
+    meddler=st.sampled_from(["", "", "", "approve", "reject", "retitle"]),
+    meddles_at=st.sampled_from([Step.READING, Step.SENDING, Step.CONFIRMING, Step.UNKNOWN]),
+    killed_after=st.none() | st.none() | st.floats(0.0, 0.08),
+)
+
+
+class Approvals(RuleBasedStateMachine):
+    """Persons, platforms and processes at their worst."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="agentco-drill-"))
+        self.drill = Drill(self.folder)
+
+    @initialize()
+    def begin(self) -> None:
+        self.drill.start()
+
+    def choose(self, data: st.DataObject) -> str | None:
+        shown = list(self.drill.shown)
+        return data.draw(st.sampled_from(shown)) if shown else None
+
+    @rule(data=st.data(), scene=SCENES)
+    def approve(self, data: st.DataObject, scene: Scene) -> None:
+        if (task_id := self.choose(data)) is not None:
+            self.drill.approve(task_id, scene)
+
+    @rule(data=st.data(), lie=st.sampled_from(LIES))
+    def approve_a_liar(self, data: st.DataObject, lie: str) -> None:
+        if (task_id := self.choose(data)) is not None:
+            self.drill.approve(task_id, Scene(fault=lie))
+
+    @rule(data=st.data(), scene=SCENES)
+    def both(self, data: st.DataObject, scene: Scene) -> None:
+        if (task_id := self.choose(data)) is not None:
+            self.drill.both(task_id, scene)
+
+    @rule(
+        data=st.data(),
+        scene=SCENES,
+        count=st.integers(2, 12),
+        chance=st.sampled_from([0.1, 0.3, 1.0]),
+        seed=st.integers(0, 1_000),
+    )
+    def approve_set(
+        self, data: st.DataObject, scene: Scene, count: int, chance: float, seed: int
+    ) -> None:
+        shown = list(self.drill.shown)
+        if shown:
+            start = data.draw(st.integers(0, len(shown) - 1))
+            self.drill.approve_set(shown[start : start + count], scene, chance, seed)
+
+    @rule(data=st.data(), how=st.sampled_from(["approve", "reject", "retitle"]))
+    def meddle(self, data: st.DataObject, how: str) -> None:
+        if (task_id := self.choose(data)) is not None:
+            self.drill.meddle(task_id, how)
+
+    @rule()
+    def look(self) -> None:
+        self.drill.look()
+
+    @rule(length=st.integers(1, 46))
+    def tear(self, length: int) -> None:
+        self.drill.tear(length)
+
+    @rule()
+    def restart(self) -> None:
+        self.drill.restart()
+
+    def teardown(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            try:
+                self.drill.end()
+            finally:
+                shutil.rmtree(self.folder)
+
+
+TestApprovals = Approvals.TestCase
+TestApprovals.settings = settings(
+    max_examples=15,
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
