@@ -196,6 +196,11 @@ def _parser() -> _Parser:
     tail = command("tail", "the activity feed as lines", [platform, refresh], _TAIL_EPILOG)
     _tail_flags(tail)
     _export_flags(command("export", "write what the platform exports", [platform]))
+    journal = command("journal", "what was changed from here, and what became of it", [])
+    journal.add_argument(
+        "--since", metavar="WHEN", default=None, help="only from then on: 2h, 3d, or a date"
+    )
+    _json_flag(journal)
     config = command("config", "look at the settings", [platform, look, refresh], _CONFIG_EPILOG)
     config.add_argument("what", choices=("path", "check", "show"), metavar="{path,check,show}")
     _json_flag(config)

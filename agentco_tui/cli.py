@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -157,6 +158,19 @@ def _export(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> 
         return export.run(settings, file_format=found.format, out=found.out, force=found.force)
 
 
+def _journal(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    del flags, env  # the journal is one for all profiles of a person on a machine
+    from agentco_tui.commands import journal
+    from agentco_tui.state_folder import state_folder
+
+    try:
+        since = None if found.since is None else journal.since_when(found.since, time.time())
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    path = state_folder() / "journal.jsonl"
+    return journal.run(path, as_json=found.json, since=since, out=sys.stdout)
+
+
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace, Flags, Mapping[str, str]], int]] = {
     "demo": _demo,
     "status": _status,
@@ -164,6 +178,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace, Flags, Mapping[str, str]],
     "tail": _tail,
     "export": _export,
     "config": _config,
+    "journal": _journal,
 }
 
 

@@ -16,9 +16,12 @@ from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
 from agentco_tui.api.decode import RefusedBody, Unshaped
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in
+from agentco_tui.text import plain
 
 LARGE: Final = 256 * 1024
 """Bytes: below this, reading takes less than a thread is worth."""
+
+NO_ERROR: Final = 200
 
 T = TypeVar("T")
 
@@ -48,6 +51,10 @@ async def read_body(body: bytes, asked: Asked, status: int, work: Callable[[Json
 
 def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) -> T | ApiError:
     """The error is handed back, so that no parser's exception hangs on to it."""
+    if status == NO_ERROR and asked.method == "GET" and not body.strip():
+        # A 204 says that there is nothing; a 200 without a body says nothing, and "no task waits"
+        # must not be made of that (law 1).
+        return answered.not_json(asked, status, plain("the answer is empty"))
     try:
         return work(parse_json(body))
     except BodyError as error:
