@@ -57,7 +57,7 @@ FRAME_ACTIONS = {
 }
 
 
-class MainScreen(Screen[None], Reads, Writes):
+class MainScreen(Screen[None], Writes, Reads):
     """One frame; the six screens are made when they are first visited."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every", FRAME_ACTIONS)
