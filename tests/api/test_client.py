@@ -260,7 +260,14 @@ async def test_bodies_that_are_not_what_was_asked_for(
             assert type(await failure(ask_one("x"))) is kind
 
 
-@pytest.mark.parametrize("answer", [http(b"null"), http(b""), http(b"", 204), http(b"{}")])
+async def test_an_answer_without_a_body_is_no_empty_list() -> None:
+    async with answering(http(b"")) as server, open_client(*to(server.base)) as client:
+        error = await failure(client.tasks())
+    assert type(error) is errors.NotJson
+    assert "empty" in str(error)
+
+
+@pytest.mark.parametrize("answer", [http(b"null"), http(b"", 204), http(b"{}")])
 async def test_nothing_is_an_empty_list(answer: bytes) -> None:
     async with answering(answer) as server, open_client(*to(server.base)) as client:
         listing = await client.tasks()
