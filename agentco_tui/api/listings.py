@@ -8,6 +8,7 @@ shape) and its child `RefusedBody` (a 2xx answer that says the call failed).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -73,6 +74,9 @@ class Kind(Generic[R]):
         noun: str,
         resource: Resource,
         read: Callable[[Sequence[_Row]], list[R | Unread]],
+        *,
+        needs: str = "",
+        nameless: str,
         summed_up: Callable[[Json], R | Unread | None] | None = None,
     ) -> None:
         self.name = name
@@ -80,6 +84,10 @@ class Kind(Generic[R]):
         """For sentences: "tasks"."""
         self.resource = resource
         self.read = read
+        self.needs = frozenset(needs.split())
+        """Slots of which one must be there, else a record cannot be told from others."""
+        self.nameless = safe(nameless)
+        """Why a record was not read that has none of them."""
         self.summed_up = summed_up
         """Reads a summary that came in place of a list; Unread if it is none, None if all is 0."""
 
@@ -117,6 +125,8 @@ COMPANIES: Final[Kind[Company]] = Kind(
         fields_agent.COMPANY,
     ),
     _each(fields_agent.read_company),
+    needs="id",
+    nameless="a company without an id",
 )
 AGENTS: Final[Kind[Agent]] = Kind(
     "agents",
@@ -127,6 +137,8 @@ AGENTS: Final[Kind[Agent]] = Kind(
         fields_agent.AGENT,
     ),
     _each(fields_agent.read_agent),
+    needs="id",
+    nameless="an agent without an id",
 )
 TASKS: Final[Kind[Task]] = Kind(
     "tasks",
@@ -138,6 +150,8 @@ TASKS: Final[Kind[Task]] = Kind(
         fields_task.TASK,
     ),
     _each(fields_task.read_task),
+    needs="id",
+    nameless="a task without an id",
 )
 COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
     "company_budgets",
@@ -149,6 +163,8 @@ COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
         fields_budget.looks_like_budget,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
+    needs="id name company company_id company_name scope_id scope_name",
+    nameless="a budget without the id of what it is for",
 )
 AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
     "agent_budgets",
@@ -160,6 +176,8 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
         fields_budget.looks_like_budget,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
+    needs="id name agent agent_id agent_name scope_id scope_name",
+    nameless="a budget without the id of what it is for",
 )
 ALERTS: Final[Kind[Alert]] = Kind(
     "alerts",
@@ -170,7 +188,8 @@ ALERTS: Final[Kind[Alert]] = Kind(
         fields_alert.ALERT,
     ),
     fields_alert.read_alerts,
-    alert_summaries.read_summary,
+    nameless="an alert of which no field is known",
+    summed_up=alert_summaries.read_summary,
 )
 ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
@@ -181,6 +200,7 @@ ACTIVITY: Final[Kind[Activity]] = Kind(
         fields_activity.ACTIVITY,
     ),
     _each(fields_activity.read_activity),
+    nameless="an entry of which no field is known",
 )
 
 
@@ -209,8 +229,8 @@ def decode_page(kind: Kind[R], body: Json) -> Page[R]:
     records, reasons = _records(kind, found, body)
     return Page(
         records=tuple(records),
-        unread=len(reasons),
-        unread_reasons=tuple(dict.fromkeys(reasons))[:_MAX_REASONS],
+        unread=sum(reasons.values()),
+        unread_reasons=tuple(list(reasons)[:_MAX_REASONS]),
         total=_total(body, found),
         shape=_shape(body, found),
         is_list="{one}" not in found.path,
@@ -239,26 +259,34 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
-def _records(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], list[SafeText]]:
+def _records(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dict[SafeText, int]]:
+    """The records, and how often each reason kept one from being read."""
     context = Context(names_beside(body))
-    resource = kind.resource
+    resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan
     rows: list[_Row] = []
-    reasons: list[SafeText] = []
+    unread: dict[SafeText, int] = {}
     for index, item in enumerate(found.items):
         if type(item) is not dict:
-            reasons.append(safe(f"{_type_name(item)} where an object was due"))
+            reason = _NO_OBJECT[type(item)]
+            unread[reason] = unread.get(reason, 0) + 1
             continue
-        if plan_of(item).wrappers:
+        plan = plan_of(item)
+        if plan.wrappers:
             item = flatten(item, resource)  # noqa: PLW2901
-        rows.append((item, context, found.keys[index] if found.keys is not None else None))
+            plan = plan_of(item)
+        if keys is None and ((needs and needs.isdisjoint(plan.slots)) or not item):
+            unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
+            continue
+        rows.append((item, context, keys[index] if keys is not None else None))
     by_id: dict[str, R] = {}
     for record in kind.read(rows):
         if isinstance(record, Unread):
-            reasons.append(safe(str(record)))
+            reason = safe(str(record))
+            unread[reason] = unread.get(reason, 0) + 1
         else:
             by_id[record.id] = record
-    return list(by_id.values()), reasons
+    return list(by_id.values()), unread
 
 
 def _summary(kind: Kind[R], body: Json) -> Page[R]:
@@ -339,6 +367,14 @@ def _type_name(value: Json) -> str:
     if type(value) is list:
         return "a list"
     return "an object" if type(value) is dict else "a number"
+
+
+_NO_OBJECT: Final = {
+    each: safe(f"{_type_name(value)} where an object was due")
+    for each, value in (
+        (type(None), None), (bool, True), (str, ""), (list, []), (int, 0), (Decimal, Decimal(0)),
+    )
+}  # fmt: skip
 
 
 def _singular(kind: Kind[Any]) -> str:

@@ -56,6 +56,8 @@ _LONGEST_WORD: Final = max(map(len, _VOCABULARY))
 
 @lru_cache(maxsize=8192)
 def _fold(name: str) -> str:
+    if name.isascii() and name.isalnum():
+        return name.lower()
     return _NOISE.sub("", name).casefold()
 
 

@@ -75,6 +75,9 @@ class Plan(NamedTuple):
     """Keys under which the record itself may sit."""
 
 
+_NOTHING: Final = Plan((), (), (), (), frozenset(), frozenset(), ())
+
+
 class Spec:
     """The fields of one kind of object."""
 
@@ -91,6 +94,7 @@ class Spec:
                 places.append((rank, meaning.slot, meaning.reader, meaning.by_name))
         self._nested = {fold(name): spec for name, spec in (nested or {}).items()}
         self._wrappers = frozenset(fold(name) for name in wrappers.split())
+        self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
 
@@ -120,6 +124,9 @@ class Spec:
         wrappers: list[str] = []
         for key in keys[:_MAX_PLANNED_KEYS]:
             folded = fold(key)
+            if folded not in self._names:
+                unknown.append(key)
+                continue
             places = self._by_name.get(folded)
             if folded in self._nested:
                 nested.append((key, self._nested[folded]))
@@ -132,6 +139,8 @@ class Spec:
             for rank, slot, reader, by_name in places:
                 bound = reader(key) if by_name else reader
                 candidates.setdefault(slot, []).append((rank, key, bound))
+        if not candidates and not nested and not wrappers:
+            return _NOTHING._replace(unknown=keys)
         fields: list[_Field] = []
         alternates: dict[str, str] = {}
         for slot, found in candidates.items():

@@ -7,21 +7,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import fold
-from agentco_tui.api.plans import Partial
+from agentco_tui.api.plans import Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Ref
 from agentco_tui.api.times import NONE
 from agentco_tui.text import SafeText, safe
 
 _MAX_ID: Final = 1_000
-_INNER_ID: Final = (
-    "id", "_id", "$oid", "uuid", "guid", "uid", "agentId", "agent_id", "companyId", "company_id",
-    "taskId", "task_id", "userId", "user_id", "Id", "ID", "identifier", "slug",
-)  # fmt: skip
-_INNER_NAME: Final = (
-    "name", "display_name", "displayName", "title", "label", "full_name", "fullName", "Name",
-    "login", "username", "user_name", "email", "slug",
-)  # fmt: skip
 _LIKE_ID: Final = re.compile(
     r"\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64}"
     r"|[a-z]{1,12}_[\w.:+-]*\d[\w.:+-]*|(?:ag|agt|agent|cmp|co|comp|company|tsk|task|usr|user|org)_\S+"
@@ -95,67 +86,49 @@ def to_ref_name(raw: Json) -> Any:
     return to_ref(raw) if type(raw) is dict else None
 
 
+def _line(raw: Json) -> Any:
+    return safe(raw) if type(raw) is str and raw and not raw.isspace() else None
+
+
+_REF: Final = Spec(
+    (
+        Meaning(
+            "id",
+            """id _id $oid uuid guid uid agent_id company_id task_id user_id agent_uuid company_uuid
+            task_uuid issue_id organization_id identifier slug""",
+            to_id,
+        ),
+        Meaning(
+            "name",
+            """name display_name title label full_name agent_name company_name task_name task_title
+            user_name username login email""",
+            _line,
+        ),
+        Meaning("href", "href url link self", to_ref),
+        Meaning("type", "type object __typename", _line),
+    )
+)
+
+
 def _from_object(raw: dict[str, Json]) -> Any:
     if not raw:
         return NONE
-    inner = raw.get("data")
-    if type(inner) is dict and ("id" in inner or "name" in inner):
-        return _from_object(inner)
+    inner = raw.get("data", raw.get("node"))
+    if type(inner) is dict and inner:
+        return _from_object(inner) if len(inner) < 40 else None
     if type(inner) is list and inner and type(inner[0]) is dict:
         return Partial(first) if isinstance(first := to_ref(inner[0]), Ref) else None
     if "data" in raw and inner is None and "links" in raw:
         return NONE
-    found_id, id_key = _first(raw, _INNER_ID, to_id)
-    found_name, name_key = _first(raw, _INNER_NAME, _name)
-    if found_id is None and found_name is None:
-        href = raw.get("href")
-        if type(href) is str and isinstance(ref := to_ref(href), Ref) and ref.id:
-            return ref
-        return _from_folded(raw)
-    if found_id is not None and found_name == found_id and name_key == "slug":
-        found_name = None
-    ref = Ref(found_id, found_name)
-    rest = sum(
-        value is not None and key not in (id_key, name_key, "type", "object")
-        for key, value in raw.items()
-    )
-    return Partial(ref) if rest else ref
-
-
-def _from_folded(raw: dict[str, Json]) -> Any:
-    """The same by folded names, for `AgentID` and `Agent-Name`."""
-    if len(raw) > 40:
-        return None
-    found: Ref = Ref()
-    for key, value in raw.items():
-        folded = fold(key)
-        if found.id is None and folded.endswith(("id", "uuid")):
-            each = to_id(value)
-            found = Ref(each, found.name) if type(each) is str else found
-        elif found.name is None and folded.endswith(("name", "title")):
-            name = _name(value)
-            found = Ref(found.id, name) if name else found
-    if found == Ref():
-        return None
-    return (
-        found if len(raw) == (found.id is not None) + (found.name is not None) else Partial(found)
-    )
-
-
-def _name(raw: Json) -> Any:
-    return safe(raw) if type(raw) is str and raw and not raw.isspace() else None
-
-
-def _first(raw: dict[str, Json], names: tuple[str, ...], reader: Any) -> tuple[Any, str | None]:
-    for name in names:
-        value = raw.get(name)
-        if value is not None:
-            found = reader(value)
-            if type(found) is Partial:
-                found = found.value
-            if type(found) is str:
-                return found, name
-    return None, None
+    values: Values = {}
+    left = _REF.read(raw, values)
+    ref = Ref(values.get("id"), values.get("name"))
+    if ref == Ref():
+        href = values.get("href")
+        return href if isinstance(href, Ref) and href.id else None
+    if "href" in values or any(value is not None for value in left.values()):
+        return Partial(ref)
+    return ref
 
 
 def joined(*refs: Ref | None) -> Ref | None:

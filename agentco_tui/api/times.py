@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.records import Moment
 
@@ -172,20 +173,23 @@ def _zone(text: str | None) -> timezone | None:
 
 
 def _from_object(raw: dict[str, Json]) -> Moment | _None | None:
-    for seconds, nanos in (("seconds", "nanos"), ("_seconds", "_nanoseconds")):
-        whole = to_decimal(raw.get(seconds))
-        if whole is not None:
-            part = to_decimal(raw.get(nanos)) or Decimal(0)
-            return _from_number(whole + part / 1_000_000_000)
-    for name in ("$date", "iso", "date", "value", "timestamp", "at", "time", "utc", "$numberLong"):
-        inner = raw.get(name)
-        if inner is None or (type(inner) is dict and name != "$date"):
-            continue
-        if type(inner) is dict:
+    """Protobuf's and Firestore's seconds and nanos, MongoDB's `$date`, PHP's date and zone."""
+    if not 0 < len(raw) <= 6:
+        return None
+    by_name = {fold(key): value for key, value in raw.items()}
+    whole = to_decimal(by_name.get("seconds"))
+    if whole is not None:
+        part = to_decimal(by_name.get("nanos", by_name.get("nanoseconds"))) or Decimal(0)
+        return _from_number(whole + part / 1_000_000_000)
+    for name in ("date", "iso", "value", "timestamp", "at", "time", "utc"):
+        inner = by_name.get(name)
+        if type(inner) is dict and name == "date":
             inner = inner.get("$numberLong")
+        if inner is None or type(inner) is dict or type(inner) is list:
+            continue
         found = to_moment(inner)
-        if isinstance(found, Moment) and found.zone_assumed and raw.get("timezone") in ("UTC", "Z"):
-            return Moment(found.at, False)
+        if isinstance(found, Moment) and found.zone_assumed:
+            return Moment(found.at, by_name.get("timezone") not in ("UTC", "Z", "GMT"))
         return found
     return None
 

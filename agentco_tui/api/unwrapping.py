@@ -33,6 +33,8 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
         elif plan.slots - _WEAK_SLOTS or not resource.spec.plan(inner).slots:
             continue
         outer = {name: value for name, value in obj.items() if name != key}
+        if folded == "node":
+            outer.pop("cursor", None)
         if folded == "attributes":
             outer = _json_api(outer, resource)
         return flatten({**outer, **inner}, resource, depth + 1)
