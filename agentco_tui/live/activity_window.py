@@ -40,7 +40,8 @@ class ActivityWindow:
     def joins(self, listing: Listing[Activity]) -> bool:
         """Whether the listing shares an entry with the window, so that nothing is missing between.
 
-        An empty window, and a listing that cannot have been cut off, join as well.
+        An empty window joins with anything, and an empty listing too. One that is merely shorter
+        than what was asked for doesn't: platforms cut limits down without saying so.
         """
         if not self._entries or not listing.records:
             return True
@@ -53,8 +54,6 @@ class ActivityWindow:
         if listing is self._listing:
             return (), (), ()
         joined = self.joins(listing)
-        self._listing = listing
-        self.unread = listing.unread
         added: list[str] = []
         changed: list[str] = []
         for entry in in_order(listing):
@@ -73,11 +72,13 @@ class ActivityWindow:
         if added:
             self._sort()
         removed = self._shrink()
-        gone = set(removed)
+        self._listing = listing
+        self.unread = listing.unread
+        gone, new = set(removed), set(added)
         return (
             tuple(entry_id for entry_id in added if entry_id not in gone),
             tuple(entry_id for entry_id in changed if entry_id not in gone),
-            tuple(entry_id for entry_id in removed if entry_id not in added),
+            tuple(entry_id for entry_id in removed if entry_id not in new),
         )
 
     def clear(self) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ identity, so that whoever caches by identity keeps the cache (law 5).
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -23,10 +25,13 @@ from agentco_tui.api.records import (
     Task,
 )
 from agentco_tui.live.activity_window import ActivityWindow
+from agentco_tui.live.comparison import Comparison
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Freshness
 
 R = TypeVar("R", bound=Record)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,36 +87,63 @@ class Collection(Generic[R]):
         """Take a whole listing: what it lacks is removed."""
         if listing is self._listing:
             return Change(self.feed)
-        self._listing = listing
-        self.told = told_by(listing)
-        return self.replace_records(listing.records)
+        change = self.replace_records(listing.records)
+        self._keep(listing)
+        return change
+
+    async def compare(self, listing: Listing[R]) -> Callable[[], Change]:
+        """`replace` for long listings: compares in slices, and gives back what takes the result.
+
+        That is to be called at once; if anything else changes the collection first, it compares
+        again, in one go.
+        """
+        if listing is self._listing:
+            return lambda: Change(self.feed)
+        while True:
+            comparison = Comparison(self._records, listing.records)
+            for _ in comparison.slices():
+                await asyncio.sleep(0)
+                if self._records is not comparison.before:
+                    break
+            else:
+                break
+
+        def take() -> Change:
+            if self._records is not comparison.before:
+                return self.replace(listing)
+            self._keep(listing)
+            return self._take(comparison)
+
+        return take
 
     def replace_records(self, records: Iterable[R]) -> Change:
         """Take these records as all there are."""
-        before = self._records
-        after: dict[str, R] = {}
-        added: list[str] = []
-        changed: list[str] = []
-        for record in records:
-            known = before.get(record.id)
-            if known is None:
-                added.append(record.id)
-                after[record.id] = record
-            elif known == record:
-                after[record.id] = known
-            else:
-                changed.append(record.id)
-                after[record.id] = record
-        removed = tuple(record_id for record_id in before if record_id not in after)
-        self._records = after
-        return Change(self.feed, tuple(added), tuple(changed), removed)
+        self._listing = None
+        comparison = Comparison(self._records, tuple(records))
+        for _ in comparison.slices():
+            continue
+        return self._take(comparison)
+
+    def _keep(self, listing: Listing[R]) -> None:
+        self._listing = listing
+        self.told = told_by(listing)
+
+    def _take(self, comparison: Comparison[R]) -> Change:
+        self._records = comparison.after
+        return Change(
+            self.feed,
+            tuple(comparison.added),
+            tuple(comparison.changed),
+            tuple(comparison.removed),
+        )
 
     def put(self, record: R) -> Change:
         """Take one record, read by itself after a write."""
         known = self._records.get(record.id)
         if known == record:
             return Change(self.feed)
-        self._records[record.id] = record
+        # Another dict, for a comparison that may be under way with this one.
+        self._records = {**self._records, record.id: record}
         self._listing = None
         if known is None:
             return Change(self.feed, added=(record.id,))
@@ -119,8 +151,9 @@ class Collection(Generic[R]):
 
     def drop(self, record_id: str) -> Change:
         """Forget one record that a read has shown to be gone."""
-        if self._records.pop(record_id, None) is None:
+        if record_id not in self._records:
             return Change(self.feed)
+        self._records = {key: kept for key, kept in self._records.items() if key != record_id}
         self._listing = None
         return Change(self.feed, removed=(record_id,))
 
@@ -188,13 +221,27 @@ class Store:
         """Keep how fresh a feed is, and tell those who show it."""
         self.freshness[feed] = freshness
         for listener in tuple(self._freshness_listeners):
-            listener(feed)
+            try:
+                listener(feed)
+            except Exception:
+                # Whoever shows it must not stop what keeps it.
+                log.exception("showing how fresh %s is failed", feed)
 
     def publish(self, change: Change) -> Change:
-        """Tell the listeners of a change; an empty one is told to nobody."""
-        if change:
-            for listener in tuple(self._listeners):
+        """Tell the listeners of a change; an empty one is told to nobody.
+
+        If listeners fail, all the others still hear of it before the first failure is raised.
+        """
+        failures: list[Exception] = []
+        for listener in tuple(self._listeners) if change else ():
+            try:
                 listener(change)
+            except Exception as failure:  # raised below
+                failures.append(failure)
+        for later in failures[1:]:
+            log.error("showing a change of %s failed", change.feed, exc_info=later)
+        if failures:
+            raise failures[0]
         return change
 
     def take_overview(self, overview: BudgetOverview) -> Change:
