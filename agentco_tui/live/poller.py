@@ -9,41 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from random import Random
 
 from agentco_tui.api.client import Client
-from agentco_tui.api.errors import ApiError, Broken, TimedOut, Unreachable, Unreadable
+from agentco_tui.api.errors import (
+    ApiError,
+    Broken,
+    KeyRejected,
+    TimedOut,
+    Unreachable,
+    Unreadable,
+)
 from agentco_tui.live import schedule
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SLOWER, FeedName, Pace
 from agentco_tui.live.freshness import Freshness
-from agentco_tui.live.sources import BY_COMPANY, FETCHES, Query, forget
+from agentco_tui.live.sources import FETCHES, SCOPED, Query, forget, question
 from agentco_tui.live.store import Store
+from agentco_tui.live.turn import Turn
 from agentco_tui.text import SafeText, plain
 
 AT_ONCE = 4
 """Requests under way together."""
+HANGING_AT_ONCE = 2
+"""Of these for feeds that got no answer in time when they were last asked: a part of the platform
+that hangs must not hold up the others."""
+GLANCE = 5.0
+"""Seconds after which a waiting feed looks at the clock again: the timers of the event loop stand
+still while a laptop sleeps."""
+
+CUT_OFF = (Unreachable, TimedOut, Broken, KeyRejected)
+"""Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class _Turn:
-    """A feed's place in time."""
-
-    pace: Pace = Pace.OFF
-    due_at: float = 0.0
-    """A reading of the steady clock."""
-    asked: bool = False
-    """True if it is to be polled now, whatever its pace and its back-off say."""
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
-    busy: bool = False
-    started: int = 0
-    """Polls begun."""
-    ended: int = 0
-    settled: asyncio.Condition = field(default_factory=asyncio.Condition)
 
 
 class Poller:
@@ -65,45 +66,59 @@ class Poller:
         self.refresh = refresh
         self.query = query or Query()
         self._random = random or Random()  # noqa: S311 (jitter, not secrecy)
-        self._turns = {feed: _Turn() for feed in FeedName}
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._turns = {feed: Turn() for feed in FeedName}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
+        self._focused = True
+        self._over = False
 
     async def run(self) -> None:
         """Poll until cancelled."""
-        async with asyncio.TaskGroup() as loops:
-            for feed in FeedName:
-                loops.create_task(self._follow(feed), name=f"feed {feed}")
+        self._over = False
+        try:
+            async with asyncio.TaskGroup() as loops:
+                for feed in self._by_weight(FeedName):
+                    loops.create_task(self._follow(feed), name=f"feed {feed}")
+        finally:
+            # Nobody will answer those who still wait.
+            self._over = True
+            for turn in self._turns.values():
+                await turn.settle()
 
     def set_paces(self, paces: Mapping[FeedName, Pace]) -> None:
         """Say how often each feed is asked from now on.
 
         A feed that speeds up and has grown older than its new interval is asked at once.
         """
-        now = self.clock.monotonic()
-        for feed, pace in paces.items():
-            turn = self._turns[feed]
-            if turn.pace is pace:
-                continue
-            turn.pace = pace
-            wished = schedule.interval(pace, self.refresh)
-            freshness = self.store.freshness[feed]
-            if wished is not None and freshness.failure is None:
-                answered = freshness.answered_at
-                turn.due_at = now if answered is None else min(turn.due_at, answered + wished)
-            turn.woken.set()
+        for feed in paces:
+            self._turns[feed].pace, before = paces[feed], self._turns[feed].pace
+            if before is not paces[feed]:
+                self._plan_anew(feed)
+        self._wake(paces)
+
+    def set_attention(self, focused: bool) -> None:
+        """Say whether anybody looks: without focus what the screen is about is polled slowly.
+
+        When the focus comes back, what has grown older than its interval is asked at once. Feeds
+        that fail keep their back-off.
+        """
+        if focused is self._focused:
+            return
+        self._focused = focused
+        feeds = [feed for feed, turn in self._turns.items() if turn.pace is Pace.REFRESH]
+        for feed in feeds:
+            self._plan_anew(feed)
+        self._wake(feeds)
 
     def pace(self, feed: FeedName) -> Pace:
         """How often a feed is asked now."""
-        return self._turns[feed].pace
+        wished = self._turns[feed].pace
+        return Pace.SLOW if wished is Pace.REFRESH and not self._focused else wished
 
     def set_query(self, query: Query) -> None:
         """Ask about something else: what answers the old question is forgotten and asked anew."""
         before, self.query = self.query, query
-        feeds: list[FeedName] = []
-        if before.company != query.company:
-            feeds += BY_COMPANY
-        if (before.activity, before.activity_company) != (query.activity, query.activity_company):
-            feeds.append(FeedName.ACTIVITY)
+        feeds = [feed for feed in SCOPED if question(feed, before) != question(feed, query)]
         for feed in feeds:
             self.store.set_freshness(feed, Freshness())
             forget(self.store, feed)
@@ -111,92 +126,131 @@ class Poller:
 
     def poll_now(self, feeds: Iterable[FeedName] | None = None) -> None:
         """Ask those of these feeds (without: of all) that are polled, whatever back-off says."""
-        for feed in FeedName if feeds is None else feeds:
+        for feed in self._by_weight(FeedName if feeds is None else feeds):
             turn = self._turns[feed]
-            turn.asked = turn.pace is not Pace.OFF
-            turn.woken.set()
+            if turn.pace is not Pace.OFF:
+                turn.ask()
 
     async def read_again(self, feed: FeedName) -> Freshness:
         """Ask a feed anew and wait for the answer to a question that was put after this call.
 
-        An answer under way now may be older than what the caller has just done.
+        An answer under way now may be older than what the caller has just done. Whether it is
+        polled otherwise, and its back-off, don't matter; a failure is in the Freshness that comes
+        back. If the poller ends meanwhile, what is known by then comes back.
         """
         turn = self._turns[feed]
         wanted = turn.started + 1
-        turn.asked = True
-        turn.woken.set()
-        async with turn.settled:
-            await turn.settled.wait_for(lambda: turn.ended >= wanted)
+        turn.ask()
+        turn.waiting += 1
+        try:
+            async with turn.settled:
+                await turn.settled.wait_for(lambda: turn.ended >= wanted or self._over)
+        finally:
+            turn.waiting -= 1
         return self.store.freshness[feed]
 
     async def _follow(self, feed: FeedName) -> None:
         turn = self._turns[feed]
         while True:
             await self._until_due(turn)
-            async with self._slots:
+            async with self._place(feed):
+                if not turn.is_due(self.clock.monotonic()):
+                    continue  # while it waited for a place, the screen has changed
                 turn.busy = True
                 turn.asked = False
                 turn.started += 1
                 try:
-                    await self._poll(feed, turn)
+                    kept = await self._poll(feed, turn)
                 finally:
                     turn.busy = False
-            async with turn.settled:
-                turn.ended = turn.started
-                turn.settled.notify_all()
+            if kept:
+                await turn.settle()
+            elif turn.pace is not Pace.OFF or turn.waiting:
+                turn.asked = True
 
-    async def _until_due(self, turn: _Turn) -> None:
+    async def _until_due(self, turn: Turn) -> None:
         while True:
             turn.woken.clear()
-            wait = turn.due_at - self.clock.monotonic()
-            if turn.asked or (wait <= 0 and turn.pace is not Pace.OFF):
+            now = self.clock.monotonic()
+            if turn.is_due(now):
                 return
+            wait = None if turn.pace is Pace.OFF else min(turn.due_at - now, GLANCE)
             try:
-                async with asyncio.timeout(None if turn.pace is Pace.OFF else wait):
+                async with asyncio.timeout(wait):
                     await turn.woken.wait()
             except TimeoutError:
                 continue
 
-    async def _poll(self, feed: FeedName, turn: _Turn) -> None:
+    @asynccontextmanager
+    async def _place(self, feed: FeedName) -> AsyncIterator[None]:
+        """A place among the requests under way."""
+        if isinstance(self.store.freshness[feed].failure, TimedOut):
+            async with self._places_for_hanging, self._places:
+                yield
+        else:
+            async with self._places:
+                yield
+
+    async def _poll(self, feed: FeedName, turn: Turn) -> bool:
+        """Ask a feed; False if the question changed meanwhile, so that the answer is nobody's."""
         query = self.query
         begun = self.clock.monotonic()
+        timer = asyncio.get_running_loop().time
+        # How long it took is told by the loop's time, in which a laptop's sleep doesn't count.
+        started = timer()
+        failure: ApiError
         try:
             take = await FETCHES[feed](self.client, self.store, query)
-            if query == self.query:
-                take()
-                self._answered(feed, turn, self.clock.monotonic() - begun)
+            if self._asks_other_than(feed, query):
+                return False
+            take()
         except ApiError as error:
-            if query == self.query:
-                self._failed(feed, turn, error)
+            failure = error
         except Exception as error:
             # A bug of ours in reading one answer must not stop the picture: it is told and logged.
             log.exception("reading the feed %s failed", feed)
-            self._failed(feed, turn, Unreadable(_bug(error), path=feed))
-        if query != self.query and turn.pace is not Pace.OFF:
-            turn.asked = True
+            failure = Unreadable(_bug(error), path=feed)
+        else:
+            self._answered(feed, turn, begun, timer() - started)
+            return True
+        if self._asks_other_than(feed, query):
+            return False
+        self._failed(feed, turn, failure)
+        return True
 
-    def _answered(self, feed: FeedName, turn: _Turn, took: float) -> None:
-        now = self.clock.monotonic()
-        wished = schedule.interval(turn.pace, self.refresh) or self.refresh * SLOWER
+    def _asks_other_than(self, feed: FeedName, query: Query) -> bool:
+        return question(feed, query) != question(feed, self.query)
+
+    def _answered(self, feed: FeedName, turn: Turn, begun: float, took: float) -> None:
+        pace = self.pace(feed)
+        wished = schedule.interval(pace, self.refresh) or self.refresh * SLOWER
         delay, slowed = schedule.after_answer(wished, took, self._random)
-        turn.due_at = now + delay
+        turn.begun_at = begun
+        turn.due_at = begun + delay
         recovered = self.store.freshness[feed].failure
-        freshness = Freshness(answered_at=now, next_try_at=turn.due_at, took=took, slowed=slowed)
-        self.store.set_freshness(feed, freshness)
-        if isinstance(recovered, Unreachable | TimedOut | Broken):
+        self.store.set_freshness(
+            feed,
+            Freshness(
+                answered_at=self.clock.monotonic(),
+                next_try_at=None if pace is Pace.OFF else turn.due_at,
+                took=took,
+                slowed=slowed,
+            ),
+        )
+        if isinstance(recovered, CUT_OFF):
             self._wake_the_cut_off()
 
-    def _failed(self, feed: FeedName, turn: _Turn, error: ApiError) -> None:
+    def _failed(self, feed: FeedName, turn: Turn, error: ApiError) -> None:
         before = self.store.freshness[feed]
-        now = self.clock.monotonic()
         failures = before.failures + 1
-        turn.due_at = now + schedule.after_failure(error, failures, self.refresh, self._random)
+        delay = schedule.after_failure(error, failures, self.refresh, self._random)
+        turn.due_at = self.clock.monotonic() + delay
         self.store.set_freshness(
             feed,
             Freshness(
                 answered_at=before.answered_at,
                 failure=error,
-                next_try_at=turn.due_at,
+                next_try_at=None if turn.pace is Pace.OFF else turn.due_at,
                 failures=failures,
                 took=before.took,
             ),
@@ -204,11 +258,36 @@ class Poller:
 
     def _wake_the_cut_off(self) -> None:
         """One feed reached the platform again: the others that had lost it try at once."""
-        for feed, turn in self._turns.items():
-            failure = self.store.freshness[feed].failure
-            if isinstance(failure, Unreachable | TimedOut | Broken) and not turn.busy:
-                turn.asked = turn.pace is not Pace.OFF
-                turn.woken.set()
+        cut_off = (
+            feed
+            for feed, turn in self._turns.items()
+            if isinstance(self.store.freshness[feed].failure, CUT_OFF) and not turn.busy
+        )
+        self.poll_now(cut_off)
+
+    def _plan_anew(self, feed: FeedName) -> None:
+        """Its pace has changed: plan from when it was asked last, unless it is in its back-off."""
+        turn, freshness = self._turns[feed], self.store.freshness[feed]
+        wished = schedule.interval(self.pace(feed), self.refresh)
+        if wished is not None and freshness.failure is None:
+            spacing, slowed = schedule.spacing(wished, freshness.took or 0.0)
+            freshness = replace(freshness, slowed=slowed)
+            turn.due_at = turn.begun_at + spacing
+            if freshness.answered_at is None:
+                turn.due_at = self.clock.monotonic()
+        is_known = freshness.answered_at is not None or freshness.failure is not None
+        planned = turn.due_at if wished is not None and is_known else None
+        freshness = replace(freshness, next_try_at=planned)
+        if freshness != self.store.freshness[feed]:
+            self.store.set_freshness(feed, freshness)
+
+    def _wake(self, feeds: Iterable[FeedName]) -> None:
+        for feed in self._by_weight(feeds):
+            self._turns[feed].woken.set()
+
+    def _by_weight(self, feeds: Iterable[FeedName]) -> list[FeedName]:
+        """What the screen is about comes first to the places."""
+        return sorted(feeds, key=lambda feed: self._turns[feed].pace is not Pace.REFRESH)
 
 
 def _bug(error: Exception) -> SafeText:

@@ -29,15 +29,20 @@ def interval(pace: Pace, refresh: float) -> float | None:
             return None
 
 
-def after_answer(wished: float, took: float, random: Random) -> tuple[float, bool]:
-    """Seconds until the next poll after one that answered in `took` seconds, and if that is slowed.
+def spacing(wished: float, took: float) -> tuple[float, bool]:
+    """Seconds from the start of a poll that took `took` seconds to the next, and if that is slowed.
 
-    >>> after_answer(5.0, 0.1, Random(1))[1], after_answer(5.0, 3.0, Random(1))[1]
-    (False, True)
+    >>> spacing(5.0, 0.1), spacing(5.0, 3.0)
+    ((5.0, False), (12.0, True))
     """
     least = took * SHARE_OF_TIME
-    slowed = least > wished
-    return max(wished, least) * random.uniform(1 - JITTER, 1 + JITTER), slowed
+    return max(wished, least), least > wished
+
+
+def after_answer(wished: float, took: float, random: Random) -> tuple[float, bool]:
+    """The same as `spacing`, jittered."""
+    seconds, slowed = spacing(wished, took)
+    return seconds * random.uniform(1 - JITTER, 1 + JITTER), slowed
 
 
 def after_failure(error: ApiError, failures: int, refresh: float, random: Random) -> float:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, NotFound
-from agentco_tui.api.records import Activity, BudgetOverview, Listing, Record
+from agentco_tui.api.records import (
+    Activity,
+    Budget,
+    BudgetOverview,
+    BudgetScope,
+    Company,
+    Listing,
+    Record,
+)
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Collection, Store
 
 R = TypeVar("R", bound=Record)
+
+log = logging.getLogger(__name__)
 
 ACTIVITY_LIMIT = 200
 """Entries asked for at a poll, where the person chose no limit."""
@@ -50,58 +64,77 @@ Take = Callable[[], Change]
 Fetch = Callable[[Client, Store, Query], Awaitable[Take]]
 
 
+async def _whole(store: Store, collection: Collection[R], listing: Listing[R]) -> Take:
+    take = await collection.compare(listing)
+    return lambda: store.publish(take())
+
+
 async def companies(client: Client, store: Store, _: Query) -> Take:
     """GET /api/companies."""
     listing = await client.companies()
-    return lambda: store.publish(store.companies.replace(listing))
+    return await _whole(store, store.companies, listing)
 
 
 async def agents(client: Client, store: Store, query: Query) -> Take:
     """GET /api/agents, of the company in scope or of all."""
-    listing = await of_all_companies(client.agents, store, query.company)
-    return lambda: store.publish(store.agents.replace(listing))
+    listing = await of_all_companies(client.agents, store, query.company, client.companies)
+    return await _whole(store, store.agents, listing)
 
 
 async def pending(client: Client, store: Store, query: Query) -> Take:
     """GET /api/tasks?status=pending."""
     listing = await client.tasks(company_id=query.company, status="pending")
-    return lambda: store.publish(store.pending.replace(listing))
+    return await _whole(store, store.pending, listing)
 
 
 async def tasks(client: Client, store: Store, query: Query) -> Take:
     """GET /api/tasks, whatever their status."""
     listing = await client.tasks(company_id=query.company)
-    return lambda: store.publish(store.tasks.replace(listing))
+    return await _whole(store, store.tasks, listing)
 
 
-async def budget(client: Client, store: Store, _: Query) -> Take:
+async def budget(client: Client, store: Store, query: Query) -> Take:
     """GET /api/budget."""
     overview: BudgetOverview = await client.budget()
-    return lambda: store.take_overview(overview)
+    return lambda: store.take_overview(_in_scope(overview, query.company, store))
+
+
+def _in_scope(overview: BudgetOverview, company: str | None, store: Store) -> BudgetOverview:
+    """The overview without other companies' agents, who must not stand in for those in scope."""
+    if company is None:
+        return overview
+    names = Names(store)
+
+    def belongs(part: Budget) -> bool:
+        owner = names.company_of(part)
+        return part.scope is not BudgetScope.AGENT or (owner is not None and owner.id == company)
+
+    return structs.replace(overview, parts=tuple(filter(belongs, overview.parts)))
 
 
 async def company_budgets(client: Client, store: Store, _: Query) -> Take:
     """GET /api/budget/companies."""
     listing = await client.company_budgets()
-    return lambda: store.publish(store.company_budgets.replace(listing))
+    return await _whole(store, store.company_budgets, listing)
 
 
 async def agent_budgets(client: Client, store: Store, query: Query) -> Take:
     """GET /api/budget/agents, of the company in scope or of all."""
-    listing = await of_all_companies(client.agent_budgets, store, query.company)
-    return lambda: store.publish(store.agent_budgets.replace(listing))
+    listing = await of_all_companies(client.agent_budgets, store, query.company, client.companies)
+    return await _whole(store, store.agent_budgets, listing)
 
 
 async def alerts(client: Client, store: Store, _: Query) -> Take:
     """GET /api/budget/alerts."""
     listing = await client.budget_alerts()
-    return lambda: store.publish(store.alerts.replace(listing))
+    return await _whole(store, store.alerts, listing)
 
 
 async def activity(client: Client, store: Store, query: Query) -> Take:
     """GET /api/activity; asks once for more where the answer doesn't join what is known."""
     chosen = query.activity
-    limit = chosen.limit or ACTIVITY_LIMIT
+    # What the window would not keep need not come over the line.
+    limit = min(chosen.limit or ACTIVITY_LIMIT, store.activity.capacity)
 
     async def ask(limit: int) -> Listing[Activity]:
         return await client.activity(
@@ -116,26 +149,34 @@ async def activity(client: Client, store: Store, query: Query) -> Take:
     if limit < ACTIVITY_CATCH_UP and not store.activity.joins(listing):
         try:
             listing = await ask(ACTIVITY_CATCH_UP)
-        except Invalid:
-            # The platform allows no limit of that size: the gap stays, and the window shows it.
-            return lambda: store.take_activity(listing)
+        except ApiError as error:
+            # Whether that limit is refused or too much for the platform: what it did answer is
+            # true, and the window shows the gap.
+            log.info("the log could not be caught up with: %r", error)
     return lambda: store.take_activity(listing)
 
 
 async def of_all_companies(
-    ask: Callable[[str | None], Awaitable[Listing[R]]], store: Store, company: str | None
+    ask: Callable[[str | None], Awaitable[Listing[R]]],
+    store: Store,
+    company: str | None,
+    companies: Callable[[], Awaitable[Listing[Company]]] | None = None,
 ) -> Listing[R]:
     """A listing for a company, or for all of them.
 
     The interface doesn't say whether `company_id` may be left out; where the platform refuses a
-    request without it, every known company is asked in turn.
+    request without it, every known company is asked in turn. `companies` asks which there are,
+    for when none is known yet.
     """
     try:
         return await ask(company)
     except (Invalid, NotFound) as refusal:
-        if company is not None or not len(store.companies):
+        if company is not None:
             raise
-        return await one_by_one(ask, [known.id for known in store.companies], refusal)
+        known = [record.id for record in store.companies]
+        if not known and companies is not None:
+            known = [record.id for record in (await companies()).records]
+        return await one_by_one(ask, known, refusal)
 
 
 async def one_by_one(
@@ -172,6 +213,18 @@ FETCHES: dict[FeedName, Fetch] = {
 
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
 """Feeds whose question changes with the company in scope (activity has a rule of its own)."""
+
+SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)
+"""Feeds that are forgotten when their question changes."""
+
+
+def question(feed: FeedName, query: Query) -> object:
+    """What of a query decides a feed's answer: an answer to another question is not shown."""
+    if feed is FeedName.ACTIVITY:
+        chosen = query.activity
+        return query.activity_company, chosen.agent, chosen.from_date, chosen.to_date, chosen.limit
+    # Parts of the overview stand in for the agents of the company in scope.
+    return query.company if feed in (*BY_COMPANY, FeedName.BUDGET) else None
 
 
 def forget(store: Store, feed: FeedName) -> None:
