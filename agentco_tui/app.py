@@ -82,7 +82,19 @@ class DashboardApp(App[None]):
 
     async def _live(self) -> None:
         async with self.session.client:
-            await self.session.poller.run()
+            try:
+                await self.session.poller.run()
+            finally:
+                # Reads of the actions are tasks of their own; they must not outlive the client.
+                await self.session.hands.desk.close()
+
+    def on_app_focus(self) -> None:
+        """The terminal has the person's eyes again."""
+        self.session.poller.set_attention(True)
+
+    def on_app_blur(self) -> None:
+        """Nobody looks: the screen is polled as slowly as what is only counted."""
+        self.session.poller.set_attention(False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A worker that failed ends the app: its error is told by the guard, not lost."""
@@ -160,4 +172,6 @@ def run_dashboard(settings: Settings) -> int:
         if keeps and app.main_screen is not None:
             memory.keep(settings.profile, app.main_screen.remembered())
 
-    return run_guarded(app, crash_folder=made_state_folder, redact=str if key is None else key.redact, on_end=keep)
+    return run_guarded(
+        app, crash_folder=made_state_folder, redact=str if key is None else key.redact, on_end=keep
+    )

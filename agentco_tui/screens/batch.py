@@ -129,7 +129,7 @@ class BatchProgress(Dialog[bool]):
     ]
 
     DEFAULT_CSS = """
-    BatchProgress TextPane { height: auto; max-height: 24; min-height: 3; }
+    BatchProgress TextPane { height: auto; max-height: 70vh; min-height: 3; }
     """
 
     def __init__(self, session: Session, batch: BatchApproval) -> None:

@@ -30,7 +30,7 @@ class Dialog(ModalScreen[T]):
     Dialog { align: center middle; background: transparent; }
     Dialog > Vertical {
         width: 90%; max-width: 84; height: auto; max-height: 94%;
-        background: $surface; border: solid $primary; padding: 0 1;
+        background: $surface; border: round $primary; padding: 0 1;
     }
     Dialog .dialog--title { height: 1; }
     Dialog .dialog--keys { height: 1; margin-top: 1; }
@@ -77,7 +77,7 @@ class Question(Dialog[bool]):
 
     DEFAULT_CSS = """
     Question .dialog--body {
-        height: auto; max-height: 26; min-height: 4; scrollbar-size-horizontal: 0;
+        height: auto; max-height: 70vh; min-height: 4; scrollbar-size-horizontal: 0;
     }
     """
 

@@ -70,7 +70,7 @@ class Form(Dialog[bool]):
     ]
 
     DEFAULT_CSS = """
-    Form VerticalScroll { height: auto; max-height: 22; }
+    Form VerticalScroll { height: auto; max-height: 66vh; }
     Form .form--row { height: 1; }
     Form .form--label { width: 14; }
     Form Input { height: 1; border: none; padding: 0; width: 1fr; background: $boost; }
@@ -85,7 +85,7 @@ class Form(Dialog[bool]):
             spec.name: Input(
                 spec.value,
                 compact=True,
-                select_on_focus=False,
+                select_on_focus=True,
                 suggester=WordSuggester(spec.suggest) if spec.suggest else None,
             )
             for spec in plan.fields

@@ -176,6 +176,7 @@ SHOWN_KEYS = {
     "slash": "/",
     "colon": ":",
     "question_mark": "?",
+    "asterisk": "*",
     "escape": "esc",
     "pagedown": "pgdn",
     "pageup": "pgup",

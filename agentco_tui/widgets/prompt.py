@@ -67,9 +67,7 @@ class Prompt(Horizontal):
         yield self.input
         yield self._hint
 
-    def ask(
-        self, sign: str, text: str, hint: SafeText, suggester: Suggester | None = None
-    ) -> None:
+    def ask(self, sign: str, text: str, hint: SafeText, suggester: Suggester | None = None) -> None:
         """Open the line with these words in it."""
         self.sign = sign
         self.display = True

@@ -21,7 +21,13 @@ class TextPane(ScrollView, can_focus=True):
     """Shows items (headings, fields, text) broken to its width."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
-    DEFAULT_CSS = "TextPane { scrollbar-size-vertical: 1;" + TONE_CSS + "}"
+    DEFAULT_CSS = (
+        "TextPane {"
+        " overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-color: $surface-lighten-2;"
+        " scrollbar-color-hover: $surface-lighten-2; scrollbar-color-active: $primary;"
+        " scrollbar-background: $background; scrollbar-background-hover: $background;"
+        " scrollbar-background-active: $background;" + TONE_CSS + "}"
+    )
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", "Down", show=False),

@@ -41,8 +41,8 @@ widget class that brought them along could not be combined with ScrollView.
 
 
 def tone_style(widget: Widget, tone: Tone) -> Style:
-    """The style of a tone over the widget's own background."""
-    return widget.rich_style + widget.get_component_rich_style(f"tone--{tone.value}", partial=True)
+    """The style of a tone on the widget's own background, which automatic colours depend on."""
+    return widget.rich_style + widget.get_component_rich_style(f"tone--{tone.value}")
 
 
 def columns(cells: Iterable[Cell]) -> int:
