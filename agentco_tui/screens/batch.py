@@ -96,7 +96,7 @@ class BatchQuestion(Question):
         """Yes only with the right number."""
         if not yes:
             self.dismiss(False)
-        elif self.armed and self.decision.confirm(self.typed):
+        elif self.is_meant() and self.decision.confirm(self.typed):
             self.dismiss(True)
 
     def action_more(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from time import monotonic
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
@@ -11,13 +12,16 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.pane_content import Item
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
+
+REPEAT = 0.7
+"""Seconds without a `y` after which one counts: longer than keyboards wait before they repeat."""
 
 ARMING = 0.3
 """Seconds a question must have stood on the screen before a key can answer it."""
@@ -74,6 +78,7 @@ class Question(Dialog[bool]):
         self._items = tuple(items)
         self._yes = yes
         self._armed = False
+        self._last_yes: float | None = None
 
     DEFAULT_CSS = """
     Question .dialog--body {
@@ -120,6 +125,29 @@ class Question(Dialog[bool]):
         self.pane.show(self._items)
 
     def action_answer(self, yes: bool) -> None:
-        """Take the answer; a yes that comes too early is dropped."""
-        if not yes or self._armed:
-            self.dismiss(yes)
+        """Take the answer; a yes that comes too early, or from a key held down, is dropped."""
+        if not yes:
+            self.dismiss(False)
+        elif self.is_meant():
+            self.dismiss(True)
+
+    def is_meant(self) -> bool:
+        """Whether a `y` that came just now was pressed as an answer to what stands here.
+
+        One that came before the question could be read was not; nor are those that the keyboard
+        goes on sending while the same key is held down.
+        """
+        now = monotonic()
+        last, self._last_yes = self._last_yes, now
+        if self._armed and (last is None or now - last >= REPEAT):
+            return True
+        self.keys_line.show(
+            [
+                Cell(plain(f"{signs.warning} that came too soon: "), Tone.WARNING),
+                Cell(plain("y"), Tone.ACCENT),
+                Cell(plain(f" {self._yes}     ")),
+                Cell(plain("n, esc"), Tone.ACCENT),
+                Cell(plain(" no")),
+            ]
+        )
+        return False
