@@ -19,7 +19,7 @@ from types import FrameType
 from agentco_tui.arguments import UsageError, flags_of, parse
 from agentco_tui.commands.output import Exit, OutputError, complain, settings_failed
 from agentco_tui.config import Flags, NothingSetError, Settings, SettingsError, load
-from agentco_tui.log_file import log_to
+from agentco_tui.log_file import log_to, nowhere_else
 from agentco_tui.text import ascii_wanted, use_ascii
 
 _HOW_TO_START = """\
@@ -67,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str], env: Mapping[str, str]) -> int:
     _speak_what_the_terminal_reads(env)
+    nowhere_else()
     found = parse(argv)
     flags = flags_of(found)
     if found.command is None:

@@ -20,6 +20,13 @@ class _OneEntry(logging.Formatter):
         return safe_block(super().format(record))
 
 
+def nowhere_else() -> None:
+    """Keep what is logged off the terminal, where Python puts warnings that nobody handles."""
+    root = logging.getLogger()
+    if not root.handlers:
+        root.addHandler(logging.NullHandler())
+
+
 def log_to(path: Path, keys: Iterable[ApiKey]) -> Callable[[], None]:
     """Let everything that the program logs go to the end of `path`; the result ends that.
 
