@@ -229,9 +229,12 @@ class Transport:
     def asked(self, method: str, path: str) -> Asked:
         """What a sentence about this request may say; NotSent after `aclose`."""
         asked = Asked(method, path, self._host, self._key_source)
+        self._not_closed(asked)
+        return asked
+
+    def _not_closed(self, asked: Asked) -> None:
         if self._closed:
             raise answered.not_sent(asked, "the connection was closed here already")
-        return asked
 
     async def _attempt(
         self, work: Callable[[Outgoing, Wire], Awaitable[T]], call: Outgoing
@@ -285,6 +288,7 @@ class Transport:
 
     async def _send(self, call: Outgoing, wire: Wire) -> httpx.Response:
         """One try, up to the head of the answer; raises for a status that is not wanted."""
+        self._not_closed(call.asked)  # between two tries, or two pages
         self.measured.requests += 1
         started = time.monotonic()
         request = self._client.build_request(
