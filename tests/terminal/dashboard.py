@@ -1,0 +1,109 @@
+"""The real dashboard in a pseudo-terminal, on a platform that runs as a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import NotSeenError, PtySession
+
+PLACES = ("OVERVIEW", "COMPANIES", "AGENTS", "TASKS", "BUDGET", "ACTIVITY")
+"""The six screens in the order of their keys 1 to 6."""
+
+TITLES = ("NEEDS YOU", "COMPANIES all", "AGENTS all", "TASKS pending", "BUDGET all", "ACTIVITY all")
+"""The title line of each screen begins so."""
+
+LIVE = re.compile(r"\blive +\d")
+"""In the header while the platform answers."""
+
+
+def command(*arguments: str) -> list[str]:
+    """The program with these arguments."""
+    return [sys.executable, "-m", "agentco_tui", *arguments]
+
+
+def dashboard(
+    platform: PlatformProcess,
+    folder: Path,
+    *arguments: str,
+    key: str | None = None,
+    env: dict[str, str | None] | None = None,
+    size: tuple[int, int] = (120, 40),
+    **options: Any,
+) -> PtySession:
+    """The dashboard on a platform, not yet seen; its own files lie below `folder`."""
+    return PtySession(
+        command(*arguments),
+        env={**platform.env(folder, key), **(env or {})},
+        size=size,
+        **options,
+    )
+
+
+def ready(session: PtySession) -> str:
+    """Wait until the platform has answered and nothing on the screen is still loading."""
+    return session.wait_for(lambda screen: bool(LIVE.search(screen)) and "loading" not in screen)
+
+
+def show(session: PtySession, number: int, check: Callable[[str], object] = lambda _: None) -> str:
+    """Press the key of a screen and wait until it is there with its records, and passes `check`."""
+    title = TITLES[number - 1]
+
+    def whole(screen: str) -> None:
+        assert title in screen
+        assert "loading" not in screen
+        assert LIVE.search(screen)
+        check(screen)
+
+    session.press(str(number))
+    return shows(session, whole)
+
+
+def shows(session: PtySession, check: Callable[[str], object]) -> str:
+    """Wait until the screen passes a check; if it never does, what the check says of it then."""
+
+    def passes(screen: str) -> bool:
+        try:
+            check(screen)
+        except AssertionError:
+            return False
+        return True
+
+    try:
+        return session.wait_for(passes)
+    except NotSeenError:
+        check(session.text)
+        raise
+
+
+def say_yes(session: PtySession, question: str) -> None:
+    """Answer a question with `y`, once more if it came before the question could be read."""
+    while question in session.text:
+        session.wait_quiet(0.4)
+        session.press("y")
+        with contextlib.suppress(NotSeenError):
+            session.wait_for(lambda screen: question not in screen, timeout=2.0)
+
+
+def rows_with(screen: str, *words: str) -> list[str]:
+    """The rows of the screen that hold all the words."""
+    return [row for row in screen.split("\n") if all(word in row for word in words)]
+
+
+def leave(session: PtySession) -> None:
+    """Quit, and check that the terminal is as it was found."""
+    session.press("q")
+    assert session.wait_gone() == 0
+    assert_restored(session)
+    assert session.after_screen() == ""
+
+
+def assert_restored(session: PtySession) -> None:
+    """The terminal is as it was found: every mode off again, the settings the same."""
+    assert session.left_on() == set()
+    assert session.termios() == session.termios_before

@@ -1,0 +1,144 @@
+"""The embedded platform as a process of its own, as a person starts it in another terminal."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from tests.terminal.pty_session import REPOSITORY, clean_environment
+
+PATIENCE = 30.0
+"""Seconds that a request to the platform may take before the test fails."""
+
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class PlatformProcess:
+    """`agentco-tui demo --serve` with the given arguments; a context manager.
+
+    Keys follow from the seed, so they are the same after `kill` and `start`; the world begins anew.
+    """
+
+    def __init__(self, *arguments: str, speed: float = 0.0) -> None:
+        self._arguments = (*arguments, "--speed", f"{speed:g}")
+        self.port = 0
+        self.base_url = ""
+        self.full_key = ""
+        self.read_key = ""
+        self._child: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it, on the same port as before if there was one, and wait until it serves."""
+        child = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "agentco_tui", "demo", "--serve"),
+                *("--port", str(self.port), *self._arguments),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=clean_environment(),
+            cwd=REPOSITORY,
+            text=True,
+        )
+        self._child = child
+        assert child.stdout is not None
+        said = dict(line.strip().rsplit(None, 1) for line in _first(child.stdout, 3))
+        self.base_url = said["address"]
+        self.full_key = said["full key"]
+        self.read_key = said["read key"]
+        self.port = int(self.base_url.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """End it with SIGKILL; nothing happens if it is gone."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+            assert child.stdout is not None
+            child.stdout.close()
+
+    # What a test may do from outside
+
+    def env(self, folder: Path, key: str | None = None) -> dict[str, str | None]:
+        """The environment of a dashboard on this platform whose own files lie below `folder`."""
+        return {
+            **own_folders(folder),
+            "AGENTCO_BASE_URL": self.base_url,
+            "AGENTCO_API_KEY": self.full_key if key is None else key,
+        }
+
+    def fault(self, *specs: str) -> None:
+        """Put faults in force, as `--fault` takes them."""
+        self._ask("POST", "/_demo/faults", {"specs": list(specs)})
+
+    def clear_faults(self) -> None:
+        """Take all faults back."""
+        self._ask("DELETE", "/_demo/faults")
+
+    def change(self, **what: Any) -> None:
+        """Change the world: `revoke`, `restore`, `advance`, `speed`, `another_operator`."""
+        self._ask("POST", "/_demo/world", what)
+
+    def world(self) -> dict[str, Any]:
+        """What became of the world: tasks by status, approvals `applied` and attempted."""
+        return dict(self._ask("GET", "/_demo/world"))
+
+    def requests(self) -> list[dict[str, Any]]:
+        """The requests so far, the oldest first."""
+        return list(self._ask("GET", "/_demo/requests")["requests"])
+
+    def forget_requests(self) -> None:
+        """Begin the list of requests anew."""
+        self._ask("DELETE", "/_demo/requests")
+
+    def api(self, path: str) -> Any:
+        """The answer to a GET, as JSON."""
+        return self._ask("GET", path)
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            self.base_url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {self.full_key}"},
+        )
+        with _OPENER.open(request, timeout=PATIENCE) as answer:
+            return json.loads(answer.read())
+
+
+def own_folders(folder: Path) -> dict[str, str | None]:
+    """Home, config and state below `folder`, so that no test sees a person's own."""
+    return {
+        "HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "XDG_STATE_HOME": str(folder / "state"),
+    }
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started (Linux)."""
+    return [
+        int(word)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for word in (task / "children").read_text().split()
+    ]
+
+
+def _first(stream: Any, lines: int) -> Sequence[str]:
+    found = [stream.readline() for _ in range(lines)]
+    if not all(found):
+        raise AssertionError("the platform did not start")
+    return found
