@@ -137,7 +137,8 @@ class ListView(TableView[R]):
         self.show_detail()
 
     def rescope(self) -> None:
-        """Another company is in scope."""
+        """Another company is in scope: what was held belongs to another question."""
+        self.table.hold = False
         self.reload()
 
     def take(self, change: Change) -> None:
@@ -153,8 +154,18 @@ class ListView(TableView[R]):
         elif change.feed in NAMES and self._names() != self._names_seen:
             self.reload_calmly()
         else:
-            self.table.tick()
+            self.take_figures(change)
         self.show_title()
+
+    def take_figures(self, change: Change) -> None:
+        """Another feed has changed, from which cells take figures: paint what differs."""
+        self.table.tick()
+
+    def read_again(self, record_ids: Iterable[str]) -> None:
+        """Sort and filter these records anew, because figures beside them have changed."""
+        there = [(i, record) for i in record_ids if (record := self.table.record(i)) is not None]
+        self.table.apply(changed=[pair for pair in there if not self.table.is_ghost(pair[0])])
+        self.table.tick()
 
     def _apply(self, change: Change) -> None:
         added: list[tuple[str, R]] = []
@@ -170,6 +181,10 @@ class ListView(TableView[R]):
                 changed.append((record_id, record))
             else:
                 added.append((record_id, record))
+        if self.table.hold and not self.table.shown_count:
+            # There is nothing that a hand could be on, as after another company was chosen.
+            self.table.release()
+            self.table.hold = False
         if self.table.hold:
             for record_id in removed:
                 self.table.ghost(record_id, self.fate(record_id))
@@ -278,15 +293,17 @@ class ListView(TableView[R]):
 
     def open(self, row_id: str) -> None:
         """Enter on a line: read its detail."""
+        self.screen.set_focus(None)
         self.add_class("-reading")
         self.show_detail(top=True)
-        self.detail.focus()
+        self.call_after_refresh(self.detail.focus)
 
     def action_back(self) -> None:
         """Leave the detail, else the filter, else the marks."""
         if self.reading:
+            self.screen.set_focus(None)
             self.remove_class("-reading")
-            self.table.focus()
+            self.call_after_refresh(self.table.focus)
         else:
             super().action_back()
 

@@ -25,6 +25,7 @@ from agentco_tui.screens.frame_lines import (
 )
 from agentco_tui.screens.go_to import USAGE, Destination, parse, suggestion
 from agentco_tui.screens.help import HelpScreen
+from agentco_tui.screens.least_size import size_needed, too_small
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.reads import Reads
 from agentco_tui.screens.session import Session
@@ -32,14 +33,9 @@ from agentco_tui.screens.table_view import TableView
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, plain, safe
-from agentco_tui.widgets.pane_content import Text
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import Tone
-
-LEAST_WIDTH, LEAST_HEIGHT = 60, 16
-"""Below this nothing can be read, so the size that is needed is said instead."""
 
 FRAME_ACTIONS = {
     "screen.overview": "show('overview')",
@@ -173,19 +169,20 @@ class MainScreen(Screen[None], Writes, Reads):
             self.views[place] = view
             self.body.mount(view)
         self.place = place
+        # A widget that is hidden with the focus on it gives it up later, whoever has it by then.
+        self.set_focus(None)
         for other, view in self.views.items():
             view.display = other == place
         self.set_paces()
-        if first_visit:
-            self.call_after_refresh(self._focus_list)
-        else:
+        if not first_visit:
             self._focus_list()
             self.view.take_freshness()
+        self.call_after_refresh(self._focus_list)
         self.show_frame()
 
     def _focus_list(self) -> None:
         view = self.view
-        if isinstance(view, TableView):
+        if isinstance(view, TableView) and not self.prompt.display:
             (view.detail if isinstance(view, ListView) and view.reading else view.table).focus()
 
     def remembered(self) -> Remembered:
@@ -211,7 +208,8 @@ class MainScreen(Screen[None], Writes, Reads):
             if isinstance(view, TableView) and not view.go_to(row_id):
                 self.say("that is not in the list any more")
 
-        self.call_after_refresh(go)
+        # The view's own queue: a view that is visited first has its rows only once it is mounted.
+        view.call_after_refresh(go)
 
     def set_scope(self, company_id: str | None) -> None:
         """Show one company everywhere, or all."""
@@ -269,9 +267,10 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def _close_prompt(self) -> None:
         self._filtering = None
+        self.set_focus(None)
         self.prompt.close()
         self.footer.display = True
-        self._focus_list()
+        self.call_after_refresh(self._focus_list)
 
     def _go(self, text: str) -> None:
         word = text.strip().casefold()
@@ -296,7 +295,7 @@ class MainScreen(Screen[None], Writes, Reads):
         self.action_show(to.place)
         status = getattr(self.view, "show_status", None)
         if to.place == "tasks" and to.status is not None and status is not None:
-            self.call_after_refresh(status, to.status)
+            self.view.call_after_refresh(status, to.status)
         if to.record_id is not None:
             self.show_record(to.place, to.record_id)
 
@@ -374,13 +373,14 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def on_resize(self, event: events.Resize) -> None:
         """Say what size is needed where the terminal is too small, and come back when it has it."""
-        small = event.size.width < LEAST_WIDTH or event.size.height < LEAST_HEIGHT
+        was_small, small = self.has_class("-small"), too_small(event.size)
         self.set_class(small, "-small")
         if small:
-            words = (
-                f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
-                f"{event.size.width}x{event.size.height}. Make it larger to go on."
+            self.call_after_refresh(self.small.show, size_needed(event.size))
+            return
+        if was_small:
+            # What is hidden loses the keys.
+            self.call_after_refresh(
+                self.prompt.take_keys if self.prompt.display else self._focus_list
             )
-            self.call_after_refresh(self.small.show, [Text(plain(words), Tone.WARNING)])
-        else:
-            self.call_after_refresh(self.show_frame)
+        self.call_after_refresh(self.show_frame)

@@ -59,6 +59,9 @@ MOST_NEEDS = 1_000
 SECONDS_BETWEEN_LOOKS = 10
 """A task becomes urgent by waiting alone, so the order is worked out anew without any change."""
 GAUGE = 14
+LEAST_GAUGE = 3
+BESIDE_GAUGE = 12
+"""Columns of a spend line for blanks, per cent and sign, which must stay whole."""
 NARROW_SPEND = 50
 """Columns below which the spend panel leaves the sum out: the bar and per cent tell it."""
 
@@ -134,18 +137,17 @@ class OverviewView(TableView[Need], TaskActions):
         """Anything may change what needs a person."""
         if change.feed is not FeedName.ACTIVITY:
             self._find_needs()
-        self._show_panels()
         self.take_freshness()
 
     def rescope(self) -> None:
-        """Another company is in scope."""
+        """Another company is in scope: what was held belongs to another question."""
+        self.table.hold = False
         self.reload()
 
     def reload(self) -> None:
         """Work everything out anew."""
         super().reload()
         self._find_needs()
-        self._show_panels()
         self.take_freshness()
 
     def tick(self) -> None:
@@ -154,12 +156,12 @@ class OverviewView(TableView[Need], TaskActions):
         if self._ticks % SECONDS_BETWEEN_LOOKS == 0:
             self._find_needs()
         self.table.tick()
-        self._show_latest()
         super().tick()
 
     def take_freshness(self) -> None:
         """A feed answered or failed."""
         super().take_freshness()
+        self._show_panels()
         phases = {self.session.store.freshness[feed].phase for feed in SHOWN_FEEDS[:2]}
         if Phase.LOADING in phases:
             self.table.set_state(TableState.LOADING)
@@ -283,9 +285,7 @@ class OverviewView(TableView[Need], TaskActions):
         if whole is not None:
             items.insert(0, self._spend_item(whole))
         if not items:
-            freshness = store.freshness[FeedName.BUDGET]
-            words = "loading" if freshness.phase is Phase.LOADING else "no budgets"
-            items = [Text(plain(words), Tone.DIM)]
+            items = [self._instead(FeedName.BUDGET, "no budgets")]
         period = next((b.period for b in [whole, *companies] if b is not None and b.period), None)
         self.spend_title.show(
             [Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))], right
@@ -303,12 +303,15 @@ class OverviewView(TableView[Need], TaskActions):
         if width < NARROW_SPEND:
             of = plain(f"of {limit}")
         name_width = max(8, min(18, width // 3))
-        cells = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
+        cells: list[Cell] = []
         if budget.share is not None and not budget.unlimited:
-            gauge = max(3, min(GAUGE, width - name_width - cell_width(of) - 12))
+            room = width - cell_width(of) - BESIDE_GAUGE
+            name_width = max(1, min(name_width, room - LEAST_GAUGE))
+            gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
             cells.append(Cell(bar(budget.share, gauge), TONES[level]))
             cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
         cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
+        cells[:0] = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
         return Cells(tuple(cells), (Cell(of, Tone.DIM),))
 
     def _show_latest(self) -> None:
@@ -331,9 +334,18 @@ class OverviewView(TableView[Need], TaskActions):
                 )
             )
         if not items:
-            loading = self.session.store.freshness[FeedName.ACTIVITY].phase is Phase.LOADING
-            items = [Text(plain("loading" if loading else "nothing happened yet"), Tone.DIM)]
+            items = [self._instead(FeedName.ACTIVITY, "nothing happened yet")]
         self.latest.show(items)
+
+    def _instead(self, feed: FeedName, none: str) -> Item:
+        """What stands in a panel without lines: nothing there is not the same as nothing read."""
+        match self.session.store.freshness[feed].phase:
+            case Phase.LOADING:
+                return Text(plain("loading…"), Tone.DIM)
+            case Phase.FAILED:
+                return Text(plain("nothing could be read yet"), Tone.DIM)
+            case _:
+                return Text(plain(none), Tone.DIM)
 
     # ---- what can be done
 

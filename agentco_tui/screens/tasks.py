@@ -14,6 +14,7 @@ from agentco_tui.live.insight import in_scope, waits_for_person
 from agentco_tui.live.store import Collection
 from agentco_tui.screens.columns.tasks import task_columns
 from agentco_tui.screens.list_view import CollectionView
+from agentco_tui.screens.table_view import ListTable
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
@@ -56,6 +57,13 @@ class TasksView(CollectionView[Task], TaskActions):
     def feeds(self) -> Iterable[FeedName]:
         """The feed of what is shown."""
         return (self.feed,)
+
+    def make_table(self) -> ListTable[Task]:
+        """The longest wait first; of tasks past waiting the youngest."""
+        table = super().make_table()
+        if self.showing != PENDING:
+            table.sort_by("waiting", False)
+        return table
 
     def columns(self) -> list[Column[Task]]:
         """The queue's columns, with the status where tasks of several are shown."""
@@ -142,6 +150,15 @@ class TasksView(CollectionView[Task], TaskActions):
         """Mark all that the filter shows."""
         self.table.action_mark_all_shown()
         self.show_title()
+
+    def go_to(self, row_id: str) -> bool:
+        """As for every list; a task that waits is looked for where those that wait are shown."""
+        if super().go_to(row_id):
+            return True
+        if self.showing == PENDING or self.session.store.pending.get(row_id) is None:
+            return False
+        self.show_status(PENDING)
+        return super().go_to(row_id)
 
     def action_statuses(self) -> None:
         """Show the next: all, then each status that occurs, then pending again."""

@@ -25,8 +25,8 @@ class Prompt(Horizontal):
     DEFAULT_CSS = """
     Prompt {
         height: 1; display: none;
-        & > .prompt--sign { width: auto; min-width: 3; }
-        & > Input { border: none; height: 1; padding: 0; width: 2fr; background: $panel; }
+        & > .prompt--sign { width: 3; }
+        & > Input { border: none; height: 1; padding: 0; width: 1fr; background: $panel; }
         & > Input:focus { border: none; }
         & > .prompt--hint { width: 1fr; }
     }
@@ -82,6 +82,10 @@ class Prompt(Horizontal):
     def hint(self, words: SafeText, *, bad: bool = False) -> None:
         """Say how to go on, or what is wrong with the words."""
         self._hint.show((), [Cell(words, Tone.WARNING if bad else Tone.DIM), Cell(plain(" "))])
+
+    def take_keys(self) -> None:
+        """Have the keys again after they went elsewhere."""
+        self.input.focus()
 
     def close(self) -> None:
         """Hide the line."""
