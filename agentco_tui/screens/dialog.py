@@ -9,8 +9,8 @@ from typing import ClassVar, TypeVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
+from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.pane_content import Item
@@ -27,7 +27,7 @@ ARMING = 0.3
 """Seconds a question must have stood on the screen before a key can answer it."""
 
 
-class Dialog(ModalScreen[T]):
+class Dialog(Overlay[T]):
     """A box with a title line, a body and a line of keys."""
 
     DEFAULT_CSS = """
@@ -137,6 +137,8 @@ class Question(Dialog[bool]):
         One that came before the question could be read was not; nor are those that the keyboard
         goes on sending while the same key is held down.
         """
+        if self.hidden:
+            return False
         now = monotonic()
         last, self._last_yes = self._last_yes, now
         if self._armed and (last is None or now - last >= REPEAT):

@@ -8,13 +8,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.details import task_details, unknown_fields
+from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, escaped, plain, signs
 from agentco_tui.widgets.pane_content import Cells, Gap, Heading, Item, Text
@@ -87,7 +87,7 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     return items
 
 
-class TraceScreen(ModalScreen[bool]):
+class TraceScreen(Overlay[bool]):
     """Reads the trace and shows it; `a` goes on to the question whether to approve."""
 
     DEFAULT_CSS = """
