@@ -57,6 +57,13 @@ class AgentsView(CollectionView[Agent]):
             self._names_seen = self._names()
         super().take(change)
 
+    def take_figures(self, change: Change) -> None:
+        """What an agent has left, and how it stands, comes with its budget."""
+        if change.feed is FeedName.AGENT_BUDGETS:
+            self.read_again((*change.added, *change.changed, *change.removed))
+        else:
+            super().take_figures(change)
+
     def open(self, row_id: str) -> None:
         """Read the agent by itself: the list may leave fields out that the agent's record has."""
         super().open(row_id)

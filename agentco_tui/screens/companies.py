@@ -52,6 +52,15 @@ class CompaniesView(CollectionView[Company]):
         self._names_seen = self._names()
         super().take(change)
 
+    def take_figures(self, change: Change) -> None:
+        """What a company has spent comes with its budget, the rest may have to be counted."""
+        if change.feed is FeedName.COMPANY_BUDGETS:
+            self.read_again((*change.added, *change.changed, *change.removed))
+        elif change.feed in (FeedName.AGENTS, FeedName.PENDING):
+            self.read_again(self.table.shown_ids)
+        else:
+            super().take_figures(change)
+
     def open(self, row_id: str) -> None:
         """Scope everything to the company and read its own record."""
         self.main.set_scope(row_id)
