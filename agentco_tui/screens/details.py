@@ -130,7 +130,9 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
         field("role", agent.role),
         field("company", named(look.names.company(agent.company), agent.company)),
         field("status", plain(status.text.strip()), status.tone),
-        field("trust", agent.trust_word or (fmt.trust(agent.trust) if agent.trust else None)),
+        field(
+            "trust", agent.trust_word or (None if agent.trust is None else fmt.trust(agent.trust))
+        ),
         field("model", agent.model),
         field("left", fmt.money_full(agent.budget_remaining) if agent.budget_remaining else None),
         field("completed", fmt.count(agent.tasks_completed)),
