@@ -14,6 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.records import Alert, Budget, BudgetScope
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import Phase
 from agentco_tui.live.insight import in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.screens.columns.alerts import alert_columns
@@ -23,13 +24,21 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.text import plain
+from agentco_tui.text import plain, signs
 from agentco_tui.widgets.record_table import RecordTable, TableState
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table_columns import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 BUDGET_FEEDS = (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)
+
+
+STATES = {
+    Phase.LOADING: TableState.LOADING,
+    Phase.LIVE: TableState.READY,
+    Phase.STALE: TableState.STALE,
+    Phase.FAILED: TableState.FAILED,
+}
 
 
 class BudgetView(ListView[Budget]):
@@ -150,10 +159,18 @@ class BudgetView(ListView[Budget]):
             if is_open(alert) and in_scope(names.company_of(alert), self.session.company)
         ]
         self.alerts.load(alerts)
+        self._show_alerts_title()
+
+    def _show_alerts_title(self) -> None:
         told = self.session.store.alerts.told
+        answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
-            Cell(plain(fmt.count(len(alerts)))),
+            Cell(
+                fmt.count(self.alerts.total_count)
+                if answered or self.alerts.total_count
+                else signs.missing
+            ),
             *self.unread_cells(
                 told.unread,
                 capped=told.capped,
@@ -195,10 +212,8 @@ class BudgetView(ListView[Budget]):
         """Dim what is not the platform's last word, gauges and alerts each by their own feeds."""
         super().show_state()
         alerts = self.session.store.freshness[FeedName.ALERTS]
-        state = {"loading": TableState.LOADING, "live": TableState.READY}.get(
-            alerts.phase, TableState.STALE if alerts.answered_at else TableState.FAILED
-        )
-        self.alerts.set_state(state)
+        self.alerts.set_state(STATES[alerts.phase])
+        self._show_alerts_title()
 
     def tick(self) -> None:
         """A second has passed."""

@@ -61,8 +61,11 @@ def short_reason(freshness: Freshness) -> SafeText:
             return plain("failing")
 
 
-def notice(freshness: Freshness, monotonic: float) -> list[Item]:
-    """What to say above a list whose last poll failed; nothing while it answers."""
+def notice(freshness: Freshness, monotonic: float, about: SafeText | None = None) -> list[Item]:
+    """What to say above a list whose last poll failed; nothing while it answers.
+
+    `about` names what fails where the screen shows more than that.
+    """
     failure = freshness.failure
     if failure is None:
         return []
@@ -73,9 +76,10 @@ def notice(freshness: Freshness, monotonic: float) -> list[Item]:
         again = f" {signs.separator} asking again now"
     else:
         again = f" {signs.separator} again in {fmt.age(wait)}"
+    whose = "" if about is None else f"{about}: "
     if freshness.phase is Phase.STALE:
         age = fmt.age(freshness.age(monotonic))
-        head = Cell(plain(f"{signs.unknown} {age} old{again}"), Tone.WARNING)
+        head = Cell(plain(f"{signs.unknown} {whose}{age} old{again}"), Tone.WARNING)
     else:
-        head = Cell(plain(f"{signs.critical} no data yet{again}"), Tone.CRITICAL)
+        head = Cell(plain(f"{signs.critical} {whose}no data yet{again}"), Tone.CRITICAL)
     return [Cells((head,)), Text(plain(str(failure)), head.tone)]

@@ -12,7 +12,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.records import Company, Task
 from agentco_tui.keys import KEYS, Place
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Freshness
+from agentco_tui.live.freshness import Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.freshness_cells import notice, worst
@@ -149,7 +149,15 @@ class View(Widget):
     def take_freshness(self) -> None:
         """A feed answered or failed."""
         self.show_title()
-        self.notice.show(notice(self.freshness(), self.session.clock.monotonic()))
+        freshness = self.freshness()
+        about = self._failing(freshness.phase)
+        self.notice.show(notice(freshness, self.session.clock.monotonic(), about))
+
+    def _failing(self, phase: Phase) -> SafeText | None:
+        """Which of the feeds are in that phase, if it isn't all of them."""
+        known, feeds = self.session.store.freshness, tuple(self.feeds())
+        those = [feed for feed in feeds if known[feed].phase is phase]
+        return None if len(those) == len(feeds) else plain(", ".join(those))
 
     def show_title(self) -> None:
         """Draw the title line; only what differs is painted."""
