@@ -81,7 +81,7 @@ class TableView(View, Generic[T]):
     def touch(self) -> None:
         """Let the order stand still: what comes waits, what goes leaves a ghost."""
         self._touched_at = self.session.clock.monotonic()
-        if self.calm and not self.table.hold:
+        if self.calm and not self.table.hold and self.table.shown_count:
             self.table.hold = True
 
     def tick(self) -> None:
@@ -166,12 +166,12 @@ class TableView(View, Generic[T]):
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
+        self.bring_up_to_date()
         if self.table.record(row_id) is None:
             return False
         if self.filter_text:
             self.set_filter("")
-        self.table.move_cursor_to(row_id)
-        return True
+        return self.table.move_cursor_to(row_id)
 
     def copied_id(self, row_id: str) -> str:
         """What is copied for a line."""
