@@ -1,0 +1,310 @@
+"""A dashboard on an embedded platform over real HTTP, on a clock that stands still.
+
+What a test waits for is what a person would see: `wait_until` looks until it is so, within a bound,
+and nothing here sleeps to let time pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from textual import events
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
+from textual.pilot import Pilot
+
+from agentco_tui.api.client import open_client
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.measured import Measured
+from agentco_tui.app import DashboardApp, make_session
+from agentco_tui.config import Settings
+from agentco_tui.demo.requestlog import Seen
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.main import MainScreen
+from agentco_tui.screens.session import Session
+from agentco_tui.screens.table_view import TableView
+
+NOW = 1_790_000_000.0
+"""When every world begins: 2026-09-21 14:13:20 UTC."""
+NARROW, WIDE = (80, 24), (120, 40)
+PATIENCE = 8.0
+"""Seconds after which what is waited for is taken not to come."""
+PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+
+
+class WorldClock:
+    """The platform's own time, for ages and for freshness; only `World.advance` moves it."""
+
+    def __init__(self, platform: EmbeddedPlatform) -> None:
+        self._world = platform.world
+
+    def monotonic(self) -> float:
+        """Seconds; polls are due only when the world has been moved or somebody asks."""
+        return 1_000.0 + self._world.clock.now() - NOW
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return self._world.clock.now()
+
+
+class RunningClock(WorldClock):
+    """The platform's time for ages, and the machine's for when a feed is due."""
+
+    def monotonic(self) -> float:
+        """Seconds that really pass."""
+        return time.monotonic()
+
+
+class SteadyLatency(Measured):
+    """Every answer seems to have taken the same time, so that a picture is always the same."""
+
+    def answer(self, latency: float, date: str, now: float, *, from_cache: bool) -> None:
+        """Count it."""
+        super().answer(0.042, date, now, from_cache=from_cache)
+
+
+class NoJitter(Random):
+    """The upper end of every spread."""
+
+    def uniform(self, a: float, b: float) -> float:
+        """The upper end."""
+        return max(a, b)
+
+
+@dataclass
+class Stage:
+    """A running dashboard, the platform beneath it, and hands and eyes for a test."""
+
+    platform: EmbeddedPlatform
+    session: Session
+    app: DashboardApp
+    pilot: Pilot[None]
+
+    @property
+    def main(self) -> MainScreen:
+        """The frame."""
+        assert self.app.main_screen is not None
+        return self.app.main_screen
+
+    @property
+    def view(self) -> TableView[Any]:
+        """The screen that shows."""
+        view = self.main.view
+        assert isinstance(view, TableView)
+        return view
+
+    @property
+    def listed(self) -> ListView[Any]:
+        """The screen that shows, which has a detail."""
+        view = self.main.view
+        assert isinstance(view, ListView)
+        return view
+
+    # ---- eyes
+
+    @property
+    def lines(self) -> list[str]:
+        """The text of what is on the screen now, dialogs and messages over it."""
+        compositor = self.app.screen._compositor
+        compositor.render_update(full=True, screen_stack=self.app._background_screens)
+        return [strip.text for strip in compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        """All lines as one text."""
+        return "\n".join(self.lines)
+
+    def shows(self, *words: str) -> bool:
+        """Whether all these words are on the screen now."""
+        text = self.text
+        return all(word in text for word in words)
+
+    def line_with(self, words: str) -> str:
+        """The first line that holds these words; fails if none does."""
+        found = next((line for line in self.lines if words in line), None)
+        assert found is not None, f"{words!r} is not on the screen:\n{self.text}"
+        return found
+
+    @property
+    def rows(self) -> list[str]:
+        """The ids in the table, from top to bottom."""
+        return list(self.view.table.shown_ids)
+
+    @property
+    def cursor(self) -> str | None:
+        """The id under the cursor."""
+        return self.view.table.cursor_id
+
+    def svg(self) -> str:
+        """The screen as a picture."""
+        return self.app.export_screenshot(title="agentco-tui", simplify=True)
+
+    # ---- hands
+
+    async def wait_until(self, seen: Callable[[], object], what: str = "") -> None:
+        """Look until it is so; fails with the screen's text after `PATIENCE` seconds."""
+        end = time.monotonic() + PATIENCE
+        while not seen():
+            if self.app._exception is not None:
+                raise self.app._exception
+            assert time.monotonic() < end, f"waited in vain for {what}:\n{self.text}"
+            await self.settle()
+            await asyncio.sleep(0.005)
+
+    async def sees(self, *words: str) -> None:
+        """Wait until all these words are on the screen."""
+        await self.wait_until(lambda: self.shows(*words), repr(words))
+
+    async def sees_no(self, *words: str) -> None:
+        """Wait until none of these words is on the screen."""
+        await self.wait_until(lambda: not any(word in self.text for word in words), f"no {words!r}")
+
+    async def settle(self) -> None:
+        """Let all widgets deal with the messages they have."""
+        for _ in range(3):
+            await self.pilot.pause(0)
+
+    async def press(self, *keys: str) -> None:
+        """Press keys by Textual's names, or as characters, each dealt with before the next."""
+        for key in keys:
+            self.app.post_message(key_event(key))
+            await self.settle()
+
+    async def type(self, text: str) -> None:
+        """Press the keys of a text."""
+        await self.press(*text)
+
+    async def go(self, place: Place) -> None:
+        """Show a screen by its key, and wait until its list is there."""
+        await self.press(str(PLACES.index(place) + 1))
+        await self.wait_until(lambda: self.main.place == place and self.view.table.size.height)
+        await self.settle()
+
+    async def poll(self, *feeds: FeedName) -> None:
+        """Ask the platform now, and wait until these feeds (default: all polled) have answered."""
+        poller = self.session.poller
+        asked = feeds or tuple(feed for feed in FeedName if poller.pace(feed) != "off")
+        await asyncio.gather(*(poller.read_again(feed) for feed in asked))
+        await self.settle()
+
+    async def resize(self, width: int, height: int) -> None:
+        """Another size of the terminal."""
+        await self.pilot.resize_terminal(width, height)
+        await self.settle()
+
+    async def loaded(self) -> None:
+        """Wait until every feed that is polled has been answered."""
+        store, poller = self.session.store, self.session.poller
+        await self.wait_until(
+            lambda: all(
+                store.freshness[feed].answered_at is not None
+                for feed in FeedName
+                if poller.pace(feed) != "off"
+            ),
+            "the first answers",
+        )
+        await self.settle()
+
+    async def armed(self) -> None:
+        """Wait until the question on the screen takes a yes."""
+        await self.wait_until(lambda: getattr(self.app.screen, "armed", False), "the question")
+
+    # ---- what the platform saw
+
+    @property
+    def writes(self) -> list[Seen]:
+        """Every request that would change something."""
+        return [seen for seen in self.platform.requests if seen.method in WRITES]
+
+    def queries(self, operation: str) -> list[str]:
+        """The query strings of an operation's requests."""
+        return [seen.query for seen in self.platform.requests.matching(operation)]
+
+
+def key_event(key: str) -> events.Key:
+    """The event that a terminal's key becomes."""
+    if len(key) == 1 and not key.isalnum():
+        key = _character_to_key(key)
+    if len(key) == 1:
+        return events.Key(key, key)
+    try:
+        import unicodedata
+
+        name = _get_unicode_name_from_key(REPLACED_KEYS.get(key, key))
+        return events.Key(key, unicodedata.lookup(name))
+    except KeyError:
+        return events.Key(key, None)
+
+
+def settings_for(
+    platform: EmbeddedPlatform,
+    *,
+    key: str | None = None,
+    profile: str = "demo",
+    company: str | None = None,
+    refresh: float = 5.0,
+    read_only: bool = False,
+    theme: str | None = None,
+    keys: Mapping[str, str] | None = None,
+) -> Settings:
+    """What a person would have set up for this platform."""
+    return Settings(
+        base_url=BaseUrl.parse(platform.base_url),
+        key=ApiKey.parse(key or platform.full_key),
+        key_source="AGENTCO_API_KEY",
+        profile=profile,
+        company=company,
+        refresh=refresh,
+        read_only=read_only,
+        theme=theme,
+        keys=keys or {},
+    )
+
+
+@asynccontextmanager
+async def stage(
+    platform: EmbeddedPlatform,
+    folder: Path,
+    *,
+    place: Place = "overview",
+    size: tuple[int, int] = NARROW,
+    settings: Settings | None = None,
+    clock: WorldClock | None = None,
+    limits: Limits | None = None,
+    wait: bool = True,
+) -> AsyncIterator[Stage]:
+    """Run a dashboard; with `wait` not before its first answers are in."""
+    settings = settings or settings_for(platform)
+    client = open_client(
+        settings.base_url,
+        settings.key,
+        key_source=settings.key_source,
+        attempts=1,
+        limits=limits,
+    )
+    client.transport.measured = SteadyLatency()
+    session = make_session(
+        settings, client, folder / "journal.jsonl", clock or WorldClock(platform)
+    )
+    session.poller._random = NoJitter()
+    app = DashboardApp(session, place)
+    try:
+        async with app.run_test(size=size, notifications=True) as pilot:
+            stage = Stage(platform, session, app, pilot)
+            if wait:
+                await stage.loaded()
+            yield stage
+    finally:
+        await session.hands.desk.close()
+        await client.transport.aclose()

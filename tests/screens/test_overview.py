@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from agentco_tui.api.records import Budget, Task
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.insight import Level, Need, NeedKind
+from tests.screens.harness import Stage, settings_for, stage
+
+
+def needs(s: Stage) -> list[Need]:
+    table = s.view.table
+    found = [table.record(row_id) for row_id in s.rows]
+    return [need for need in found if isinstance(need, Need)]
+
+
+async def test_the_worst_comes_first(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        found = needs(s)
+        levels = [need.level for need in found]
+        assert levels == sorted(levels, reverse=True)
+        assert levels[0] is Level.CRITICAL
+        titles = [need.record.title for need in found if isinstance(need.record, Task)]
+        assert titles[0] == "Rotate the staging database password", "urgent, and waits for long"
+        assert "✖" in s.line_with("Rotate the staging")
+        warned = next(n for n in found if n.level is Level.WARNING)
+        s.view.table.move_cursor_to(warned.key)
+        await s.settle()
+        assert "▲" in next(line for line in s.lines if line.startswith("▌  "))
+        waits = [
+            need.record.waiting_since or need.record.created
+            for need in found
+            if isinstance(need.record, Task)
+            and need.level is Level.CRITICAL
+            and need.record.priority == "low"
+        ]
+        moments = [moment.at for moment in waits if moment is not None]
+        assert len(moments) > 2
+        assert moments == sorted(moments), "the longest wait first"
+
+
+async def test_time_alone_makes_a_need(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        before = len(s.rows)
+        platform.world.clock.advance(3_600)
+        s.main.tick()
+        for _ in range(10):
+            s.main.tick()
+        assert len(s.rows) > before
+
+
+async def test_enter_opens_the_record_where_it_belongs(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        for kind in (NeedKind.TASK, NeedKind.BUDGET):
+            await s.go("overview")
+            record = [need for need in needs(s) if need.kind is kind][-1].record
+            place, row = "tasks", record.id
+            if isinstance(record, Budget):
+                place, row = "budget", f"{record.scope}:{record.id}"
+            key = f"{kind}:{row}"
+            assert s.view.table.move_cursor_to(key)
+            await s.press("enter")
+            opened = partial(lambda *wish: (s.main.place, s.cursor) == wish, place, row)
+            await s.wait_until(opened, f"{row} on {place}")
+
+
+async def test_counts_agree_with_the_platform(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        state = platform.world.state
+        alerts = [alert for alert in state.alerts.values() if alert.resolved is None]
+        critical = sum(1 for alert in alerts if alert.severity == "critical")
+        tabs, header = s.lines[1], s.lines[0]
+        assert f"2 Companies {len(state.companies)} " in tabs
+        assert f"3 Agents {len(state.agents)} " in tabs
+        assert f"4 Tasks {len(state.pending)} " in tabs
+        assert f"✖{critical}" in tabs
+        assert f"✖ {critical}" in header
+        assert f"▲ {len(alerts) - critical}" in header
+        task = next(iter(state.pending))
+        platform.world.another_operator(task, "reject")
+        platform.world.create_company("Hooli", "consulting", "Make the world a better place.")
+        await s.poll()
+        await s.sees(f"4 Tasks {len(state.pending)} ", f"2 Companies {len(state.companies)} ")
+
+
+async def test_counts_are_of_the_scope(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    company = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
+    async with stage(platform, tmp_path, settings=settings_for(platform, company=company.id)) as s:
+        await s.poll()
+        await s.sees("Globex", f"4 Tasks {company.pending} ")
+        alerts = [
+            alert
+            for alert in platform.world.alerts()
+            if alert.resolved is None and alert.company.id == company.id
+        ]
+        assert f"▲ {len(alerts)}" in s.lines[0]
+        assert "Acme Robotics" not in s.text
+
+
+async def test_a_decision_leaves_the_list_by_itself(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        await s.sees("Rotate the staging")
+        task = next(
+            t for t in platform.world.state.pending.values() if t.title.startswith("Rotate the s")
+        )
+        platform.world.another_operator(task.id, "approve")
+        await s.press("r")
+        await s.wait_until(
+            lambda: f"task:{task.id}" not in s.rows, "the approved task to leave the needs"
+        )
+
+
+async def test_trace_limit_and_approve_say_what_they_need(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        budget = next(
+            n for n in needs(s) if isinstance(n.record, Budget) and n.record.name == "Acme Robotics"
+        )
+        s.view.table.move_cursor_to(budget.key)
+        for key, words in (("a", "a task"), ("t", "a task"), ("l", "a line about")):
+            await s.press(key)
+            await s.sees("put the cursor on", words)
+        assert s.app.screen is s.main
+
+
+async def test_every_sign_of_spending_is_whole(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """What is told by colour is told by its sign as well, also where the panel is narrow."""
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        await s.wait_until(lambda: s.shows("SPEND", "83 %"), "the money")
+        company = next(
+            line
+            for line in s.lines
+            if "Acme R" in line and "83 %" in line and "budget low" not in line
+        )
+        left = company[:40]
+        assert "83 %" in left
+        assert "▲" in left

@@ -1,0 +1,156 @@
+"""Cursor, view and filter belong to records, through whatever a refresh brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from tests.screens.harness import NARROW, Stage, stage
+
+
+def new_task(platform: EmbeddedPlatform, title: str, priority: str = "low") -> str:
+    agent = next(iter(platform.world.state.agents.values()))
+    return platform.world.create_task(agent.company.id, title, agent.id, priority).id
+
+
+def place_of(s: Stage, row_id: str) -> int:
+    """The line of the screen that a row stands on."""
+    record = s.view.table.record(row_id)
+    title = str(getattr(record, "title", ""))[:20]
+    return next(at for at, line in enumerate(s.lines) if title in line and "TASK" not in line)
+
+
+async def test_cursor_through_inserts_and_removals(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press(*"jjjjj")
+        kept = s.cursor
+        assert kept is not None
+        assert s.rows.index(kept) == 5
+        at = place_of(s, kept)
+        platform.world.another_operator(s.rows[1], "approve")
+        platform.world.another_operator(s.rows[2], "reject")
+        await s.press("r")
+        await s.wait_until(lambda: s.rows.index(kept) == 3, "two rows fewer above it")
+        assert s.cursor == kept
+        assert place_of(s, kept) in (at, at - 2)
+        new_task(platform, "Water the plants", "urgent")
+        await s.press("r")
+        await s.wait_until(lambda: len(s.rows) == 39, "the new task")
+        assert s.cursor == kept
+
+
+async def test_the_neighbour_gets_the_cursor_when_its_record_goes(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press(*"jjj")
+        gone, below = s.cursor, s.rows[4]
+        assert gone is not None
+        platform.world.another_operator(gone, "approve")
+        await s.press("r")
+        await s.wait_until(lambda: gone not in s.rows, "it to go")
+        assert s.cursor == below
+        platform.world.another_operator(s.rows[-1], "approve")
+        await s.press("G")
+        last = s.rows[-1]
+        assert s.cursor == last
+
+
+async def test_cursor_through_sorts(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press(*"jjjjjjj")
+        kept = s.cursor
+        seen = set()
+        for _ in range(7):
+            await s.press("s")
+            seen.add(s.view.table.sort[0])
+            assert s.cursor == kept
+            assert f"by {s.view.table.sort[0]} " in s.lines[2]
+        assert len(seen) > 4
+        order = s.rows
+        await s.press("S")
+        assert s.cursor == kept
+        await s.wait_until(lambda: s.rows != order, "the other order")
+        shown = [line for line in s.lines if line.startswith("▌")]
+        assert len(shown) == 1, "the cursor can be seen"
+
+
+async def test_a_refresh_re_sorts_and_the_cursor_stays(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="agents") as s:
+        while s.view.table.sort[0] != "left":
+            await s.press("s")
+        await s.press("g", *"jjjj")
+        kept = s.cursor
+        assert kept is not None
+        before = s.rows.index(kept)
+        platform.world.set_limit(kept, 5_000)
+        await s.press("r")
+        await s.wait_until(lambda: s.rows.index(kept) != before, "another place in the order")
+        assert s.cursor == kept
+
+
+async def test_the_view_stays_where_it_was_scrolled_to(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks", size=NARROW) as s:
+        await s.press("G", "k", "k")
+        kept = s.cursor
+        assert kept is not None
+        at = place_of(s, kept)
+        for n in range(3):
+            platform.world.another_operator(s.rows[n], "approve")
+        await s.press("r")
+        await s.wait_until(lambda: len(s.rows) == 37, "fewer rows")
+        assert s.cursor == kept
+        assert place_of(s, kept) == at
+
+
+async def test_the_detail_shows_the_record_and_follows_its_changes(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="agents", size=(120, 40)) as s:
+        await s.press("j", "j", "j")
+        agent = platform.world.agent(str(s.cursor))
+        await s.wait_until(lambda: agent.id in s.listed.detail.shown, "its detail")
+        with platform.world.living() as state:
+            agent.model = "quite-another-model"
+            state.changed_agent(agent)
+        await s.poll(FeedName.AGENTS)
+        await s.sees("quite-another-model")
+        assert s.cursor == agent.id
+
+
+async def test_moving_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        rows = s.rows
+        for key, at in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("k", 0), ("G", 39), ("g", 0)):
+            await s.press(key)
+            assert s.cursor == rows[at], key
+        await s.press("end", "j")
+        assert s.cursor == rows[-1]
+        await s.press("home")
+        assert s.cursor == rows[0]
+        await s.press("pagedown")
+        page = rows.index(str(s.cursor))
+        assert page > 10
+        assert place_of(s, rows[page]) > 2, "it can be seen"
+        await s.press("pageup")
+        assert s.cursor == rows[0]
+
+
+async def test_screens_remember_where_they_were(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press(*"jjjj")
+        kept = s.cursor
+        back: tuple[Place, ...] = ("agents", "companies", "overview", "tasks")
+        for place in back:
+            await s.go(place)
+        assert s.cursor == kept
+        await s.press("j")
+        assert s.cursor != kept, "the keys go to the list that shows"
