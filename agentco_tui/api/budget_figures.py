@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from agentco_tui.api import shares
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.figures import PERIOD_ORDER, Found, figures_in
-from agentco_tui.api.moneys import Unit, merged, to_money
+from agentco_tui.api.moneys import NO_UNIT, Unit, merged, to_money
 from agentco_tui.api.names import word_set
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
@@ -26,8 +26,8 @@ _UNLIMITED_WORDS: Final = word_set(
 _SENTINELS: Final = frozenset(
     (2**31 - 1, 2**32 - 1, 2**53 - 1, 2**53, 2**63 - 1, 2**64 - 1, 2**62, 10**18)
 )
-_NINES: Final = re.compile(r"9{7,}(?:\.9+)?\Z")
-_HUGE: Final = Decimal(10) ** 13
+_NINES: Final = re.compile(r"9{9,}(?:\.9+)?\Z")
+_HUGE: Final = Decimal(10) ** 12
 
 
 class Figures(NamedTuple):
@@ -111,7 +111,7 @@ def _value(found: Found, sibling: Unit | None, slot: str) -> Any:
     if slot == "limit":
         if raw is None:
             return _NULL
-        if is_no_limit(raw):
+        if is_no_limit(raw, found.sense.unit):
             return _NO_LIMIT
     elif raw is None:
         return None
@@ -119,7 +119,7 @@ def _value(found: Found, sibling: Unit | None, slot: str) -> Any:
     return money.value if type(money) is Partial else money
 
 
-def is_no_limit(raw: Json) -> bool:
+def is_no_limit(raw: Json, unit: Unit = NO_UNIT) -> bool:
     """True for the ways to write "no limit" other than null and 0: negative, huge, a word."""
     if type(raw) is str:
         folded = raw.strip().lower().replace(" ", "_")
@@ -134,7 +134,7 @@ def is_no_limit(raw: Json) -> bool:
         value = to_decimal(raw)
     if value is None:
         return False
-    if value < 0 or value >= _HUGE:
+    if value < 0 or value.scaleb(min(unit.power, 0)) >= _HUGE:
         return True
     return value in _SENTINELS or _NINES.match(f"{value:f}") is not None
 

@@ -107,19 +107,25 @@ def json_inside(text: str) -> Json:
         return None
 
 
+_SAMPLE: Final = 20
+"""How many of a list's first items are looked at to see what it is a list of."""
+
+
 def _bare(body: list[Json], resource: Resource) -> FoundList:
     """A bare array: of records, or of envelopes (a stream's events, time buckets, GraphQL's)."""
     flat = FoundList(body, None, "[]", None)
     if not body or type(body[0]) is not dict:
         return flat
-    sample = [item for item in body[:20] if type(item) is dict]
+    sample = [item for item in body[:_SAMPLE] if type(item) is dict]
     if any(resource.spec.plan(item).slots for item in sample if not _holds_own(item, resource)):
         return flat
     inner: list[FoundList] = []
-    for item in body:
+    for index, item in enumerate(body):
         found = _search(item, resource, "", 1) if type(item) is dict else None
         if found is not None and found.path:
             inner.append(found)
+        elif index >= _SAMPLE and not inner:
+            return flat
     if not inner:
         return flat
     if any("type" in item or "event" in item for item in sample):
@@ -311,6 +317,10 @@ def keyed_map(
         return None
     if any(fold(key) in _META or fold(key) in resource.own for key in list(obj)[:100]):
         return None
+    if resource.spec.plan(obj).slots or (
+        resource.knows is not None and resource.knows(dict.fromkeys(obj, 0))
+    ):
+        return None  # its keys are names of fields, not ids
     known = sum(resource.has_any(value) for value in objects[:50])
     if known * 2 < len(objects[:50]):
         return None

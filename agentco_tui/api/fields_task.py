@@ -8,7 +8,7 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import money_reader, unit_from_sibling, with_sibling
+from agentco_tui.api.moneys import cost_rule, unit_from_sibling, with_sibling
 from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
@@ -23,9 +23,6 @@ _TITLES: Final = (
     "title name task_title task_name display_name summary subject headline objective goal "
     "action_summary label task prompt instruction instructions request question action"
 )
-_COST: Final = """cost cost_usd total_cost total_cost_usd cost_cents total_cost_cents actual_cost
-    spent_cents cost_micros cost_microdollars spend spent estimated_cost estimated_cost_usd
-    expected_cost cost_estimate estimated_cost_cents budget_estimate amount"""
 
 
 def _titled(key: str) -> Any:
@@ -186,9 +183,8 @@ TASK: Final = Spec(
             to_moment,
         ),
         Meaning("timeout", "timeout_secs timeout_seconds timeout timeout_ms ttl", _period, True),
-        Meaning("cost", _COST, money_reader, by_name=True),
         Meaning(
-            "currency", "currency currency_code cost_currency",
+            "currency", "currency currency_code cost_currency cost_unit unit",
             lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
         ),
     ),
@@ -197,6 +193,7 @@ TASK: Final = Spec(
         "payload": _PAYLOAD, "input": _PAYLOAD, "data": _PAYLOAD, "args": _PAYLOAD,
     },
     wrappers=f"task data spec metadata {WRAPPERS}",
+    rule=cost_rule,
 )  # fmt: skip
 
 _ENDED: Final = frozenset(

@@ -186,6 +186,7 @@ ALERTS: Final[Kind[Alert]] = Kind(
         "alerts budget_alerts alert active_alerts",
         "incidents notifications warnings budget_incidents triggered",
         fields_alert.ALERT,
+        fields_budget.looks_like_budget,
     ),
     fields_alert.read_alerts,
     nameless="an alert of which no field is known",
@@ -275,7 +276,11 @@ def _records(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dict
         if plan.wrappers:
             item = flatten(item, resource)  # noqa: PLW2901
             plan = plan_of(item)
-        if keys is None and ((needs and needs.isdisjoint(plan.slots)) or not item):
+        if needs:
+            is_nameless = needs.isdisjoint(plan.slots)
+        else:
+            is_nameless = not plan.slots and not resource.has_any(item)
+        if is_nameless and keys is None:
             unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
             continue
         rows.append((item, context, keys[index] if keys is not None else None))

@@ -235,10 +235,32 @@ def minus(limit: Money, spent: Money) -> Money | None:
     )
 
 
-def money_reader(name: str) -> Any:
-    """A reader of sums for a field of this name."""
-    unit = unit_of(words(name))
-    return lambda raw: to_money(raw, unit)
+_COST_WORDS: Final = word_set("cost costs spend spent price")
+_COST_BESIDE: Final = word_set(
+    """total estimated expected calculated actual so far to date in amount value estimate current
+    projected llm model run task sum"""
+)
+_HOPED: Final = word_set("estimated expected estimate projected")
+
+
+def cost_rule(name: str) -> tuple[int, str, Any] | None:
+    """For fields named by a rule: `totalCostUsd`, `cost_usd_cents`, `estimated-cost-micros`.
+
+    What was spent comes before what is expected, and money before tokens and credits.
+    """
+    folded = fold(name)
+    if "cost" not in folded and "spen" not in folded and "price" not in folded:
+        return None
+    parts = words(name)
+    core = {word for word in parts if word not in UNIT_WORDS and word not in _COST_BESIDE}
+    if not core or not core <= _COST_WORDS:
+        return None
+    unit = unit_of(parts)
+    rank = 10 * bool(_HOPED.intersection(parts)) + 100 * (unit.currency in _NO_MONEY) + len(parts)
+    return rank, "cost", lambda raw: to_money(raw, unit)
+
+
+_NO_MONEY: Final = frozenset(("TOKENS", "CREDITS", "POINTS"))
 
 
 def with_sibling(money: Money | None, sibling: Unit) -> Money | None:

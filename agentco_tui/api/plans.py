@@ -22,6 +22,8 @@ from agentco_tui.api.times import NONE
 
 Reader: TypeAlias = Callable[[Any], Any]
 Values: TypeAlias = dict[str, Any]
+Rule: TypeAlias = Callable[[str], "tuple[int, str, Reader] | None"]
+"""Says what a name means that is in no table: its rank, its slot, its reader; or None."""
 
 _MAX_PLANS: Final = 512
 _MAX_PLANNED_KEYS: Final = 400
@@ -86,6 +88,7 @@ class Spec:
         meanings: Iterable[Meaning],
         nested: Mapping[str, Spec] | None = None,
         wrappers: str = "",
+        rule: Rule | None = None,
     ) -> None:
         self._by_name: dict[str, list[tuple[int, str, Reader, bool]]] = {}
         for meaning in meanings:
@@ -94,6 +97,7 @@ class Spec:
                 places.append((rank, meaning.slot, meaning.reader, meaning.by_name))
         self._nested = {fold(name): spec for name, spec in (nested or {}).items()}
         self._wrappers = frozenset(fold(name) for name in wrappers.split())
+        self._rule = rule
         self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
@@ -125,7 +129,12 @@ class Spec:
         for key in keys[:_MAX_PLANNED_KEYS]:
             folded = fold(key)
             if folded not in self._names:
-                unknown.append(key)
+                told = self._rule(key) if self._rule is not None else None
+                if told is None:
+                    unknown.append(key)
+                else:
+                    rank, slot, reader = told
+                    candidates.setdefault(slot, []).append((rank, key, reader))
                 continue
             places = self._by_name.get(folded)
             if folded in self._nested:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import money_reader
+from agentco_tui.api.moneys import cost_rule
 from agentco_tui.api.names import words
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
@@ -35,8 +35,6 @@ _DURATIONS: Final = " ".join(
     for suffix in ("", "_ms", "_s", "_sec", "_secs", "_seconds", "_us", "_ns", "_millis",
                    "_micros", "_nanos", "_nano", "_msec", "_milliseconds")
 )  # fmt: skip
-_COSTS: Final = """cost cost_usd total_cost total_cost_usd cost_cents total_cost_cents
-    calculated_total_cost cost_micros cost_microdollars spend price completion_cost cost_details"""
 _INPUT: Final = """input_tokens prompt_tokens tokens_in input_token_count prompt_token_count
     gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens llm.usage.prompt_tokens
     llm.token_count.prompt input prompt"""
@@ -146,17 +144,17 @@ _USAGE: Final = Spec(
         Meaning("total", f"total {_TOTAL}", to_count),
         Meaning("in", _INPUT, to_count),
         Meaning("out", _OUTPUT, to_count),
-        Meaning("cost", _COSTS, money_reader, by_name=True),
-    )
+    ),
+    rule=cost_rule,
 )
 _ATTRIBUTES: Final = Spec(
     (
         Meaning("total", _TOTAL, to_count),
         Meaning("in", _INPUT.rsplit(None, 2)[0], to_count),
         Meaning("out", _OUTPUT.rsplit(None, 2)[0], to_count),
-        Meaning("cost", f"{_COSTS} gen_ai.usage.cost llm.usage.cost", money_reader, by_name=True),
         Meaning("error", "error.message exception.message error.type error", _error),
-    )
+    ),
+    rule=cost_rule,
 )
 _FUNCTION: Final = Spec(
     (
@@ -230,7 +228,6 @@ STEP: Final = Spec(
         Meaning("total", f"tokens {_TOTAL}", to_count),
         Meaning("in", _INPUT.rsplit(None, 2)[0], to_count),
         Meaning("out", _OUTPUT.rsplit(None, 2)[0], to_count),
-        Meaning("cost", _COSTS, money_reader, by_name=True),
         *(Meaning(slot, names, _kept) for slot, names in _TEXTS),
     ),
     nested={
@@ -239,6 +236,7 @@ STEP: Final = Spec(
         "tags": _ATTRIBUTES, "function": _FUNCTION, "status": _STATUS, "metadata": _ATTRIBUTES,
         "llm_output": Spec((), nested={"token_usage": _USAGE}), "extra": _ATTRIBUTES,
     },
+    rule=cost_rule,
 )  # fmt: skip
 
 
