@@ -86,8 +86,10 @@ TALLY = Tally()
 class Drill:
     """A platform, one or two dashboards with one journal, and a memory of what was decided."""
 
-    def __init__(self, folder: Path) -> None:
-        self.platform = EmbeddedPlatform(seed=11, companies=1, agents=3, tasks=40, speed=0.0)
+    def __init__(self, folder: Path, shape: str = "plain") -> None:
+        self.platform = EmbeddedPlatform(
+            seed=11, companies=1, agents=3, tasks=40, speed=0.0, shape=shape
+        )
         self.path = folder / "state" / "journal.jsonl"
         self.loop = asyncio.Runner()
         self.decisions: Counter[str] = Counter()

@@ -26,16 +26,8 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from tests.actions.waits import QUICK
 
-QUICK = Waits(
-    still_pending=0.02,
-    confirm=0.02,
-    first=0.002,
-    ceiling=0.01,
-    spacing=0.0,
-    fresh=2.0,
-    hold=0.0,
-)
 BRIEF = Limits(connect=2.0, read=0.25, write=2.0, pool=5.0, total=0.5)
 """How long a test waits for an answer that a fault keeps back."""
 

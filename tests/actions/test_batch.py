@@ -20,7 +20,8 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.text import plain
-from tests.actions.office import QUICK, Office, journal_entries, office, until
+from tests.actions.office import Office, journal_entries, office, until
+from tests.actions.waits import QUICK
 
 
 async def run(batch: BatchApproval) -> Phase:
