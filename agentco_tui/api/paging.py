@@ -105,14 +105,15 @@ def next_page(
     return by_number
 
 
-def more_suspected(body: Json, page_len: int, request: PageRequest) -> bool:
-    """True if more records seem to exist than this page held (SHAPES A5: "at least N").
+def more_suspected(body: Json, seen: int, request: PageRequest) -> bool:
+    """True if more records seem to exist than were seen (SHAPES A5: "at least N").
 
-    To be asked where `next_page` found nothing to follow: a total above what was seen, a flag
-    that says so, or a page exactly as long as the `limit` that was asked for.
+    To be asked where `next_page` found nothing to follow; `seen` counts the records of this page
+    and of those before it. More is suspected for a total above that, for a flag or a link that
+    says so, and for a page exactly as long as the `limit` that was asked for.
     """
     asked = to_count(request.get("limit", "per_page", "page_size", "size"))
-    if asked is not None and page_len >= asked > 0:
+    if asked and seen and seen % asked == 0:
         return True
     if type(body) is not dict:
         return False
@@ -120,13 +121,12 @@ def more_suspected(body: Json, page_len: int, request: PageRequest) -> bool:
     more = _says_more(meta)
     if more is True or (more is None and meta.get("next") not in (None, "", False, {})):
         return True
-    seen = page_len + (to_count(request.get("offset")) or 0)
+    offset = to_count(request.get("offset")) or 0
     total = _total(meta)
-    if total is not None and total > seen:
-        page = to_count(request.get("page"))
-        return page is None or page_len == 0
+    if total is not None:
+        return total > (seen if seen > offset else seen + offset)
     limit = to_count(meta.get("limit"))
-    return limit is not None and total is None and page_len >= limit > 0
+    return bool(limit and seen and seen % limit == 0)
 
 
 def _meta(body: Mapping[str, Json]) -> dict[str, Json]:

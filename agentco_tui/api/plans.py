@@ -102,9 +102,10 @@ class Spec:
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
 
-    def knows(self, name: str) -> bool:
-        """True if a field of this name means something here."""
-        return fold(name) in self._by_name
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that mean something here, folded; those that a rule reads not among them."""
+        return frozenset(self._names)
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys, in their order."""
