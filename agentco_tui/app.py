@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Console
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -33,6 +34,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import made_state_folder, state_folder
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
+from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain
 from agentco_tui.widgets import partial_paint
 
@@ -66,6 +68,11 @@ class DashboardApp(App[None]):
         self.place = place
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
+        self._without_colours = WithoutColours(lambda: self.current_theme.dark)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
+        return [self._without_colours] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[None]:
         """The frame is the only screen; dialogs come over it."""
