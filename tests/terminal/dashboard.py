@@ -90,6 +90,12 @@ def say_yes(session: PtySession, question: str) -> None:
             session.wait_for(lambda screen: question not in screen, timeout=2.0)
 
 
+def back(session: PtySession, *shown: str) -> None:
+    """Press escape, and wait until what was shown is gone: the next key is not part of it then."""
+    session.press("esc")
+    session.wait_for(lambda screen: not any(words in screen for words in shown))
+
+
 def rows_with(screen: str, *words: str) -> list[str]:
     """The rows of the screen that hold all the words."""
     return [row for row in screen.split("\n") if all(word in row for word in words)]

@@ -128,15 +128,6 @@ def own_folders(folder: Path) -> dict[str, str | None]:
     }
 
 
-def children_of(pid: int) -> list[int]:
-    """The processes that a process has started (Linux)."""
-    return [
-        int(word)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for word in (task / "children").read_text().split()
-    ]
-
-
 def _first(stream: Any, lines: int) -> Sequence[str]:
     found = [stream.readline() for _ in range(lines)]
     if not all(found):

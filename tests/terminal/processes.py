@@ -1,0 +1,43 @@
+"""Other processes (Linux): who started whom, what the process list shows, and if one is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+from pathlib import Path
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [
+        int(word)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for word in (task / "children").read_text().split()
+    ]
+
+
+def gone(pid: int, within: float = 15.0) -> None:
+    """Wait until a process that is not a child of ours has ended; it may be there no more."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        ended, _, _ = select.select([handle], [], [], within)
+        if not ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert ended, f"process {pid} still runs after {within} s"
+    finally:
+        os.close(handle)
+
+
+def command_lines() -> bytes:
+    """What the process list shows of every process: its command line."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            lines.append(path.read_bytes())
+    return b"\n".join(lines)

@@ -1,0 +1,85 @@
+"""`agentco-tui demo` as a newcomer runs it: all of the house on the screen, and nothing left."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.dashboard import assert_restored, command, leave, ready
+from tests.terminal.platform_process import own_folders
+from tests.terminal.processes import children_of, gone
+from tests.terminal.pty_session import PtySession
+
+
+def demo(folder: Path, *arguments: str) -> PtySession:
+    """The demo, not yet seen."""
+    return PtySession(command("demo", *arguments), env=own_folders(folder), size=(120, 40))
+
+
+def latest(screen: str) -> list[str]:
+    """The lines under LATEST, without their ages."""
+    rows = screen.split("\n")
+    at = next(number for number, row in enumerate(rows) if " LATEST" in row)
+    column = rows[at].index(" LATEST")
+    return [row[column:].strip().partition(" ")[2] for row in rows[at + 1 : -1]]
+
+
+def test_the_demo_shows_the_whole_house_and_leaves_nothing(tmp_path: Path) -> None:
+    with demo(tmp_path, "--speed", "40", "--refresh", "0.5") as session:
+        screen = ready(session)
+        assert " demo " in screen.split("\n")[0]
+        assert "1 Overview" in screen
+        assert re.search(r"\d+ tasks wait, the oldest", screen)
+        assert "Refund 214 customers" in screen
+        assert re.search(r"Acme Robotics .*8\d %", screen)
+        first = latest(screen)[0]
+        session.wait_for(lambda now: latest(now)[0] != first)
+        (child,) = children_of(session.pid)
+        leave(session)
+        gone(child)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_the_platform_goes_with_the_dashboard_however_that_ends(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    with demo(tmp_path, "--speed", "0") as session:
+        ready(session)
+        (child,) = children_of(session.pid)
+        session.signal(number)
+        assert session.wait_gone() == 128 + number
+        gone(child)
+        if number != signal.SIGKILL:
+            assert_restored(session)
+            assert session.after_screen() == ""
+
+
+def test_the_terminal_closed_under_the_demo(tmp_path: Path) -> None:
+    with demo(tmp_path, "--speed", "0") as session:
+        ready(session)
+        (child,) = children_of(session.pid)
+        session.hang_up()
+        assert session.wait_gone() == 128 + signal.SIGHUP
+        gone(child)
+
+
+def test_ctrl_c_ends_the_demo_as_q_does(tmp_path: Path) -> None:
+    with demo(tmp_path, "--speed", "0") as session:
+        ready(session)
+        (child,) = children_of(session.pid)
+        session.press("ctrl+c")
+        assert session.wait_gone() == 0
+        assert_restored(session)
+        assert session.after_screen() == ""
+        gone(child)
+
+
+def test_a_demo_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with demo(tmp_path, "--shape", "nonsense") as session:
+        assert session.wait_gone() == 2
+        assert "unknown shape 'nonsense'" in session.text
+        assert "Traceback" not in session.text
+        assert_restored(session)

@@ -1,0 +1,177 @@
+"""Terminals people have: small, wide, resized, without colours, without Unicode, or none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.dashboard import (
+    TITLES,
+    assert_restored,
+    back,
+    command,
+    dashboard,
+    leave,
+    ready,
+    rows_with,
+    show,
+    shows,
+)
+from tests.terminal.platform_process import PlatformProcess, own_folders
+from tests.terminal.pty_session import PtySession
+
+COLOUR = re.compile(rb"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d;]*)?m")
+"""A colour of text or ground, in any of the forms; bold, dim, underlined and reversed are none."""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16), (200, 60)])
+def test_every_screen_at_a_size(size: tuple[int, int], tmp_path: Path) -> None:
+    columns, rows = size
+    with PlatformProcess() as platform, dashboard(platform, tmp_path, size=size) as session:
+        ready(session)
+        for number, title in enumerate(TITLES, start=1):
+            lines = show(session, number, has_rows).split("\n")
+            assert len(lines) == rows
+            assert lines[0].startswith(" agentco")
+            assert f"▌{number} " in lines[1]
+            assert lines[2].startswith(f" {title}")
+            assert "q quit" in lines[-1]
+            assert "? help" in lines[-1]
+            assert max(map(len, lines)) <= columns
+        leave(session)
+
+
+def has_rows(screen: str) -> None:
+    """There is a cursor on a row below the tabs."""
+    assert any(row.startswith("▌") for row in screen.split("\n")[2:])
+
+
+def test_shrunk_below_what_can_be_read_and_back(tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path, size=(80, 24)) as session:
+        ready(session)
+        show(session, 4)
+        session.press("j", "j")
+        before = session.wait_for(lambda screen: cursor_row(screen) == 6)
+        task = before.split("\n")[6].lstrip("▌")
+        for columns, rows in ((59, 24), (80, 15), (20, 5), (1, 1)):
+            session.resize(columns, rows)
+            if columns >= 20:
+                session.wait_for(lambda screen: "needs 60x16" in " ".join(screen.split()))
+        session.press("j", "k")
+        session.resize(60, 16)
+        session.wait_for(lambda screen: "TASKS pending" in screen and cursor_row(screen) > 0)
+        session.resize(80, 24)
+        session.wait_for(lambda screen: screen.split("\n")[cursor_row(screen)].lstrip("▌") == task)
+        leave(session)
+
+
+def cursor_row(screen: str) -> int:
+    """The row of the list's cursor; 0 if there is none."""
+    rows = screen.split("\n")
+    return next((at for at, row in enumerate(rows) if at > 1 and row.startswith("▌")), 0)
+
+
+def test_without_colours_the_signs_are_still_there(tmp_path: Path) -> None:
+    with (
+        PlatformProcess() as platform,
+        dashboard(platform, tmp_path, env={"NO_COLOR": "1"}) as session,
+    ):
+        ready(session)
+        shows(session, has_signs)
+        for number in range(2, 7):
+            show(session, number)
+        show(session, 4)
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+        back(session, "APPROVE 1 task")
+        leave(session)
+        assert COLOUR.search(session.raw) is None
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        assert COLOUR.search(session.raw), "the search finds colours where there are some"
+
+
+def has_signs(screen: str) -> None:
+    """What is urgent is told without colours too."""
+    assert rows_with(screen, "✖", "Rotate the staging")
+    assert rows_with(screen, "▲", "Acme Robotics", "83 %")
+
+
+def in_ascii(screen: str) -> None:
+    """Tasks and gauges, all of it in ASCII."""
+    assert screen.isascii()
+    assert rows_with(screen, "x ", "Rotate the staging", "Ada")
+    assert rows_with(screen, "Refund 214 customers", "Linus")
+    assert rows_with(screen, "Globex", "29 %", "#")
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LANG": "C"},
+        {"TERM": "linux", "COLORTERM": None},
+        {"LANG": "C", "TERM": "linux", "COLORTERM": None},
+    ],
+    ids=["LANG=C", "TERM=linux", "both"],
+)
+def test_in_ascii_all_is_readable(env: dict[str, str | None], tmp_path: Path) -> None:
+    with (
+        PlatformProcess() as platform,
+        dashboard(platform, tmp_path, env=env, size=(100, 30)) as session,
+    ):
+        ready(session)
+        shows(session, in_ascii)
+        for number in range(2, 7):
+            assert show(session, number).isascii()
+        show(session, 4)
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+        assert session.text.isascii()
+        back(session, "APPROVE 1 task")
+        session.press("?")
+        session.wait_for("Keys on Tasks")
+        back(session, "Keys on Tasks")
+        leave(session)
+        assert session.raw.isascii()
+
+
+@pytest.mark.parametrize("term", ["dumb", "", None])
+def test_a_terminal_that_draws_nothing_is_refused(term: str | None, tmp_path: Path) -> None:
+    with PlatformProcess() as platform:
+        with dashboard(platform, tmp_path, env={"TERM": term}) as session:
+            assert session.wait_gone() == 2
+            said = session.text.strip()
+            assert "agentco-tui status" in said
+            assert "agentco-tui tail" in said
+            assert session.raw.count(b"\n") == 1
+            assert b"\x1b" not in session.raw
+            assert_restored(session)
+        assert platform.requests() == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("demo",)])
+def test_an_output_that_is_no_terminal_is_refused(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with (
+        PlatformProcess() as platform,
+        dashboard(platform, tmp_path, *arguments, stdout=out) as session,
+    ):
+        assert session.wait_gone() == 2
+        assert "`agentco-tui status` and `agentco-tui tail`" in " ".join(session.text.split())
+        assert session.raw.count(b"\n") == 1
+        assert out.read_bytes() == b""
+
+
+def test_without_any_setting_it_says_how_to_start(tmp_path: Path) -> None:
+    with PtySession(command(), env=own_folders(tmp_path), size=(100, 30)) as session:
+        assert session.wait_gone() == 2
+        said = session.text
+        for words in ("agentco-tui demo", "AGENTCO_BASE_URL", "AGENTCO_API_KEY", "[profiles.prod]"):
+            assert words in said
+        assert "Traceback" not in said
+        assert_restored(session)
+        assert b"\x1b" not in session.raw
