@@ -1,0 +1,203 @@
+"""What is asked, and how often: what the screen shows, what is always needed, nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import SLOWER, FeedName, Pace, paces
+from tests.live.stage import EVERYTHING, Stage, stage
+
+REFRESH = 1_000.0
+
+SHOWN = {
+    "overview": {"pending", "alerts", "budget", "company_budgets", "activity"},
+    "companies": {"companies"},
+    "agents": {"agents"},
+    "tasks": {"pending"},
+    "budget": {"budget", "company_budgets", "agent_budgets", "alerts"},
+    "activity": {"activity"},
+}
+BESIDE = {
+    "overview": {"companies", "agents", "agent_budgets"},
+    "companies": {"agents", "company_budgets", "pending", "alerts", "activity"},
+    "agents": {"companies", "agent_budgets", "pending", "alerts", "activity"},
+    "tasks": {"companies", "agents", "alerts", "activity"},
+    "budget": {"companies", "agents", "pending", "activity"},
+    "activity": {"companies", "agents", "pending", "alerts"},
+}
+"""Slowly: names, what a detail pane shows beside, and what the tabs count."""
+
+
+async def watch(on: Stage, refreshes: int) -> None:
+    """Let so many intervals pass in small steps, and count the requests in them."""
+    await on.settled()
+    on.platform.requests.clear()
+    for _ in range(refreshes * 4):
+        await on.go_by(REFRESH / 4)
+    await on.arrived()
+
+
+@pytest.mark.parametrize("screen", sorted(SHOWN))
+async def test_a_screen_polls_what_it_shows_and_little_else(
+    platform: EmbeddedPlatform, screen: str
+) -> None:
+    async with stage(platform, wanted=paces(screen), refresh=REFRESH) as on:
+        await watch(on, 12)
+        asked = on.asked()
+    assert set(asked) == SHOWN[screen] | BESIDE[screen]
+    # An interval is jittered by a tenth, and the steps of this test add up to a quarter to it.
+    for feed in SHOWN[screen]:
+        assert 12 / 1.35 - 1 <= asked[feed] <= 12 / 0.9 + 1, feed
+    for feed in BESIDE[screen]:
+        assert 12 / (SLOWER * 1.1 + 0.25) - 1 <= asked[feed] <= 12 / (SLOWER * 0.9) + 1, feed
+
+
+async def test_all_tasks_are_asked_for_only_while_they_show(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("tasks"), refresh=REFRESH) as on:
+        await watch(on, 4)
+        assert on.asked()["tasks"] == 0
+        on.show("tasks", all_tasks=True)
+        await watch(on, 4)
+        assert on.asked()["tasks"] >= 2
+        on.show("tasks")
+        await watch(on, 4)
+        assert on.asked()["tasks"] == 0
+
+
+async def test_another_screen_is_asked_at_once_and_the_old_one_no_more(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=paces("companies"), refresh=REFRESH) as on:
+        await on.settled()
+        assert on.asked()["budget"] == 0
+        platform.requests.clear()
+        on.show("budget")
+        await on.settled()
+        await on.arrived()
+        # Nothing was known of these; the rest is fresh.
+        assert on.asked() == {"budget": 1, "agent_budgets": 1}
+        on.show("companies")
+        await watch(on, 6)
+        assert on.asked()["budget"] == on.asked()["agent_budgets"] == 0
+
+
+async def test_a_feed_that_speeds_up_is_asked_at_once_only_if_it_is_old(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=paces("tasks"), refresh=REFRESH) as on:
+        await on.settled()
+        platform.requests.clear()
+        on.hours.go_by(REFRESH / 2)
+        on.show("agents")
+        await on.settled()
+        await on.arrived()
+        assert on.asked() == {"agent_budgets": 1}
+        on.show("tasks")
+        await on.go_by(REFRESH)
+        await on.settled()
+        platform.requests.clear()
+        on.show("agents")  # agents are one and a half intervals old by now
+        await on.settled()
+        await on.arrived()
+        assert on.asked()["agents"] == 1
+
+
+async def test_a_feed_that_slows_down_is_not_asked_before_its_new_time(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+        await on.settled()
+        on.show("tasks")
+        platform.requests.clear()
+        await on.go_by(REFRESH * 1.5)
+        await on.arrived()
+        assert on.asked() == {"pending": 1}
+
+
+async def test_a_feed_that_went_off_while_it_waited_its_turn_is_not_asked(
+    platform: EmbeddedPlatform,
+) -> None:
+    slow = platform.faults.add("reads:hang")
+    async with stage(platform, wanted=EVERYTHING) as on:
+        await on.until(lambda: slow.struck == 4)
+        on.poller.set_paces(dict.fromkeys(FeedName, Pace.OFF))
+        platform.faults.clear()
+        on.hours.go_by(60)
+        await on.until(lambda: sum(f.failures for f in on.store.freshness.values()) == 4)
+        await on.arrived()
+        assert sum(on.asked().values()) == 4
+
+
+async def test_what_the_screen_is_about_comes_first(platform: EmbeddedPlatform) -> None:
+    held = platform.faults.add("reads:hang")
+    async with stage(platform, wanted=paces("overview")) as on:
+        await on.until(lambda: held.struck == 4)
+        platform.faults.clear()
+        first = {name for name, count in on.asked().items() if count}
+        assert first <= SHOWN["overview"]
+        on.hours.go_by(60)
+        await on.settled()
+
+
+async def test_next_try_is_told_only_for_what_is_polled(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("budget")) as on:
+        await on.settled()
+        assert on.freshness(FeedName.BUDGET).next_try_at is not None
+        on.show("tasks")
+        assert on.freshness(FeedName.BUDGET).next_try_at is None
+        again = await on.poller.read_again(FeedName.BUDGET)
+        assert again.answered_at is not None
+        assert again.next_try_at is None
+        on.show("budget")
+        assert on.freshness(FeedName.BUDGET).next_try_at is not None
+
+
+async def test_without_focus_the_screen_is_polled_slowly(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+        await on.settled()
+        on.poller.set_attention(False)
+        assert on.poller.pace(FeedName.AGENTS) is Pace.SLOW
+        await watch(on, 12)
+        asked = on.asked()
+        assert set(asked) == SHOWN["agents"] | BESIDE["agents"]
+        assert 3 <= asked["agents"] <= 6
+        on.poller.set_attention(True)
+        assert on.poller.pace(FeedName.AGENTS) is Pace.REFRESH
+        await watch(on, 12)
+        assert on.asked()["agents"] >= 8
+
+
+async def test_when_the_focus_is_back_what_is_overdue_is_asked_at_once(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+        await on.settled()
+        on.poller.set_attention(False)
+        platform.requests.clear()
+        await on.go_by(REFRESH / 2)
+        on.poller.set_attention(True)
+        on.poller.set_attention(True)
+        await on.arrived()
+        assert not on.asked(), "half an interval is not old"
+        on.poller.set_attention(False)
+        await on.go_by(REFRESH)
+        await on.arrived()
+        assert not on.asked()
+        on.poller.set_attention(True)
+        await on.until(lambda: on.asked() == {"agents": 1})
+
+
+async def test_focus_changes_nothing_for_what_fails_or_is_off(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("agents:status=503,retry_after=500")
+    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
+        await on.settled()
+        before = on.freshness(FeedName.AGENTS)
+        assert before.failure is not None
+        platform.requests.clear()
+        for focused in (False, True) * 3:
+            on.poller.set_attention(focused)
+        await on.arrived()
+        assert on.freshness(FeedName.AGENTS) == before
+        assert on.poller.pace(FeedName.BUDGET) is Pace.OFF
+        assert not on.asked()

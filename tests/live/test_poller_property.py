@@ -1,0 +1,230 @@
+"""Whatever happens in whatever order: once all is well again, the picture is the platform's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from agentco_tui.demo.model import DOLLAR
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.feeds import ON_SCREEN, FeedName, Pace
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.poller import AT_ONCE
+from agentco_tui.live.sources import ActivityFilter, Query
+from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+
+T = TypeVar("T")
+
+KINDS = (
+    "status=500", "status=429,retry_after=40", "status=401", "status=422", "close", "cut", "hang",
+    "html", "bad_json", "latency=3ms", "drop_after", "redirect",
+)  # fmt: skip
+targets = st.sampled_from(["*", *sorted(set(OPERATIONS.values()))])
+turns = st.integers(0, 1_000_000)
+
+
+class Dashboard(RuleBasedStateMachine):
+    """A person, a platform and a bad line."""
+
+    @initialize(seed=st.integers(0, 3))
+    def open(self, seed: int) -> None:
+        self.runner = asyncio.Runner()
+        self.stack = AsyncExitStack()
+        self.platform = EmbeddedPlatform(
+            seed=seed, companies=2, agents=14, tasks=12, speed=0.0, now=1_700_000_000.0
+        )
+        self.platform.start()
+        self.world = self.platform.world
+        self.on: Stage = self.run(self.stack.enter_async_context(stage(self.platform, refresh=5.0)))
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    def turn_over(self) -> None:
+        """Let the poller get somewhere, not necessarily to an end."""
+
+        async def some() -> None:
+            for _ in range(3):
+                await asyncio.sleep(0.001 * self.on.hours.rate)
+
+        self.run(some())
+
+    def teardown(self) -> None:
+        if not hasattr(self, "on"):
+            return
+        try:
+            self.run(self.all_is_well())
+        finally:
+            self.run(self.stack.aclose())
+            self.runner.close()
+            self.platform.stop()
+
+    # --- what happens on the platform -----------------------------------------------------------
+
+    @rule(turn=turns, decision=st.sampled_from(["approve", "reject"]))
+    def another_decides(self, turn: int, decision: str) -> None:
+        pending = list(self.world.state.pending)
+        if pending:
+            self.world.another_operator(pending[turn % len(pending)], decision)
+
+    @rule(turn=turns)
+    def a_task_is_created(self, turn: int) -> None:
+        agents = self.world.agents()
+        agent = agents[turn % len(agents)]
+        self.world.create_task(agent.company.id, f"Task {turn}", agent.id, "high")
+
+    @precondition(lambda self: len(self.world.state.companies) < 5)
+    @rule(clone=st.booleans(), turn=turns)
+    def a_company_is_founded(self, clone: bool, turn: int) -> None:
+        name = f"Company {len(self.world.state.companies)}"
+        known = list(self.world.state.companies)
+        if clone:
+            self.world.clone_company(known[turn % len(known)], name, "to clone")
+        else:
+            self.world.create_company(name, "saas", "to be")
+
+    @rule(turn=turns, dollars=st.integers(0, 900))
+    def a_limit_is_set(self, turn: int, dollars: int) -> None:
+        agents = self.world.agents()
+        self.world.set_limit(agents[turn % len(agents)].id, dollars)
+
+    @rule(entries=st.sampled_from([1, 30, 250, 1_100]))
+    def much_is_logged(self, entries: int) -> None:
+        with self.world.living() as state:
+            agents = list(state.agents.values())
+            for number in range(entries):
+                at = self.world.clock.now()
+                state.log(at, "info", "note", f"{number}", agent=agents[number % len(agents)])
+
+    @rule(seconds=st.floats(1, 600))
+    def the_world_goes_on(self, seconds: float) -> None:
+        self.world.advance(seconds)
+
+    @rule(what=targets, kind=st.sampled_from(KINDS), times=st.sampled_from(["", ",times=2"]))
+    def a_fault_begins(self, what: str, kind: str, times: str) -> None:
+        self.platform.faults.add(f"{what}:{kind}{times}")
+
+    @rule()
+    def the_faults_end(self) -> None:
+        self.platform.faults.clear()
+
+    @rule()
+    def it_is_restarted(self) -> None:
+        self.platform.stop()
+        self.turn_over()
+        self.platform.start()
+
+    # --- what happens here ----------------------------------------------------------------------
+
+    @rule(seconds=st.floats(0.1, 60))
+    def time_goes_by(self, seconds: float) -> None:
+        self.on.hours.go_by(seconds)
+        self.turn_over()
+
+    @rule(seconds=st.floats(1, 100_000))
+    def the_laptop_sleeps(self, seconds: float) -> None:
+        self.on.hours.sleep(seconds)
+        self.turn_over()
+
+    @rule(screen=st.sampled_from(sorted(ON_SCREEN)), all_tasks=st.booleans())
+    def another_screen(self, screen: str, all_tasks: bool) -> None:
+        self.on.show(screen, all_tasks=all_tasks)
+        self.turn_over()
+
+    @rule(focused=st.booleans())
+    def the_focus_changes(self, focused: bool) -> None:
+        self.on.poller.set_attention(focused)
+
+    @rule(turn=turns, limit=st.sampled_from([None, 10, 500]), log_of=st.booleans())
+    def another_scope(self, turn: int, limit: int | None, log_of: bool) -> None:
+        choices = [None, *self.world.state.companies]
+        company = choices[turn % len(choices)]
+        other = choices[turn // 7 % len(choices)] if log_of else None
+        chosen = ActivityFilter(company=other, limit=limit)
+        self.on.poller.set_query(Query(company=company, activity=chosen))
+        self.turn_over()
+
+    @rule()
+    def refresh_now(self) -> None:
+        self.on.poller.poll_now()
+
+    # --- what is always so ----------------------------------------------------------------------
+
+    @invariant()
+    def the_picture_never_lies(self) -> None:
+        if not hasattr(self, "on"):
+            return
+        on = self.on
+        assert not on.running.done()
+        scope = on.poller.query.company
+        if scope is not None:
+            for record in (*on.store.agents, *on.store.pending, *on.store.tasks):
+                assert record.company is not None
+                assert record.company.id == scope
+        self.log_without_holes()
+
+    def log_without_holes(self) -> None:
+        """Between two entries that stand side by side nothing is missing without a mark."""
+        on = self.on
+        company = on.poller.query.activity_company
+        log = [entry.id for entry in reversed(self.world.activity(company))]
+        place = {entry_id: index for index, entry_id in enumerate(log)}
+        before: int | None = None
+        for entry in on.store.activity:
+            if is_gap(entry):
+                before = None
+                continue
+            here = place[entry.id]
+            assert before is None or here == before + 1
+            before = here
+
+    async def all_is_well(self) -> None:
+        on, state, world = self.on, self.world.state, self.world
+        self.platform.faults.clear()
+        on.poller.set_attention(True)
+        on.hours.go_by(60.0)  # what hangs has used up its time
+        on.poller.set_paces(EVERYTHING)
+        told = await asyncio.gather(*map(on.poller.read_again, FeedName))
+        assert [freshness.phase for freshness in told] == [Phase.LIVE] * len(FeedName), told
+        store, company = on.store, on.poller.query.company
+        tasks = {task.id: task for task in world.tasks(company)}
+        agents = {agent.id: agent for agent in world.agents(company)}
+        assert set(store.companies.records) == set(state.companies)
+        assert {c.id: c.name for c in store.companies} == {
+            c.id: c.name for c in state.companies.values()
+        }
+        assert {a.id: a.name for a in store.agents} == {a.id: a.name for a in agents.values()}
+        assert {t.id: t.status for t in store.tasks} == {t.id: t.status for t in tasks.values()}
+        assert set(store.pending.records) == {k for k, t in tasks.items() if t.status == "pending"}
+        assert set(store.alerts.records) == set(state.alerts)
+        limits = {
+            budget.id: round(budget.limit.amount * DOLLAR) if budget.limit else None
+            for budget in store.agent_budgets
+        }
+        assert limits == {agent.id: agent.limit for agent in agents.values()}
+        assert set(store.company_budgets.records) == set(state.companies)
+        assert store.whole_budget is not None
+        assert store.whole_budget.spent is not None
+        self.log_without_holes()
+        newest = [entry.id for entry in world.activity(on.poller.query.activity_company)]
+        asked = on.poller.query.activity.limit or 200
+        shown = [entry.id for entry in store.activity if not is_gap(entry)]
+        assert shown[::-1][: min(asked, len(newest))] == newest[:asked]
+        assert all(on.poller.pace(feed) is Pace.REFRESH for feed in FeedName)
+        assert AT_ONCE == 4
+
+
+TestDashboard = Dashboard.TestCase
+TestDashboard.settings = settings(
+    max_examples=25,
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)

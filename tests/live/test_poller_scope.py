@@ -1,0 +1,229 @@
+"""Another company or another filter while answers to the old question are under way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+import pytest
+
+from agentco_tui.api.records import Activity, Budget, Task
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.freshness import Freshness, Phase
+from agentco_tui.live.sources import BY_COMPANY, SCOPED, ActivityFilter, Query
+from agentco_tui.live.store import Change, Store
+from tests.live.choosy import ChoosyPlatform
+from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+
+
+def companies(platform: EmbeddedPlatform) -> tuple[str, str]:
+    first, second = platform.world.state.companies
+    return first, second
+
+
+def held(store: Store, feed: FeedName) -> dict[str, str | None]:
+    """The records of a feed, each with its company."""
+    records: Iterable[Task | Activity | Budget] = {
+        FeedName.AGENTS: store.agents,
+        FeedName.PENDING: store.pending,
+        FeedName.TASKS: store.tasks,
+        FeedName.AGENT_BUDGETS: store.agent_budgets,
+        FeedName.ACTIVITY: store.activity,
+    }[feed]  # type: ignore[assignment]
+    return {record.id: record.company.id if record.company else None for record in records}
+
+
+def only(*feeds: FeedName) -> dict[FeedName, Pace]:
+    return {feed: Pace.REFRESH if feed in feeds else Pace.OFF for feed in FeedName}
+
+
+async def start(on: Stage, spec: str) -> None:
+    """Have every feed asked, and wait until the fault has struck the request."""
+    fault = on.platform.faults.add(spec)
+    on.poller.poll_now()
+    await on.until(lambda: fault.struck == 1)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("feed", SCOPED)
+async def test_an_answer_to_the_old_question_never_shows_as_the_new(
+    platform: EmbeddedPlatform, feed: FeedName, known: bool
+) -> None:
+    old, new = companies(platform)
+    told: list[Change] = []
+    slow = f"{OPERATIONS[feed]}:latency=30ms,times=1"
+    if not known:
+        platform.faults.add(slow)
+    async with stage(platform, wanted=only(feed), query=Query(company=old)) as on:
+        if known:
+            await on.settled()
+            assert set(held(on.store, feed).values()) == {old}
+            await start(on, slow)
+        else:
+            await on.until(lambda: platform.faults.in_force()[0].struck == 1)
+        on.store.subscribe(told.append)
+        before = held(on.store, feed)
+        on.poller.set_query(Query(company=new))
+        assert not held(on.store, feed), "emptied at once"
+        assert on.freshness(feed) == Freshness()
+        assert {record_id for change in told for record_id in change.removed} == set(before)
+        told.clear()
+        await on.until(lambda: on.freshness(feed).phase is not Phase.LOADING)
+        shown = held(on.store, feed)
+        assert set(shown.values()) == {new}
+        assert [set(change.added) for change in told] == [set(shown)]
+
+
+@pytest.mark.parametrize("feed", SCOPED)
+async def test_a_failure_of_the_old_question_is_not_the_news_failure(
+    platform: EmbeddedPlatform, feed: FeedName
+) -> None:
+    old, new = companies(platform)
+    seen: list[Freshness] = []
+    async with stage(platform, wanted=only(feed), query=Query(company=old)) as on:
+        await on.settled()
+        await start(on, f"{OPERATIONS[feed]}:drip=5ms,times=1")
+        on.poller.set_query(Query(company=new))
+        on.store.subscribe_freshness(lambda told: seen.append(on.freshness(told)))
+        on.hours.go_by(60.0)  # the dripping answer has used up its time
+        await on.until(lambda: on.freshness(feed).phase is Phase.LIVE)
+    assert [freshness.phase for freshness in seen] == [Phase.LIVE]
+
+
+async def test_there_and_back_while_an_answer_is_under_way(platform: EmbeddedPlatform) -> None:
+    old, new = companies(platform)
+    async with stage(platform, wanted=only(*BY_COMPANY), query=Query(company=old)) as on:
+        await on.settled()
+        await start(on, "agents:latency=30ms,times=1")
+        for company in (new, None, old):
+            on.poller.set_query(Query(company=company))
+            assert not any(held(on.store, feed) for feed in BY_COMPANY)
+        await on.settled()
+        for feed in BY_COMPANY:
+            assert set(held(on.store, feed).values()) == {old}, feed
+
+
+async def test_what_is_asked_about_all_is_kept_when_the_scope_changes(
+    platform: EmbeddedPlatform,
+) -> None:
+    old, new = companies(platform)
+    rest = [feed for feed in FeedName if feed not in SCOPED]
+    async with stage(platform, wanted=EVERYTHING, query=Query(company=old)) as on:
+        await on.settled()
+        before = {feed: on.freshness(feed) for feed in rest}
+        platform.requests.clear()
+        on.poller.set_query(Query(company=new))
+        await on.settled()
+        await on.arrived()
+        assert {feed: on.freshness(feed) for feed in rest} == before
+        assert set(on.asked()) == {"agents", "pending", "tasks", "agent_budgets", "activity"}
+
+
+async def test_another_filter_of_the_log_disturbs_no_other_feed_under_way(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=only(FeedName.PENDING)) as on:
+        await on.settled()
+        platform.requests.clear()
+        await start(on, "tasks:latency=30ms,times=1")
+        on.poller.set_query(Query(activity=ActivityFilter(limit=5)))
+        answered = on.freshness(FeedName.PENDING).answered_at
+        await on.until(lambda: on.freshness(FeedName.PENDING).answered_at != answered)
+        await on.arrived()
+        assert on.asked() == {"pending": 1}
+
+
+async def test_every_filter_of_the_log_goes_out_and_the_log_begins_anew(
+    platform: EmbeddedPlatform,
+) -> None:
+    old, new = companies(platform)
+    agent = next(a.id for a in platform.world.state.agents.values() if a.company.id == new)
+    day = date.fromtimestamp(platform.world.now)
+    chosen = ActivityFilter(
+        company=new, agent=agent, from_date=day - timedelta(days=2), to_date=day, limit=7
+    )
+    async with stage(platform, wanted=only(FeedName.ACTIVITY), query=Query(company=old)) as on:
+        await on.settled()
+        on.poller.set_query(Query(company=old, activity=chosen))
+        assert not len(on.store.activity)
+        await on.settled()
+        query = platform.requests[-1].query
+        assert set(query.split("&")) == {
+            f"company_id={new}",
+            f"agent_id={agent}",
+            f"from={day - timedelta(days=2)}",
+            f"to={day}",
+            "limit=7",
+        }
+        assert {entry.agent.id for entry in on.store.activity if entry.agent} == {agent}
+        # The filter names its company itself: another scope asks nothing new.
+        platform.requests.clear()
+        shown = list(on.store.activity)
+        on.poller.set_query(Query(company=None, activity=chosen))
+        await on.arrived()
+        assert not on.asked()
+        assert list(on.store.activity) == shown
+
+
+async def test_a_question_about_what_is_off_waits_until_it_shows(
+    platform: EmbeddedPlatform,
+) -> None:
+    old, new = companies(platform)
+    async with stage(platform, wanted=only(FeedName.AGENTS), query=Query(company=old)) as on:
+        await on.settled()
+        on.poller.set_paces(only(FeedName.ALERTS))
+        platform.requests.clear()
+        on.poller.set_query(Query(company=new))
+        await on.settled()
+        await on.arrived()
+        assert on.asked()["agents"] == 0
+        assert not held(on.store, FeedName.AGENTS)
+        on.poller.set_paces(only(FeedName.AGENTS))
+        await on.settled()
+        assert set(held(on.store, FeedName.AGENTS).values()) == {new}
+
+
+async def test_read_again_answers_the_question_of_now(platform: EmbeddedPlatform) -> None:
+    old, new = companies(platform)
+    async with stage(platform, wanted=only(), query=Query(company=old)) as on:
+        platform.faults.add("agents:latency=30ms,times=1")
+        task = asyncio.create_task(on.poller.read_again(FeedName.AGENTS))
+        await on.until(lambda: platform.faults.in_force()[0].struck == 1)
+        on.poller.set_query(Query(company=new))
+        assert (await task).phase is Phase.LIVE
+        assert set(held(on.store, FeedName.AGENTS).values()) == {new}
+
+
+async def test_agents_of_other_companies_never_stand_in_for_those_in_scope() -> None:
+    """Some platforms send the agents' budgets inside the overview."""
+
+    def choice(path: str, query: dict[str, str]) -> dict[str, str] | bytes:
+        if path != "/api/budget":
+            return query
+        parts = [
+            {"id": agent.id, "name": agent.name, "limit": 100, "spent": 7}
+            for agent in platform.world.agents()
+        ]
+        return json.dumps({"limit": 500, "spent": 70, "agents": parts}).encode()
+
+    with ChoosyPlatform(choice, companies=2, agents=16, tasks=20) as platform:
+        old, new = companies(platform)
+        wanted = only(FeedName.BUDGET, FeedName.AGENTS)
+        async with stage(platform, wanted=wanted, query=Query(company=old)) as on:
+            await on.settled()
+            # Until the agents are known, nobody can say whose these are.
+            assert set(held(on.store, FeedName.AGENT_BUDGETS)) <= {
+                agent.id for agent in platform.world.agents(old)
+            }
+            for company in (new, old, None):
+                on.poller.poll_now([FeedName.BUDGET])
+                asked = len(platform.front.asked)
+                await on.until(lambda: len(platform.front.asked) > asked)  # noqa: B023
+                on.poller.set_query(Query(company=company))
+                await on.settled()
+                await on.poller.read_again(FeedName.BUDGET)
+                agents = {agent.id for agent in platform.world.agents(company)}
+                assert set(held(on.store, FeedName.AGENT_BUDGETS)) == agents

@@ -1,0 +1,267 @@
+"""One request a feed at a time, four at once, nothing made up for, reads that are waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable
+
+import pytest
+
+from agentco_tui.api.errors import Broken, PlatformFailed, TimedOut
+from agentco_tui.demo.requestlog import Seen
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.feeds import FeedName, Pace, paces
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.poller import AT_ONCE, GLANCE
+from agentco_tui.live.sources import Query
+from tests.live.stage import EVERYTHING, is_polled, name_of, stage
+
+REFRESH = 1_000.0
+ONLY_ALERTS = {**dict.fromkeys(FeedName, Pace.OFF), FeedName.ALERTS: Pace.REFRESH}
+
+
+def most_at_once(requests: Iterable[Seen]) -> int:
+    """How many requests the platform had in hand together at most."""
+    edges = [
+        edge for seen in requests for edge in ((seen.started, 1), (seen.started + seen.took, -1))
+    ]
+    most = now = 0
+    for _, step in sorted(edges):
+        now += step
+        most = max(most, now)
+    return most
+
+
+async def test_at_most_four_requests_are_under_way_and_one_a_feed(
+    platform: EmbeddedPlatform,
+) -> None:
+    platform.faults.add("reads:latency=20ms")
+    async with stage(platform, wanted=EVERYTHING) as on:
+        await on.settled()
+        for _ in range(3):
+            for _ in range(20):
+                on.poller.poll_now()
+                await asyncio.sleep(0)
+            await asyncio.gather(*map(on.poller.read_again, FeedName))
+    requests = list(platform.requests)
+    assert most_at_once(requests) == AT_ONCE
+    for feed in {name_of(seen) for seen in requests}:
+        assert most_at_once(seen for seen in requests if name_of(seen) == feed) == 1
+    assert len(requests) <= 9 * (1 + 3 * 3), "pressing a key often asks once more, not often"
+
+
+async def test_a_late_tick_is_dropped(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=ONLY_ALERTS, refresh=1.0) as on:
+        await on.settled()
+        held = platform.faults.add("alerts:latency=50ms,times=1")
+        platform.requests.clear()
+        on.hours.go_by(2.0)
+        await on.until(lambda: held.struck == 1)
+        on.hours.go_by(9.0)  # nine more would have been due
+        await on.settled()
+        await on.arrived()
+        assert on.asked() == {"alerts": 1}
+
+
+async def test_after_a_sleep_each_feed_is_asked_once(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("overview"), refresh=5.0) as on:
+        await on.settled()
+        platform.requests.clear()
+        on.hours.sleep(8 * 3600.0)
+        assert on.freshness(FeedName.ALERTS).age(on.hours.monotonic()) >= 8 * 3600.0  # type: ignore[operator]
+        on.hours.go_by(GLANCE)
+        await on.settled()
+        await on.arrived()
+        asked = on.asked()
+        assert set(asked.values()) == {1}
+        assert len(asked) == 8
+
+
+async def test_a_sleep_in_the_middle_of_a_poll_is_no_slowness(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=ONLY_ALERTS, refresh=REFRESH) as on:
+        await on.settled()
+        held = platform.faults.add("alerts:latency=50ms,times=1")
+        platform.requests.clear()
+        on.poller.poll_now()
+        await on.until(lambda: held.struck == 1)
+        on.hours.sleep(8 * 3600.0)
+        await on.until(lambda: len(platform.requests) == 2)  # what came may be eight hours old
+        await on.settled()
+        await on.arrived()
+        assert on.asked() == {"alerts": 2}
+        assert not on.freshness(FeedName.ALERTS).slowed
+
+
+def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
+    clock = SystemClock()
+    first = clock.monotonic()
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        assert 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - first < 60
+    assert clock.monotonic() >= first
+
+
+async def test_a_slow_platform_is_asked_less_often_and_that_is_told(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=ONLY_ALERTS, refresh=1.0) as on:
+        await on.settled()
+        assert not on.freshness(FeedName.ALERTS).slowed
+        held = platform.faults.add("alerts:latency=50ms,times=1")
+        on.poller.poll_now()
+        await on.until(lambda: held.struck == 1)
+        on.hours.go_by(5.0)
+        await on.until(lambda: (on.freshness(FeedName.ALERTS).took or 0) >= 5.0)
+        assert on.freshness(FeedName.ALERTS).slowed
+        assert on.freshness(FeedName.ALERTS).phase is Phase.LIVE
+        # Busy for at most a quarter of the time, less the jitter.
+        assert on.wait(FeedName.ALERTS) >= 5.0 * 4 * 0.9 - 5.0 - 0.1
+        await on.go_by(on.wait(FeedName.ALERTS))
+        await on.until(lambda: not on.freshness(FeedName.ALERTS).slowed)
+
+
+async def test_poll_now_asks_at_once_whatever_the_back_off(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("alerts:status=429,retry_after=500")
+    async with stage(platform, wanted=paces("tasks")) as on:
+        await on.settled()
+        assert on.wait(FeedName.ALERTS) > 400
+        platform.faults.clear()
+        platform.requests.clear()
+        on.poller.poll_now([FeedName.ALERTS, FeedName.BUDGET])
+        await on.until(lambda: on.freshness(FeedName.ALERTS).phase is Phase.LIVE)
+        await on.arrived()
+        assert on.asked() == {"alerts": 1}, "what is off stays off"
+
+
+@pytest.mark.parametrize("feed", FeedName)
+@pytest.mark.parametrize("wanted", [EVERYTHING, dict.fromkeys(FeedName, Pace.OFF)])
+async def test_read_again_brings_what_came_after_the_call(
+    platform: EmbeddedPlatform, feed: FeedName, wanted: dict[FeedName, Pace]
+) -> None:
+    async with stage(platform, wanted=wanted) as on:
+        before = on.hours.monotonic()
+        freshness = await on.poller.read_again(feed)
+        assert freshness.phase is Phase.LIVE
+        assert freshness.answered_at is not None
+        assert freshness.answered_at >= before
+
+
+async def test_read_again_does_not_take_the_answer_under_way_for_its_own() -> None:
+    with EmbeddedPlatform(seed=7, companies=1, agents=1, tasks=1, speed=0.0) as platform:
+        await approve_under_way(platform)
+
+
+async def approve_under_way(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("tasks")) as on:
+        await on.settled()
+        # This one reads before the task is approved and answers after that.
+        held = platform.faults.add("tasks:drip=1ms,times=1")
+        on.poller.poll_now([FeedName.PENDING])
+        await on.until(lambda: held.struck == 1)
+        task_id = next(iter(platform.world.state.pending))
+        platform.world.approve(task_id)
+        freshness = await on.poller.read_again(FeedName.PENDING)
+        assert freshness.phase is Phase.LIVE
+        assert on.store.pending.get(task_id) is None
+        assert on.freshness(FeedName.PENDING) is freshness
+
+
+@pytest.mark.parametrize("on_screen", [True, False])
+async def test_read_again_tells_a_failure(platform: EmbeddedPlatform, on_screen: bool) -> None:
+    wanted = EVERYTHING if on_screen else dict.fromkeys(FeedName, Pace.OFF)
+    async with stage(platform, wanted=wanted) as on:
+        platform.faults.add("alerts:status=503")
+        freshness = await on.poller.read_again(FeedName.ALERTS)
+        assert isinstance(freshness.failure, PlatformFailed)
+        assert (freshness.next_try_at is not None) is on_screen
+
+
+async def test_a_read_of_a_feed_that_is_off_is_forgotten_by_nobody(
+    platform: EmbeddedPlatform,
+) -> None:
+    """Whatever else is asked meanwhile: poll_now, a recovery, another screen, another scope."""
+    platform.faults.add("budget:cut,times=1")
+    platform.faults.add("alerts:cut,times=1")
+    async with stage(platform, wanted=ONLY_ALERTS) as on:
+        assert isinstance((await on.poller.read_again(FeedName.BUDGET)).failure, Broken)
+        await on.settled()
+        assert isinstance(on.freshness(FeedName.ALERTS).failure, Broken)
+        again = asyncio.create_task(on.poller.read_again(FeedName.BUDGET))
+        await asyncio.sleep(0)
+        on.poller.poll_now()
+        assert (await again).phase is Phase.LIVE
+
+        held = [platform.faults.add(f"{what}:hang,times=1") for what in ("companies", "agents")]
+        others = [
+            asyncio.create_task(on.poller.read_again(feed))
+            for feed in (FeedName.COMPANIES, FeedName.AGENTS)
+        ]
+        await on.until(lambda: all(fault.struck for fault in held))
+        company = next(iter(platform.world.state.companies))
+        on.poller.set_query(Query(company=company))
+        on.hours.go_by(60)
+        companies, agents = await asyncio.gather(*others)
+        assert isinstance(companies.failure, TimedOut)
+        assert agents.phase is Phase.LIVE, "the old question's failure is not the new one's"
+        assert {a.company.id for a in on.store.agents if a.company} == {company}
+
+
+async def test_many_callers_are_all_answered_by_few_reads(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("reads:latency=5ms")
+    async with stage(platform, wanted=paces("tasks")) as on:
+        await on.settled()
+        platform.requests.clear()
+        for _ in range(3):
+            callers = [
+                asyncio.create_task(on.poller.read_again(feed))
+                for feed in FeedName
+                for _ in range(30)
+            ]
+            await asyncio.sleep(0)
+            for caller in callers[::7]:
+                caller.cancel()
+            answers = await asyncio.gather(*callers, return_exceptions=True)
+            told = [a for a in answers if not isinstance(a, asyncio.CancelledError)]
+            assert len(told) == len(callers) - len(callers[::7])
+        assert sum(on.asked().values()) <= 9 * 3 * 2
+
+
+async def test_a_poller_that_ends_lets_go_of_those_who_wait(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("reads:hang")
+    async with stage(platform, wanted=EVERYTHING) as on:
+        callers = [asyncio.create_task(on.poller.read_again(feed)) for feed in FeedName]
+        await on.until(lambda: len(platform.requests) == AT_ONCE)
+        on.running.cancel()
+        told = await asyncio.gather(*callers)
+        assert all(freshness.phase is Phase.LOADING for freshness in told)
+        assert (await on.poller.read_again(FeedName.TASKS)).phase is Phase.LOADING
+
+
+@pytest.mark.parametrize("fault", ["reads:hang", "reads:latency=10ms", "reads:status=503"])
+async def test_the_end_leaves_no_task_behind(
+    platform: EmbeddedPlatform, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    caplog.set_level(logging.WARNING)
+    before = asyncio.all_tasks()
+    for turn in range(4):
+        platform.requests.clear()
+        platform.faults.clear()
+        platform.faults.add(fault)
+        async with stage(platform, wanted=EVERYTHING) as on:
+            await on.until(lambda: len(platform.requests) >= turn)  # noqa: B023
+        assert asyncio.all_tasks() == before
+    assert not caplog.records
+
+
+async def test_a_poller_can_be_started_anew(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=ONLY_ALERTS) as on:
+        await on.settled()
+        on.running.cancel()
+        await asyncio.wait({on.running})
+        on.running = asyncio.create_task(on.poller.run())
+        assert (await on.poller.read_again(FeedName.ALERTS)).phase is Phase.LIVE
+        on.running.cancel()
+        await asyncio.wait({on.running})
+    assert all(is_polled(seen) for seen in platform.requests)

@@ -1,0 +1,250 @@
+"""How each feed is fetched from platforms that want their questions put in a certain way."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentco_tui.api.errors import Invalid, NotFound
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.activity_window import ActivityWindow, is_gap
+from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.sources import (
+    ACTIVITY_CATCH_UP,
+    ACTIVITY_LIMIT,
+    ActivityFilter,
+    Query,
+    question,
+)
+from agentco_tui.live.store import Store
+from tests.live.choosy import Choice, ChoosyPlatform
+from tests.live.stage import EVERYTHING, Stage, stage
+
+NONE = dict.fromkeys(FeedName, Pace.OFF)
+BUDGETS = "/api/budget/agents"
+
+
+def demands_a_company(status: int, *paths: str) -> Choice:
+    def choice(path: str, query: dict[str, str]) -> int | dict[str, str]:
+        return status if path in paths and "company_id" not in query else query
+
+    return choice
+
+
+@pytest.mark.parametrize("status", [400, 404, 422])
+@pytest.mark.parametrize("companies_first", [True, False])
+async def test_where_a_company_is_demanded_each_is_asked(
+    status: int, companies_first: bool
+) -> None:
+    choice = demands_a_company(status, "/api/agents", BUDGETS)
+    with ChoosyPlatform(choice, companies=3, agents=24, tasks=10) as platform:
+        async with stage(platform, wanted=NONE) as on:
+            if companies_first:
+                await on.poller.read_again(FeedName.COMPANIES)
+            for feed, held in (
+                (FeedName.AGENTS, on.store.agents),
+                (FeedName.AGENT_BUDGETS, on.store.agent_budgets),
+            ):
+                platform.front.asked.clear()
+                freshness = await on.poller.read_again(feed)
+                assert freshness.phase is Phase.LIVE
+                assert set(held.records) == set(platform.world.state.agents)
+                asked = [query for path, query in platform.front.asked if "agents" in path]
+                scopes = [{"company_id": known} for known in platform.world.state.companies]
+                assert asked == [{}, *scopes]
+                others = [path for path, _ in platform.front.asked if "agents" not in path]
+                assert others == ([] if companies_first else ["/api/companies"])
+
+
+async def test_with_a_company_in_scope_only_that_one_is_asked() -> None:
+    choice = demands_a_company(422, "/api/agents", BUDGETS)
+    with ChoosyPlatform(choice, companies=2, agents=16, tasks=10) as platform:
+        company = list(platform.world.state.companies)[1]
+        async with stage(platform, wanted=NONE, query=Query(company=company)) as on:
+            await on.poller.read_again(FeedName.AGENTS)
+        assert platform.front.asked == [("/api/agents", {"company_id": company})]
+        assert set(on.store.agents.records) == {a.id for a in platform.world.agents(company)}
+
+
+@pytest.mark.parametrize("feed", [FeedName.AGENTS, FeedName.AGENT_BUDGETS])
+async def test_a_refusal_that_has_another_reason_is_told(
+    platform: EmbeddedPlatform, feed: FeedName
+) -> None:
+    for status, error in ((422, Invalid), (404, NotFound)):
+        platform.faults.clear()
+        platform.faults.add(f"{feed.replace(' ', '_')}:status={status}")
+        async with stage(platform, wanted=NONE) as on:
+            assert isinstance((await on.poller.read_again(feed)).failure, error)
+            company = next(iter(platform.world.state.companies))
+            on.poller.set_query(Query(company=company))
+            assert isinstance((await on.poller.read_again(feed)).failure, error)
+
+
+async def test_no_company_at_all_is_the_platforms_refusal() -> None:
+    choice = demands_a_company(422, "/api/agents")
+    with ChoosyPlatform(choice, companies=1, agents=1, tasks=1) as platform:
+        platform.world.state.companies.clear()
+        async with stage(platform, wanted=NONE) as on:
+            assert isinstance((await on.poller.read_again(FeedName.AGENTS)).failure, Invalid)
+
+
+async def test_one_company_that_fails_leaves_the_picture_as_it_was() -> None:
+    choice = demands_a_company(422, "/api/agents")
+    with ChoosyPlatform(choice, companies=3, agents=24, tasks=10) as platform:
+        async with stage(platform, wanted=NONE) as on:
+            await on.poller.read_again(FeedName.AGENTS)
+            before = dict(on.store.agents.records)
+            platform.faults.add("agents:status=500,after=1,times=1")
+            assert (await on.poller.read_again(FeedName.AGENTS)).phase is Phase.STALE
+            assert dict(on.store.agents.records) == before
+
+
+def test_a_question_holds_what_decides_the_answer_and_nothing_else() -> None:
+    every = Query()
+    scoped = Query(company="a")
+    filtered = Query(activity=ActivityFilter(company="a"))
+    for feed in FeedName:
+        by_company = feed not in (
+            FeedName.COMPANIES, FeedName.COMPANY_BUDGETS, FeedName.ALERTS,
+        )  # fmt: skip
+        assert (question(feed, every) != question(feed, scoped)) is by_company, feed
+        assert (question(feed, every) != question(feed, filtered)) is (feed is FeedName.ACTIVITY)
+    assert question(FeedName.ACTIVITY, scoped) == question(FeedName.ACTIVITY, filtered)
+
+
+# --- the log ------------------------------------------------------------------------------------
+
+
+def happen(platform: EmbeddedPlatform, entries: int) -> None:
+    """Let so many entries come into the log, while all else stands still."""
+    with platform.world.living() as state:
+        for number in range(entries):
+            at = platform.world.clock.now() + state.numbers["entry"] / 1_000
+            state.log(at, "info", "note", f"entry {number}")
+
+
+def shown(on: Stage) -> list[str]:
+    return ["gap" if is_gap(entry) else entry.id for entry in on.store.activity]
+
+
+def written(platform: EmbeddedPlatform) -> list[str]:
+    return [entry.id for entry in platform.world.state.entries]
+
+
+def limits(platform: ChoosyPlatform) -> list[str]:
+    return [query["limit"] for path, query in platform.front.asked if path == "/api/activity"]
+
+
+def as_asked(path: str, query: dict[str, str]) -> dict[str, str]:
+    return query
+
+
+async def polls(on: Stage, platform: ChoosyPlatform, *bursts: int) -> list[str]:
+    """Poll the log before and after each burst; the limits that were asked for."""
+    await on.poller.read_again(FeedName.ACTIVITY)
+    platform.front.asked.clear()
+    for burst in bursts:
+        happen(platform, burst)
+        assert (await on.poller.read_again(FeedName.ACTIVITY)).phase is Phase.LIVE
+    return limits(platform)
+
+
+SMALL = {"companies": 1, "agents": 2, "tasks": 2}
+
+
+async def test_polls_that_overlap_join() -> None:
+    with ChoosyPlatform(as_asked, **SMALL) as platform:
+        happen(platform, 300)
+        async with stage(platform, wanted=NONE) as on:
+            asked = await polls(on, platform, 5, 150, ACTIVITY_LIMIT - 1)
+            assert asked == [str(ACTIVITY_LIMIT)] * 3
+            assert shown(on) == written(platform)[-(ACTIVITY_LIMIT * 2 + 154) :]
+
+
+async def test_a_gap_is_caught_up_with_once() -> None:
+    with ChoosyPlatform(as_asked, **SMALL) as platform:
+        happen(platform, 300)
+        async with stage(platform, wanted=NONE) as on:
+            asked = await polls(on, platform, ACTIVITY_LIMIT + 300, 5)
+            assert asked == [str(ACTIVITY_LIMIT), str(ACTIVITY_CATCH_UP), str(ACTIVITY_LIMIT)]
+            assert "gap" not in shown(on)
+            assert shown(on) == written(platform)[-len(shown(on)) :]
+
+
+async def test_what_cannot_be_caught_up_with_shows_as_a_gap() -> None:
+    with ChoosyPlatform(as_asked, **SMALL) as platform:
+        happen(platform, 300)
+        async with stage(platform, wanted=NONE) as on:
+            await polls(on, platform, ACTIVITY_CATCH_UP + 50, 5)
+            seen, log = shown(on), written(platform)
+            assert seen.count("gap") == 1
+            assert seen[seen.index("gap") + 1 :] == log[-ACTIVITY_CATCH_UP - 5 :]
+            assert seen[: seen.index("gap")] == log[-ACTIVITY_CATCH_UP - 255 :][:ACTIVITY_LIMIT]
+
+
+def refuses_large(status: int) -> Choice:
+    def choice(path: str, query: dict[str, str]) -> int | dict[str, str]:
+        return status if int(query.get("limit", 0)) > ACTIVITY_LIMIT else query
+
+    return choice
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 422, 429, 500, 503])
+async def test_a_platform_that_refuses_the_larger_limit_is_read_with_a_gap(status: int) -> None:
+    with ChoosyPlatform(refuses_large(status), **SMALL) as platform:
+        happen(platform, 300)
+        async with stage(platform, wanted=NONE) as on:
+            await polls(on, platform, ACTIVITY_LIMIT + 50, 5, ACTIVITY_LIMIT + 1)
+            assert len(platform.front.refused) == 2
+            seen, log = shown(on), written(platform)
+            assert seen.count("gap") == 2
+            assert [entry for entry in seen if entry != "gap"][-1] == log[-1]
+            last = len(seen) - seen[::-1].index("gap")
+            assert seen[last:] == log[-ACTIVITY_LIMIT:]
+
+
+async def test_a_platform_that_cuts_limits_down_quietly_is_read_with_a_gap() -> None:
+    def choice(path: str, query: dict[str, str]) -> dict[str, str]:
+        return {**query, "limit": "20"} if "limit" in query else query
+
+    with ChoosyPlatform(choice, **SMALL) as platform:
+        happen(platform, 300)
+        async with stage(platform, wanted=NONE) as on:
+            await polls(on, platform, 19, 21, 3)
+            seen, log = shown(on), written(platform)
+            assert seen == [*log[-63:-24], "gap", *log[-23:]]
+
+
+async def test_the_window_is_bounded_and_no_more_is_asked_for_than_it_holds() -> None:
+    with ChoosyPlatform(as_asked, **SMALL) as platform:
+        happen(platform, 900)
+        chosen = Query(activity=ActivityFilter(limit=100_000))
+        store = Store(activity=ActivityWindow(capacity=500))
+        async with stage(platform, wanted=NONE, query=chosen, store=store) as on:
+            assert await polls(on, platform, 30, 400) == ["500", "500"]
+            assert shown(on) == written(platform)[-500:]
+            assert on.store.activity.dropped == 430
+
+
+@pytest.mark.parametrize("feed", FeedName)
+async def test_an_answer_that_is_the_same_again_changes_nothing(
+    platform: EmbeddedPlatform, feed: FeedName
+) -> None:
+    async with stage(platform, wanted=NONE) as on:
+        await on.poller.read_again(feed)
+        on.store.subscribe(lambda change: pytest.fail(f"told {change}"))
+        for _ in range(2):
+            await on.poller.read_again(feed)
+
+
+async def test_a_long_list_is_compared_in_slices_and_equal_records_stay_the_same_objects(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=EVERYTHING) as on:
+        await on.settled()
+        before = dict(on.store.tasks.records)
+        task_id = next(iter(platform.world.state.pending))
+        platform.world.approve(task_id)
+        await on.poller.read_again(FeedName.TASKS)
+        changed = {key for key, task in on.store.tasks.records.items() if task is not before[key]}
+        assert changed == {task_id}
