@@ -141,6 +141,9 @@ def is_no_limit(raw: Json, unit: Unit = NO_UNIT) -> bool:
 
 def _place_amounts(by_slot: dict[str, list[Found]]) -> None:
     """A bare `amount` is the limit beside a spent figure (paperclip), else spent (OpenAI costs)."""
+    current = by_slot.pop("current", None)
+    if current and "limit" in by_slot and "spent" not in by_slot:
+        by_slot["spent"] = current
     amounts = by_slot.pop("amount", None)
     if not amounts:
         return

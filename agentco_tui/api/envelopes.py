@@ -336,9 +336,14 @@ def _last_resorts(body: Mapping[str, Json], resource: Resource) -> FoundList | N
     inner = [value for value in body.values() if type(value) is dict and value]
     if len(inner) == 1 and is_record(inner[0], resource):
         return FoundList([inner[0]], None, "{one}", body)
-    if all(fold(key) in _META for key in body) and not _counts_any(body):
+    told = any(fold(key) in _TELLING and value for key, value in body.items())
+    if not told and all(fold(key) in _META for key in body) and not _counts_any(body):
         return FoundList((), None, "no list", body)
     return None
+
+
+_TELLING: Final = word_set("message messages error errors detail reason msg warnings")
+"""Names of texts that explain: an answer with one of them and no list is not simply empty."""
 
 
 def _own_name_below(body: Mapping[str, Json], resource: Resource) -> FoundList | None:

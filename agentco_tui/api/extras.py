@@ -25,7 +25,7 @@ _MAX_ITEMS: Final = 2_000
 _MAX_TEXT: Final = 4_000
 _MAX_EXPONENT: Final = 300
 _KEY_LIKE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk|pk|rk)[-_](?:live|test|ant|proj|or)?[-_]?[\w-]{8,}|gh[opsu]_\w{10,}|github_pat_\w+"
+    r"(?<![A-Za-z0-9])(?:sk|pk|rk)[-_][\w-]{8,}|gh[opsu]_\w{10,}|github_pat_\w+"
     r"|xox[abps]-[\w-]{8,}|AKIA[0-9A-Z]{12,}|eyJ[\w-]{6,}\.eyJ[\w-]+|(?:Bearer|Basic)\s+[\w.=/+-]{8,}"
 )
 _PLAIN: Final = frozenset((int, bool, type(None)))

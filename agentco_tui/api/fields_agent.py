@@ -73,7 +73,7 @@ def _sum(raw: Json) -> Any:
     return to_count(raw)
 
 
-_IDS: Final = "id _id uuid urn document_id guid identifier url_key slug key"
+_IDS: Final = "id _id uuid urn document_id guid identifier url_key slug"
 _CREATED: Final = """created_at created creation_time create_time inserted_at date_created
     created_on created_date creation_date joined_at hired_at created_time provisioned_at"""
 _WRAPPERS: Final = f"{WRAPPERS} data spec metadata profile"

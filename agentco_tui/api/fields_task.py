@@ -13,7 +13,7 @@ from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Moment, Task, TaskState
-from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.api.refs import joined, to_id, to_key, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import task_state
 from agentco_tui.api.texts import block, first_line, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, duration_reader, to_moment
@@ -78,9 +78,10 @@ TASK: Final = Spec(
         Meaning(
             "id",
             """id _id task_id uuid task_uuid task_key urn document_id dag_run_id run_id
-            approval_id issue_id job_id execution_id guid identifier key slug""",
+            approval_id issue_id job_id execution_id guid identifier slug""",
             to_id,
         ),
+        Meaning("key", "key human_key", to_key),
         Meaning("title", _TITLES, _titled, by_name=True),
         Meaning(
             "description",
@@ -207,9 +208,11 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
     values: Values = {}
     left = TASK.read(obj, values)
     get = values.get
-    task_id = get("id") or key
+    task_id = get("id") or get("key") or key
     if task_id is None:
         raise Unread("a task without an id")
+    if "key" in values and values["key"] != task_id:
+        _keep(obj, left, "key", "humankey")
     title = get("title")
     if title is None:
         title = _title(values, task_id, left)

@@ -63,11 +63,15 @@ _CLASSES: Final = (
 )
 
 
+_NOW: Final = frozenset((("current",), ("current", "value"), ("current", "amount"), ("value",)))
+"""Names that say nothing by themselves; beside a limit they are what was spent."""
+
+
 class Sense(NamedTuple):
     """What a field's name says that its value is."""
 
     slot: str
-    """Money: limit, spent, remaining, forecast, amount, soft. Shares: share, left, warn."""
+    """Money: limit, spent, remaining, forecast, amount, current, soft; shares: share, left, warn."""
     period: str
     unit: Unit
     is_ratio: bool = False
@@ -107,7 +111,7 @@ def sense(name_words: tuple[str, ...]) -> Sense | None:
 def _unnamed(name_words: tuple[str, ...], period: str, unit: Unit) -> Sense | None:
     if name_words == ("amount",) or (unit.told and set(name_words) <= UNIT_WORDS | {"amount"}):
         return Sense("amount", period, unit)
-    return None
+    return Sense("current", period, unit) if name_words in _NOW else None
 
 
 def _slot(core: set[str]) -> str | None:

@@ -150,7 +150,7 @@ TASKS: Final[Kind[Task]] = Kind(
         fields_task.TASK,
     ),
     _each(fields_task.read_task),
-    needs="id",
+    needs="id key",
     nameless="a task without an id",
 )
 COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
@@ -298,7 +298,9 @@ def _summary(kind: Kind[R], body: Json) -> Page[R]:
     """What a summary in place of the list says (SHAPES A19), or Unshaped."""
     summary = kind.summed_up(body) if kind.summed_up is not None else Unread()
     if isinstance(summary, Unread):
-        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {_outline(body)}"))
+        told = refusal_in(body).message if type(body) is dict else None
+        why = f"the platform says: {told}" if told else _outline(body)
+        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
     records = () if summary is None else (summary,)
     return Page(records=records, shape="{summary}", is_list=False)
 

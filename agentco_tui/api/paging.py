@@ -121,6 +121,8 @@ def more_suspected(body: Json, seen: int, request: PageRequest) -> bool:
     more = _says_more(meta)
     if more is True or (more is None and meta.get("next") not in (None, "", False, {})):
         return True
+    if any(fold(key) == "lastevaluatedkey" and value for key, value in list(body.items())[:50]):
+        return True  # a key of several parts, which no query can carry
     offset = to_count(request.get("offset")) or 0
     total = _total(meta)
     if total is not None:
@@ -227,7 +229,8 @@ def _from_cursor(
     return None
 
 
-_ABOUT_NUMBERS: Final = frozenset(("page", "currentpage", "offset", "skip", "number", "pages"))
+_PAGE_NUMBERS: Final = ("page", "currentpage", "current", "pageindex", "pagenum", "pageno")
+_ABOUT_NUMBERS: Final = frozenset((*_PAGE_NUMBERS, "offset", "skip", "number", "pages"))
 
 
 def _from_last_item(body: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
@@ -317,7 +320,7 @@ def _from_numbers(
     )  # fmt: skip
     offset = to_count(meta.get("offset", meta.get("skip")))
     zero_based = to_count(meta.get("number", meta.get("pagenumber")))
-    page = to_count(meta.get("page", meta.get("currentpage", meta.get("pageindex"))))
+    page = to_count(next((meta[name] for name in _PAGE_NUMBERS if name in meta), None))
     pages = next(
         (count for name in ("totalpages", "pages", "lastpage", "pagecount", "numpages")
          if (count := to_count(meta.get(name))) is not None), None,

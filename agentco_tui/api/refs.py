@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.extras import hide_keys
+from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Ref
 from agentco_tui.api.times import NONE
@@ -41,6 +43,16 @@ def to_id(raw: Json) -> Any:
                 found = to_id(inner)
                 return found if len(raw) == 1 or type(found) is not str else Partial(found)
     return None
+
+
+_SECRET_FROM: Final = 24
+
+
+def to_key(raw: Json) -> Any:
+    """An identifier under the name `key`: `ACT-1778`, but never what may be an API key (B7)."""
+    if type(raw) is str and (len(raw) > _SECRET_FROM or hide_keys(raw) != raw):
+        return None
+    return to_id(raw)
 
 
 def looks_like_id(text: str) -> bool:
@@ -110,12 +122,28 @@ _REF: Final = Spec(
 )
 
 
-def _from_object(raw: dict[str, Json]) -> Any:
+_INSIDE: Final = word_set("user session apikey serviceaccount agent actor account principal owner")
+
+
+def _inside(raw: dict[str, Json], depth: int) -> Any:
+    """Who it is, further inside: `{"type": "session", "session": {"user": {"id": …}}}`."""
+    if depth >= 3 or len(raw) > 20:
+        return None
+    for key, value in raw.items():
+        if type(value) is dict and fold(key) in _INSIDE:
+            found = _from_object(value, depth + 1)
+            found = found.value if type(found) is Partial else found
+            if isinstance(found, Ref):
+                return Partial(found)
+    return None
+
+
+def _from_object(raw: dict[str, Json], depth: int = 0) -> Any:
     if not raw:
         return NONE
     inner = raw.get("data", raw.get("node"))
     if type(inner) is dict and inner:
-        return _from_object(inner) if len(inner) < 40 else None
+        return _from_object(inner, depth + 1) if depth < 3 else None
     if type(inner) is list and inner and type(inner[0]) is dict:
         return Partial(first) if isinstance(first := to_ref(inner[0]), Ref) else None
     if "data" in raw and inner is None and "links" in raw:
@@ -125,7 +153,9 @@ def _from_object(raw: dict[str, Json]) -> Any:
     ref = Ref(values.get("id"), values.get("name"))
     if ref == Ref():
         href = values.get("href")
-        return href if isinstance(href, Ref) and href.id else None
+        if isinstance(href, Ref) and href.id:
+            return href
+        return _inside(raw, depth)
     if "href" in values or any(value is not None for value in left.values()):
         return Partial(ref)
     return ref

@@ -117,6 +117,8 @@ def failed_in_2xx(body: Json) -> bool:
     if type(status) is str and is_failure_word(status) and not has_id:
         carries = any(type(value) is list and value for value in by_name.values())
         return status.strip().lower() in ("error", "fail") or not carries
+    if not has_id and _has_failure_code(by_name):
+        return True
     error = by_name.get("error") or by_name.get("fault") or by_name.get("exception")
     if error and error is not True and not has_id:
         rest = {
@@ -136,6 +138,21 @@ def failed_in_2xx(body: Json) -> bool:
     return False
 
 
+def _has_failure_code(by_name: Mapping[str, Json]) -> bool:
+    """True for `{"code": 1001, "msg": "…", "data": null}` and a status of 400 or more inside."""
+    if any(type(value) in (list, dict) and value for value in by_name.values()):
+        return False
+    told = any(type(by_name.get(name)) is str for name in ("message", "msg", "error", "errmsg"))
+    for name in ("status", "statuscode", "code", "errcode", "httpstatus"):
+        code = by_name.get(name)
+        if type(code) is not int:
+            continue
+        if 400 <= code < 600 or (name in ("code", "errcode") and told and code not in _FINE_CODES):
+            return True
+    return False
+
+
+_FINE_CODES: Final = frozenset((0, 1, *range(200, 300)))
 _BESIDE_ERROR: Final = word_set(
     """error errors message detail details code status statuscode requestid traceid timestamp
     path servedby documentationurl type title instance errorcode errordescription fault

@@ -222,6 +222,8 @@ def test_who_did_it() -> None:
         ref("u1", None),
         ref("c1", None),
     )
+    inside = {"type": "session", "session": {"user": {"id": "u1", "email": "ada@x.org"}}}
+    assert entry(id=1, action="x", actor=inside).actor == ref("u1", "ada@x.org")
     on_task = entry(id=1, action="x", entityType="task", entityId="t1")
     assert on_task.task == ref("t1", None)
 

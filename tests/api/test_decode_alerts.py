@@ -75,6 +75,11 @@ def test_alert_open(fields: dict[str, Any], still: bool | None) -> None:
     assert alert(id="x", message="over", **fields).open is still
 
 
+def test_a_current_value_beside_a_limit_is_what_was_spent() -> None:
+    found = alert(id="x", current=45, limit=50)
+    assert (amount(found.spent), found.share) == ("45", Decimal("0.9"))
+
+
 def test_a_rule_is_no_event() -> None:
     found = alert(id="r1", agent_name="Scout", threshold=0.8, enabled=True)
     assert found.open is False

@@ -91,6 +91,7 @@ ENVELOPES: dict[str, Any] = {
     "columns and rows": {"columns": ["id", "title"], "rows": [["t1", "Plan"], ["t2", "Write"]]},
     "json in a text": json.dumps({"tasks": ROWS}),
     "json in a body text": {"statusCode": 200, "body": json.dumps({"tasks": ROWS})},
+    "code and msg": {"code": 0, "msg": "ok", "data": {"records": ROWS, "current": 1, "total": 2}},
     "array of one envelope": [{"tasks": ROWS}],
     "empty decoys beside": {"errors": [], "warnings": [], "tags": [], "tasks": ROWS},
     "other lists beside": {"agents": [{"id": "a1", "name": "Scout"}], "tasks": ROWS},
@@ -128,6 +129,7 @@ def test_an_empty_body_is_an_empty_list() -> None:
 @pytest.mark.parametrize(
     "body",
     [{"total": 5}, {"agents": {"active": 11, "paused": 6}, "tasks": {"open": 20}}, "hello", 5, True,
+     {"message": "no tasks for you"}, {"success": True, "message": "queued"},
      {"meta": {"total": 3}}, {"version": "1.2", "uptime": 3}, {"tasks": 7}],
 )  # fmt: skip
 def test_no_list_is_told_and_never_taken_for_an_empty_one(body: Any) -> None:
@@ -147,6 +149,9 @@ def test_no_list_is_told_and_never_taken_for_an_empty_one(body: Any) -> None:
         ({"errors": [{"message": "boom"}], "data": None}, "boom"),
         ({"errors": [{"message": "boom"}], "data": {"tasks": None}}, "boom"),
         ({"success": False, "data": []}, "call failed"),
+        ({"code": 1001, "msg": "token expired", "data": None}, "token expired"),
+        ({"statusCode": 500, "message": "boom"}, "boom"),
+        ({"status": 404, "error": "Not Found", "message": "no company c9"}, "no company c9"),
     ],
 )
 def test_a_failure_inside_a_200_is_refused_with_its_words(body: Any, words: str) -> None:

@@ -71,6 +71,13 @@ def test_ids_under_many_names(row: dict[str, Any]) -> None:
     assert [found.id for found in page.records] == ["t1"]
 
 
+def test_a_human_key_is_an_id_and_an_api_key_is_none() -> None:
+    page = decode.decode_page(decode.TASKS, read([{"key": "ACT-1778", "title": "x"}]))
+    assert [found.id for found in page.records] == ["ACT-1778"]
+    secret = read([{"key": "sk-abcdefgh12345678", "info": {"title": "x"}}])
+    assert decode.decode_page(decode.TASKS, secret).unread == 1
+
+
 def test_large_integers_as_ids_are_exact() -> None:
     page = decode.decode_page(decode.TASKS, bodies.parse_json(b'[{"id":9007199254740993}]'))
     assert page.records[0].id == "9007199254740993"

@@ -71,6 +71,8 @@ def following(
         ),
         ({"object": "list", "data": ROWS, "has_more": True}, {"starting_after": "t2"}),
         ({"items": ROWS, "hasMore": True}, {"after": "t2"}),
+        ({"data": {"records": ROWS, "current": 1, "size": 2, "pages": 3}}, {"page": "2"}),
+        ({"list": ROWS, "pageNum": 1, "pageSize": 2, "pages": 3, "nextPage": 2}, {"page": "2"}),
         (
             {
                 "items": ROWS,
