@@ -70,8 +70,6 @@ class Posted:
     case: Case
     answer: Answer[Task] | None
     """None for one that was left behind."""
-    sent_at: float = 0.0
-    """The platform's time."""
     left_behind: Attempt | None = None
 
 
@@ -235,14 +233,13 @@ class Approver:
         )
         try:
             case.report(Step.SENDING, plain("sending the approval, once"), 0)
-            sent_at = self.desk.clock.now()
             answer = await answer_to(self.desk.client.approve_task(shown.id, attempt_id=attempt_id))
         except BaseException:
             self.desk.pen.let_go(attempt_id)
             raise
         if isinstance(answer.error, NotAllowed):
             self.desk.rights.refused(Verb.APPROVE, answer.error)
-        return Posted(case=case, answer=answer, sent_at=sent_at)
+        return Posted(case=case, answer=answer)
 
     # --- settling ---------------------------------------------------------------------------
 
@@ -253,7 +250,7 @@ class Approver:
             return await self._settler.unknown(case, why, None)
         match answer.kind:
             case AnswerKind.YES:
-                return await self._settler.after_yes(case, answer, posted.sent_at)
+                return await self._settler.after_yes(case, answer)
             case AnswerKind.NO:
                 return await self._settler.after_no(case, answer)
             case AnswerKind.UNAUTHORISED:

@@ -9,7 +9,7 @@ from agentco_tui.actions.desk import Desk
 from agentco_tui.actions.form_checks import CompanyForm, Problems, check_clone, check_company
 from agentco_tui.actions.journal import Attempt
 from agentco_tui.actions.journal_entries import seconds_of
-from agentco_tui.actions.likeness import Before, Seen, ids, looked, seen_in, subject_of
+from agentco_tui.actions.likeness import Before, Seen, ids, looked, otherwise, seen_in, subject_of
 from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.pen import Draft
 from agentco_tui.actions.verbs import Verb
@@ -120,7 +120,7 @@ class CompanyWriter:
             look=look,
             fields=(*fields, "template") if draft.verb is Verb.CREATE_COMPANY else fields,
             done=_done,
-            otherwise=lambda _: plain("it can't be told"),
+            otherwise=otherwise,
             take=lambda record: store.publish(store.companies.put(record)),
         )
 

@@ -9,7 +9,7 @@ from agentco_tui.actions.desk import Desk
 from agentco_tui.actions.form_checks import TaskForm, check_task
 from agentco_tui.actions.journal import Attempt
 from agentco_tui.actions.journal_entries import seconds_of
-from agentco_tui.actions.likeness import Before, Seen, ids, looked, seen_in, subject_of
+from agentco_tui.actions.likeness import Before, Seen, ids, looked, otherwise, seen_in, subject_of
 from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.pen import Draft
 from agentco_tui.actions.verbs import Verb
@@ -100,7 +100,7 @@ class TaskCreator:
             look=look,
             fields=FIELDS,
             done=_done,
-            otherwise=lambda _: plain("it can't be told"),
+            otherwise=otherwise,
             take=self._take,
         )
 

@@ -11,7 +11,7 @@ from agentco_tui.actions.answer import Answer
 from agentco_tui.actions.watch import Found, Looked
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.api.records import Company, Listing, Moment, Task
-from agentco_tui.text import plain
+from agentco_tui.text import SafeText, plain, safe
 
 T = TypeVar("T", Task, Company)
 
@@ -90,10 +90,18 @@ def looked(seen: Seen[T], before: Before, answer: Answer[T] | None) -> Looked[T]
     candidates.sort(key=lambda record: record.id != told)
     if candidates:
         return Looked(found=Found.THERE, began=seen.began, record=candidates[0])
+    if before.ids is None and seen.alike:
+        return Looked(found=Found.OTHERWISE, began=seen.began, record=seen.alike[0])
     if not seen.whole:
         why = plain("the list came only in part, and it isn't in that part")
         return Looked(found=Found.BLIND, began=seen.began, why=why)
     return Looked(found=Found.MISSING, began=seen.began)
+
+
+def otherwise(record: Task | Company | None) -> SafeText:
+    """The sentence for one alike of which it can't be told if it is the new one."""
+    which = "" if record is None else f" ({safe(record.id)})"
+    return plain(f"there is one alike{which}, which may be the new one or an older one: look at it")
 
 
 def subject_of(parts: Sequence[str]) -> str:

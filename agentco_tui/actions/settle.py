@@ -7,7 +7,7 @@ more than that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agentco_tui.actions import decided
 from agentco_tui.actions.answer import Answer
@@ -28,9 +28,6 @@ TRIES = 3
 """Reads made to explain a clear no; the no stands whatever they bring."""
 DEAR = 3.0
 """Seconds; where reading all tasks takes longer, a yes and the pending list must do."""
-CLOCKS_DIFFER = 5.0
-"""Seconds within which the platform's times and ours count as the same; more than the skew that
-the clock leaves uncorrected."""
 
 Report = Callable[[Step, SafeText, int], None]
 """Told of each step: which, in words, and after how many reads."""
@@ -59,11 +56,11 @@ class Settler:
         self._clock = clock
         self._waits = waits
 
-    async def after_yes(self, case: Case, answer: Answer[Task], sent_at: float) -> Outcome:
+    async def after_yes(self, case: Case, answer: Answer[Task]) -> Outcome:
         """The platform said yes: read until the task no longer waits.
 
-        `sent_at` is the platform's time when it was sent. `pending` in the answer is not looked
-        at, only the pending list (SHAPES F: "pending" may mean queued).
+        `pending` in the answer is not looked at, only the pending list (SHAPES F: it may mean
+        queued).
         """
         began = self._clock.monotonic()
         told = _told(case, answer)
@@ -73,11 +70,11 @@ class Settler:
             match sight.look:
                 case Look.ABSENT:
                     record = told or await self._looked_up(case, answer)
-                    return self._yes_and_gone(case, record, answer, sent_at)
+                    return self._yes_and_gone(case, record, answer)
                 case Look.DECIDED:
-                    return self._yes_and_gone(case, sight.task, answer, sent_at)
+                    return self._yes_and_gone(case, sight.task, answer)
                 case Look.WAITS if moved(case.status, sight.task):
-                    return self._yes_and_gone(case, sight.task, answer, sent_at)
+                    return self._yes_and_gone(case, sight.task, answer)
                 case Look.BLIND if sight.error is None:
                     return self._yes_unread(case, answer, sight)
             if self._clock.monotonic() - began >= self._waits.confirm:
@@ -137,15 +134,10 @@ class Settler:
         """No clear answer: read until a read settles it, however long that takes."""
         waits_since: float | None = None
         absent_since: float | None = None
-        blank_since: float | None = None
+        partial_since: float | None = None
         for tries, pause in enumerate(self._waits.pauses()):
             case.report(Step.UNKNOWN, why, tries)
             sight = await sight_of(self._reader, case.subject, case.spacing)
-            if sight.blank:
-                # Some platforms mean an empty list by it; only if they keep to it is it believed.
-                blank_since = sight.began if blank_since is None else blank_since
-                if sight.began - blank_since >= self._waits.still_pending:
-                    sight = replace(sight, look=Look.ABSENT)
             match sight.look:
                 case Look.DECIDED:
                     return self._found(case, sight.task, answer)
@@ -158,12 +150,17 @@ class Settler:
                     if settled is not None:
                         return settled
                 case Look.WAITS:
-                    absent_since = blank_since = None
+                    absent_since = partial_since = None
                     waits_since = sight.began if waits_since is None else waits_since
                     if sight.began - waits_since >= self._waits.still_pending:
                         return self._still_waits(case, sight, answer)
                 case Look.BLIND:
                     why = sight.why or why
+                    if sight.error is None:
+                        partial_since = sight.began if partial_since is None else partial_since
+                        if sight.began - partial_since >= self._waits.still_pending:
+                            words = f"unclear: the answer was lost, and {why}"
+                            return outcome(case, Kind.UNCLEAR, words, answer=answer)
             await self._waits.sleep(pause)
         raise AssertionError("the pauses have no end")
 
@@ -218,19 +215,13 @@ class Settler:
             await self._waits.sleep(next(pauses))
         raise AssertionError("unreachable: the last try returns")
 
-    def _yes_and_gone(
-        self, case: Case, record: Task | None, answer: Answer[Task], sent_at: float
-    ) -> Outcome:
+    def _yes_and_gone(self, case: Case, record: Task | None, answer: Answer[Task]) -> Outcome:
         if record is not None and record.state in (TaskState.REJECTED, TaskState.CANCELLED):
             sentence = f"the platform said yes, but {decided.shown_as(record)}"
             return outcome(case, Kind.UNCLEAR, sentence, answer=answer, record=record)
-        when = None if record is None else record.decided
-        if when is not None and when.at < sent_at - CLOCKS_DIFFER:
-            # Some platforms say yes to a second approval and change nothing (SHAPES F).
-            sentence = decided.elsewhere(record, None, self._clock.now())
-            return outcome(case, Kind.DECIDED_ELSEWHERE, sentence, answer=answer, record=record)
         now = "it no longer waits"
-        if record is not None and moved(case.status, record):
+        if record is not None and (moved(case.status, record) or record.decided_by):
+            # Some say yes to a second approval too (SHAPES F), so who decided is told.
             now = decided.shown_as(record)
         sentence = f"approved: the platform said yes, and {now}"
         return outcome(case, Kind.APPROVED_HERE, sentence, answer=answer, record=record)

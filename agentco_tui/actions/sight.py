@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from agentco_tui.actions.task_reader import Picture, TaskReader
@@ -35,8 +35,6 @@ class Sight:
     error: ApiError | None = None
     why: SafeText | None = None
     """Why nothing can be seen."""
-    blank: bool = False
-    """True if the platform answered with nothing at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,7 @@ def sight_in(picture: Picture, task_id: str) -> Sight:
     words = "the platform's list of pending tasks came only in part, and it isn't in that part"
     if picture.blank:
         words = "the platform answered with nothing where its list of pending tasks was due"
-    return Sight(look=Look.BLIND, began=picture.began, why=plain(words), blank=picture.blank)
+    return Sight(look=Look.BLIND, began=picture.began, why=plain(words))
 
 
 async def sight_of(
@@ -79,13 +77,18 @@ async def sight_of(
     """What a read that begins now shows of a task; `first` is one that was just made.
 
     A list of all companies that is not whole, or that the platform doesn't give, is followed by the
-    list of the task's own company.
+    list of the task's own company, and then by the list of all tasks.
     """
     picture = first or await reader.pending(subject.scope, spacing)
     seen = sight_in(picture, subject.task_id)
     ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
     if seen.look is Look.BLIND and ungiven and subject.narrower is not None:
-        return sight_in(await reader.pending(subject.narrower, spacing), subject.task_id)
+        seen = sight_in(await reader.pending(subject.narrower, spacing), subject.task_id)
+    if seen.look is Look.BLIND and seen.error is None:
+        record = await record_of(reader, subject, spacing)
+        if record.task is not None:
+            look = Look.WAITS if waits_for_person(record.task) else Look.DECIDED
+            return replace(seen, look=look, task=record.task, why=None)
     return seen
 
 
