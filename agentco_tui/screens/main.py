@@ -246,7 +246,7 @@ class MainScreen(Screen[None], Writes, Reads):
         if event.sign == "/" and self._filtering is not None:
             error = self._filtering[0].set_filter(event.text)
             self.prompt.hint(
-                plain(str(error)) if error else plain("enter keeps it, esc drops it"),
+                error.message if error else plain("enter keeps it, esc drops it"),
                 bad=error is not None,
             )
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, cell_width, plain
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -81,7 +81,11 @@ class Prompt(Horizontal):
 
     def hint(self, words: SafeText, *, bad: bool = False) -> None:
         """Say how to go on, or what is wrong with the words."""
-        self._hint.show((), [Cell(words, Tone.WARNING if bad else Tone.DIM), Cell(plain(" "))])
+        # What is wrong with the words counts for more than room to type; a usage for less.
+        share = (3, 4) if bad else (1, 2)
+        most = self.app.size.width * share[0] // share[1]
+        self._hint.styles.width = min(cell_width(words) + 1, most)
+        self._hint.show([Cell(words, Tone.WARNING if bad else Tone.DIM)])
 
     def take_keys(self) -> None:
         """Have the keys again after they went elsewhere."""
