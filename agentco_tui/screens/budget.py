@@ -142,6 +142,10 @@ class BudgetView(ListView[Budget]):
         """A row's key: ids of companies and agents need not differ from each other."""
         return f"{budget.scope}:{budget.id}"
 
+    def copied_id(self, row_id: str) -> str:
+        """The id alone, without what the row's key has before it."""
+        return row_id.partition(":")[2]
+
     def reload(self) -> None:
         """Take all budgets and alerts anew."""
         self._reload_due = False

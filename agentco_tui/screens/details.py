@@ -252,8 +252,9 @@ def unknown_fields(record: Record, *, raw: bool) -> list[Item]:
     known = extra_fields(record.extra)
     items: list[Item] = []
     if raw:
-        items += [Gap(), Heading(plain("As sent, hidden characters shown"))]
-        items.append(Text(escaped(_as_json(msgspec.to_builtins(record)))))
+        whole = {**msgspec.to_builtins(record), "extra": known}
+        items += [Gap(), Heading(plain("All fields, hidden characters shown"))]
+        items += [Text(escaped(line)) for line in _as_json(whole).split("\n")]
     elif known:
         items += [Gap(), Heading(plain("Other fields"))]
         items += [
