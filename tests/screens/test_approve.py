@@ -1,0 +1,243 @@
+"""One task approved: asked first, sent once, told (law 2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName
+from tests.screens.harness import WIDE, Stage, settings_for, stage
+
+FIRST = "Share the Q2 churn report"
+
+
+async def ask(s: Stage) -> str:
+    """Open the question for the task under the cursor; its id."""
+    await s.press("a")
+    await s.sees("APPROVE")
+    assert s.cursor is not None
+    return s.cursor
+
+
+async def test_the_question_tells_what_is_approved(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j")
+        await ask(s)
+        await s.sees("demo", "APPROVE", "Refund 214 customers", "Globex", "Linus", "high", "3 h")
+        await s.sees("trust 38", "trace", "steps", "y", "n, esc")
+        assert not s.writes
+
+
+async def test_enter_alone_does_nothing_however_long_it_is_held(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await ask(s)
+        await s.armed()
+        await s.press(*["enter"] * 30)
+        assert s.shows("APPROVE")
+        await s.press("n")
+        await s.sees_no("APPROVE")
+        assert not s.writes
+
+
+async def test_a_yes_typed_before_the_question_could_be_read_is_dropped(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        s.main.run_key("tasks.approve")
+        await s.wait_until(lambda: s.app.screen is not s.main, "the question")
+        if not getattr(s.app.screen, "armed", True):
+            await s.press("y")
+        await s.armed()
+        await s.sees("APPROVE")
+        assert not s.writes
+
+
+@pytest.mark.parametrize("key", ["n", "escape"])
+async def test_no_sends_nothing(platform: EmbeddedPlatform, tmp_path: Path, key: str) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        task = await ask(s)
+        await s.armed()
+        await s.press(key)
+        await s.sees_no("APPROVE")
+        assert s.cursor == task
+        await s.poll(FeedName.PENDING)
+        assert not s.writes
+        assert platform.world.task(task).status == "pending"
+
+
+async def test_yes_sends_one_request_without_a_body(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        task = await ask(s)
+        await s.armed()
+        await s.press("y", "y", "y", "enter")
+        await s.sees("approved", FIRST)
+        await s.wait_until(lambda: platform.world.task(task).status != "pending", "the approval")
+        await s.press("r")
+        await s.wait_until(lambda: task not in s.rows, "the task to leave the queue")
+        (sent,) = s.writes
+        assert (sent.method, sent.path) == ("POST", f"/api/tasks/{task}/approve")
+        assert sent.body == b""
+        assert sent.query == ""
+        assert platform.world.applied[task] == 1
+        await s.sees("4 Tasks 39")
+
+
+async def test_somebody_else_was_first(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        task = await ask(s)
+        await s.armed()
+        platform.world.another_operator(task, "approve", "Wanda")
+        await s.press("y")
+        await s.sees_no("APPROVE")
+        await s.wait_until(
+            lambda: any(words in s.text for words in ("elsewhere", "Wanda", "already")),
+            "that somebody else decided it",
+        )
+        assert platform.world.applied[task] == 0
+        assert not s.writes, "what was seen to be decided is not sent"
+
+
+async def test_a_conflict_is_explained(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """The task is decided between the last read and the approval."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        task = await ask(s)
+        await s.armed()
+        platform.faults.add("approve:latency=300ms")
+        await s.press("y")
+        await s.wait_until(lambda: s.platform.faults.in_force()[0].struck, "the request")
+        platform.world.another_operator(task, "reject", "Wanda")
+        await s.wait_until(
+            lambda: any(words in s.text for words in ("rejected", "Wanda", "elsewhere")),
+            "what became of it",
+        )
+        assert len(s.writes) == 1
+        assert platform.world.applied[task] == 0
+
+
+async def test_a_task_that_changed_is_shown_again_not_approved(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        task_id = await ask(s)
+        await s.armed()
+        with platform.world.living() as state:
+            task = state.tasks[task_id]
+            task.title = "Refund 21,400 customers"
+            state.changed_task(task, platform.world.now)
+        await s.press("y")
+        await s.sees("it changed since you read it", "Refund 21,400 customers", "APPROVE")
+        assert not s.writes
+        await s.armed()
+        await s.press("n")
+        assert platform.world.task(task_id).status == "pending"
+
+
+async def test_the_trace_is_read_from_the_question(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await ask(s)
+        await s.armed()
+        await s.press("t")
+        await s.sees("TRACE", FIRST)
+        await s.press("escape")
+        await s.sees("APPROVE", "n, esc")
+        assert not s.writes
+
+
+async def test_the_trace_goes_on_to_the_question(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("t")
+        await s.sees("TRACE", FIRST, "llm" if s.shows("llm") else "1 ")
+        await s.press("a")
+        await s.sees("APPROVE", FIRST)
+        await s.press("escape")
+        await s.sees("TASKS")
+        assert not s.writes
+
+
+async def test_a_trace_that_fails_is_told_and_read_again(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    platform.faults.add("trace:status=503,times=1")
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("t")
+        await s.sees("the trace could not be read", "503")
+        await s.press("r")
+        await s.sees_no("could not be read")
+        await s.sees("TRACE", FIRST)
+
+
+async def test_read_only_says_so_and_asks_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    settings = settings_for(platform, read_only=True)
+    async with stage(platform, tmp_path, place="tasks", settings=settings) as s:
+        assert "read-only" in s.lines[0]
+        for key in ("a", "n"):
+            await s.press(key)
+            await s.sees("writing is off")
+            assert s.app.screen is s.main
+        await s.go("companies")
+        for key in ("n", "c"):
+            await s.press(key)
+            assert s.app.screen is s.main
+        await s.press("question_mark")
+        await s.sees("Not now")
+        assert not s.writes
+
+
+async def test_a_key_that_may_only_read(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    settings = settings_for(platform, key=platform.read_key)
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        task = await ask(s)
+        await s.armed()
+        await s.press("y")
+        await s.sees("403")
+        assert platform.world.task(task).status == "pending"
+        assert task in s.rows
+        before = len(s.writes)
+        await s.press("a")
+        await s.sees("this key may not")
+        assert s.app.screen is s.main, "it is known now, so nothing is asked any more"
+        assert len(s.writes) == before == 1
+
+
+async def test_several_marked_tasks_are_one_question(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        marked = s.rows[:3]
+        await s.press("space", "space", "space")
+        await s.sees("3 marked")
+        assert list(s.view.table.marked) == marked
+        await s.press("a")
+        await s.sees("APPROVE", "3 tasks")
+        await s.press("escape")
+        await s.sees("3 marked")
+        await s.press("escape")
+        await s.sees_no("marked")
+        assert not s.writes
+
+
+async def test_marks_stay_with_their_records(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        first, second = s.rows[0], s.rows[1]
+        await s.press("space", "space")
+        await s.press("s", "s")
+        assert set(s.view.table.marked) == {first, second}
+        platform.world.another_operator(first, "approve")
+        await s.press("r")
+        await s.wait_until(lambda: first not in s.rows, "it to go")
+        assert s.view.table.marked == (second,)
+        await s.sees("1 marked")
