@@ -1,0 +1,1 @@
+"""What the program costs, measured beside its peers: `python -m tests.benchmarks`."""

@@ -1,0 +1,58 @@
+"""`python -m tests.benchmarks`: every figure of what the program costs, as one table.
+
+python -m tests.benchmarks [--only start,idle,cpu,cells,large] [--runs 7] [--largest 100000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+
+from tests.benchmarks import rows, rows_large
+from tests.benchmarks.stage import Plan, Row
+
+ALL = {
+    "start": rows.start,
+    "idle": rows.idle,
+    "cells": rows.cells,
+    "cpu": rows.cpu,
+    "large": rows_large.large,
+}
+
+
+def line(row: Row) -> str:
+    """A row as Markdown."""
+    reached = {True: "yes", False: "NO", None: ""}[row.reached]
+    return f"| {row.what} | {row.measured} | {row.target} | {reached} | {row.peers} |"
+
+
+def _say(words: str) -> None:
+    sys.stdout.write(f"{words}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser.add_argument("--only", default=",".join(ALL), help=f"any of {', '.join(ALL)}")
+    parser.add_argument("--runs", type=int, default=7, help="runs each median is taken of")
+    parser.add_argument("--window", type=float, default=10.0, help="seconds of an idle measurement")
+    parser.add_argument("--largest", type=int, default=100_000, help="tasks at most")
+    wanted = parser.parse_args()
+    plan = Plan(wanted.runs, wanted.largest, wanted.window)
+    _say(
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores,"
+        f" Python {platform.python_version()}, load {os.getloadavg()[0]:.1f},"
+        f" terminal 120x40, medians of {plan.runs} runs, {time.strftime('%Y-%m-%d %H:%M')}\n"
+    )
+    _say("| what | measured | to reach | reached | peers |\n| --- | --- | --- | --- | --- |")
+    for name in wanted.only.split(","):
+        for row in ALL[name](plan):
+            _say(line(row))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Programs that the dashboard is compared with, each the simplest that does the work."""

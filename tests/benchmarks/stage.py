@@ -1,0 +1,200 @@
+"""What the measurements share: platforms, proxies, programs in terminals, numbers from /proc."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
+
+SIZE = (120, 40)
+PROGRAM = ["-m", "agentco_tui"]
+WATCHED = ["-m", "tests.benchmarks.watched"]
+SMALLEST = ["-m", "tests.benchmarks.peers.smallest"]
+POLLING = ["-m", "tests.benchmarks.peers.polling"]
+TABLES = ["-m", "tests.benchmarks.peers.tables"]
+HOST = ["-m", "tests.widgets.host"]
+
+PENDING_SHARE = 3
+"""One task in three of the embedded platform's world waits for a person."""
+
+
+@dataclass
+class Row:
+    """One line of the table that is printed."""
+
+    what: str
+    measured: str
+    target: str = ""
+    reached: bool | None = None
+    peers: str = ""
+
+
+@dataclass
+class Plan:
+    """How much is measured."""
+
+    runs: int = 7
+    largest: int = 100_000
+    window: float = 10.0
+
+    def said(self, words: str) -> None:
+        """Tell whoever waits what is measured now."""
+        sys.stderr.write(f"  … {words}\n")
+
+    @property
+    def sizes(self) -> list[int]:
+        """Tasks that wait, for what is measured as it grows."""
+        return [size for size in (1_000, 10_000, 100_000) if size <= self.largest]
+
+
+def platform(waiting: int, agents: int = 12, companies: int = 3) -> PlatformProcess:
+    """A platform that stands still, on which so many tasks wait."""
+    return PlatformProcess(
+        *("--tasks", str(waiting * PENDING_SHARE)),
+        *("--agents", str(agents), "--companies", str(companies)),
+    )
+
+
+@contextmanager
+def proxy(upstream: str, *, delay: float = 0.0, change: float = 0.0) -> Iterator[str]:
+    """The address of a proxy before a platform."""
+    child = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "tests.benchmarks.proxy", upstream),
+            *("--delay", str(delay), "--change", str(change)),
+        ],
+        stdout=subprocess.PIPE,
+        env=clean_environment(),
+        cwd=REPOSITORY,
+        text=True,
+    )
+    assert child.stdout is not None
+    try:
+        yield child.stdout.readline().strip()
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder for a program's own files."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@contextmanager
+def program(
+    argv: list[str],
+    at: PlatformProcess | None = None,
+    *,
+    address: str | None = None,
+    extra: dict[str, str | None] | None = None,
+) -> Iterator[PtySession]:
+    """A program in a terminal of 120x40, on a platform if it needs one."""
+    with folder() as own:
+        env = {} if at is None else at.env(own)
+        if address is not None:
+            env["AGENTCO_BASE_URL"] = address
+        env["PYTHONWARNINGS"] = None
+        with PtySession(
+            [sys.executable, *argv], size=SIZE, env={**env, **(extra or {})}
+        ) as session:
+            yield session
+
+
+def first_bytes(session: PtySession, key: str, patience: float = 30.0) -> float:
+    """Milliseconds from a key to the first byte that the program writes then."""
+    with session._changed:
+        before = len(session._raw)
+        started = time.perf_counter()
+        session.press(key)
+        if not session._changed.wait_for(lambda: len(session._raw) != before, patience):
+            raise AssertionError(f"{key} was not answered")
+        return (time.perf_counter() - started) * 1000
+
+
+def until(session: PtySession, wanted: Callable[[bytes], bool], patience: float = 120.0) -> float:
+    """Seconds since the start of the program until it had written what is wanted."""
+    with session._changed:
+        if not session._changed.wait_for(lambda: wanted(bytes(session._raw)), patience):
+            raise AssertionError(f"never written\n{session._raw[-2000:]!r}")
+    return time.monotonic() - session.started
+
+
+def quiet_keys(session: PtySession, key: str, quiet: float = 0.15) -> int:
+    """Bytes written for a key until nothing follows any more."""
+    mark = session.wait_quiet(quiet)
+    session.press(key)
+    session.wait_for(lambda _: session.mark() != mark)
+    return session.wait_quiet(quiet) - mark
+
+
+def painted(session: PtySession, *keys: str, quiet: float = 0.12) -> float:
+    """Milliseconds from the last of the keys to the last byte that followed it."""
+    session.press(*keys[:-1])
+    session.wait_quiet(0.4)
+    with session._changed:
+        before = len(session._raw)
+        started = time.perf_counter()
+        session.press(keys[-1])
+        last = started
+        while True:
+            grown = session._changed.wait_for(
+                lambda: len(session._raw) != before,  # noqa: B023
+                quiet if last != started else 30.0,
+            )
+            if not grown:
+                break
+            before, last = len(session._raw), time.perf_counter()
+    return (last - started) * 1000
+
+
+def memory(pid: int, name: str = "VmRSS") -> float:
+    """Megabytes (10^6 bytes) that a process holds."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise AssertionError(name)
+
+
+def cpu_share(session: PtySession, seconds: float) -> float:
+    """Per cent of a core used in the time."""
+    before, started = session.cpu_seconds(), time.perf_counter()
+    time.sleep(seconds)
+    return (session.cpu_seconds() - before) / (time.perf_counter() - started) * 100
+
+
+def bytes_per_second(session: PtySession, seconds: float) -> float:
+    """What is written while nothing is done."""
+    mark, started = session.mark(), time.perf_counter()
+    time.sleep(seconds)
+    return (session.mark() - mark) / (time.perf_counter() - started)
+
+
+def middle(values: list[float]) -> float:
+    """The median."""
+    return median(values)
+
+
+def part(values: list[float], share: float) -> float:
+    """The value that so large a share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def pending_titles(at: PlatformProcess) -> list[bytes]:
+    """The beginnings of the titles of all tasks that wait."""
+    found: Any = at.api("/api/tasks?status=pending")
+    return [str(task["title"])[:14].encode() for task in found]

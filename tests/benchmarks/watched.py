@@ -1,0 +1,65 @@
+"""The program itself, with a clockwork that looks how long its event loop was held up.
+
+    STALLS=FILE [FROZEN_AGES=1] python -m tests.benchmarks.watched ARGUMENTS
+
+Ten times a second the longest stalls since the last SIGUSR1 are written to FILE as milliseconds.
+With FROZEN_AGES every age reads the same, so that what is written besides ages can be counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from agentco_tui import format as fmt
+from agentco_tui.cli import main
+from agentco_tui.text import plain
+
+BEAT = 0.002
+
+
+async def watch(file: Path) -> None:
+    """Note every beat that comes late."""
+    worst: list[float] = []
+    written = last = perf_counter()
+    while True:
+        await asyncio.sleep(BEAT)
+        now = perf_counter()
+        late = (now - last - BEAT) * 1000
+        last = now
+        if late > 5:
+            worst.append(late)
+        if now - written > 0.1:
+            if worst:
+                with file.open("a") as out:
+                    out.write("".join(f"{now:.3f} {each:.1f}\n" for each in worst))
+                worst.clear()
+            written = last = perf_counter()
+
+
+def patched() -> None:
+    """Have the watch begin with the app's event loop."""
+    from textual.app import App
+
+    run = App.run_async
+
+    async def run_watched(self: App[Any], **options: Any) -> Any:
+        watching = asyncio.create_task(watch(Path(os.environ["STALLS"])))
+        try:
+            return await run(self, **options)
+        finally:
+            watching.cancel()
+
+    App.run_async = run_watched  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    if "FROZEN_AGES" in os.environ:
+        fmt.age = lambda seconds: plain("1 s")
+    if "STALLS" in os.environ:
+        patched()
+    sys.exit(main(sys.argv[1:]))
