@@ -60,3 +60,4 @@ class Desk:
     async def close(self) -> None:
         """End reads under way; the journal is closed by whoever opened it."""
         await self.reader.close()
+        self.pen.close()

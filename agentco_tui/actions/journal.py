@@ -88,7 +88,8 @@ def key_of(attempt: Attempt) -> Key:
 
 
 class Journal:
-    """The journal at a path. Its methods block (on disk and lock) and may be called in any thread.
+    """The journal at a path. Its methods may be called in any thread; `mark`, `begin`, `finish`,
+    `open_attempts`, `tidy` and `close` wait for the disk, and for other processes' locks.
 
     Nothing is made before the first attempt is written. `redact` takes the key out of a text, in
     case the platform sends it back in one. `close` at the end.
@@ -161,13 +162,11 @@ class Journal:
 
     def let_go(self, attempt_id: str) -> None:
         """Say that work on an attempt stops here without its outcome being known."""
-        with self._mutex:
-            self._driven.discard(attempt_id)
+        self._driven.discard(attempt_id)  # one step, so it need not wait for the disk
 
     def adopt(self, attempt_id: str) -> None:
         """Say that this process finds out what became of an attempt that was left behind."""
-        with self._mutex:
-            self._driven.add(attempt_id)
+        self._driven.add(attempt_id)
 
     def open_attempts(self, origin: str, profile: str | None = None) -> list[Attempt]:
         """Attempts left behind: no outcome, and nobody alive who works on them.
@@ -188,10 +187,9 @@ class Journal:
     def earlier(self, origin: str, verb: str, subject: str) -> Earlier | None:
         """The last attempt at a subject, among the last few thousand subjects.
 
-        From memory: as of the last attempt that was written here.
+        From memory, so it never blocks: as of the last attempt that was written here.
         """
-        with self._mutex:
-            return self._last.get((origin, verb, subject))
+        return self._last.get((origin, verb, subject))
 
     def tidy(self) -> None:
         """Remove what killed processes left; at a start. Raises JournalError."""

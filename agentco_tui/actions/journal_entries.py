@@ -79,6 +79,9 @@ def to_line(entry: Entry, redact: Callable[[str], str] = str) -> bytes:
     for name, value in msgspec.structs.asdict(entry).items():
         if value is not None and value != {}:
             fields[name] = redact(value) if name in _TEXTS else value
+    for name, value in fields.get("details", {}).items():
+        if isinstance(value, str):
+            fields["details"] = {**fields["details"], name: redact(value)}
     # Not msgspec's encoder: it refuses the lone surrogates that an id may hold.
     return json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from agentco_tui.actions.journal_entries import ends_with_newline
 from agentco_tui.text import SafeText, plain, safe
 
-LOCK_PATIENCE = 5.0
+LOCK_PATIENCE = 3.0
 """Seconds to wait for another process that is writing a line."""
 _LOCK_PAUSE = 0.005
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from agentco_tui.actions.journal import Attempt, Earlier, Journal, JournalError, Mark
 from agentco_tui.actions.journal_entries import Settled, seconds_of, stamp
@@ -17,7 +18,7 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Ref
 from agentco_tui.text import SafeText, plain
 
-log = logging.getLogger(__name__)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,13 @@ class Pen:
         self._journal = journal
         self.context = context
         self._wall = wall
+        # A thread of its own: names of hosts are looked up in asyncio's, and must not wait for a
+        # slow disk.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
     async def mark(self) -> Mark:
         """A place to compare with later; taken before a read. Raises JournalError."""
-        return await asyncio.to_thread(self._journal.mark)
+        return await self._off_the_loop(self._journal.mark)
 
     async def begin(self, draft: Draft, since: Mark) -> Attempt:
         """Write an attempt, so that it may be sent.
@@ -80,7 +84,7 @@ class Pen:
             fingerprint=draft.fingerprint,
             details=draft.details or {},
         )
-        writing = asyncio.ensure_future(asyncio.to_thread(self._journal.begin, attempt, since))
+        writing = self._off_the_loop(partial(self._journal.begin, attempt, since))
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -102,7 +106,7 @@ class Pen:
             sentence=outcome.sentence,
         )
         try:
-            await asyncio.shield(asyncio.to_thread(self._journal.finish, settled))
+            await asyncio.shield(self._off_the_loop(partial(self._journal.finish, settled)))
         except JournalError as error:
             return replace(
                 outcome, sentence=plain(f"{outcome.sentence}; not in the journal: {error.sentence}")
@@ -112,7 +116,8 @@ class Pen:
     async def left_behind(self) -> list[Attempt]:
         """Attempts of this origin and profile that nobody works on. Raises JournalError."""
         context = self.context
-        return await asyncio.to_thread(self._journal.open_attempts, context.origin, context.profile)
+        found = partial(self._journal.open_attempts, context.origin, context.profile)
+        return await self._off_the_loop(found)
 
     def adopt(self, attempt: Attempt) -> None:
         """Take up an attempt that was left behind."""
@@ -130,6 +135,13 @@ class Pen:
         """Seconds since a time in the journal, None if it can't be read."""
         at = seconds_of(time)
         return None if at is None else max(0.0, self._wall() - at)
+
+    def close(self) -> None:
+        """Write no more; a line that is being written is ended."""
+        self._thread.shutdown(wait=False)
+
+    def _off_the_loop(self, work: Callable[[], R]) -> asyncio.Future[R]:
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _abandoned(self, writing: asyncio.Future[Attempt], attempt_id: str) -> None:
         if not writing.cancelled() and writing.exception() is None:

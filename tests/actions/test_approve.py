@@ -16,7 +16,7 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Ref, Task
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.text import plain
-from tests.actions.office import Office, journal_entries, office, until
+from tests.actions.office import BRIEF, Office, journal_entries, office, until
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
@@ -125,7 +125,7 @@ async def test_somebody_was_first_between_the_read_and_the_sending(
 async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
     platform: EmbeddedPlatform, path: Path, fault: str
 ) -> None:
-    async with office(platform, path) as desk:
+    async with office(platform, path, limits=BRIEF if "hang" in fault else None) as desk:
         task = (await desk.pending())[0]
         platform.faults.add(f"approve:{fault},applied=after,times=1" if "applied" not in fault
                             else f"approve:{fault},times=1")  # fmt: skip
@@ -143,7 +143,7 @@ async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
 async def test_a_lost_answer_without_the_deed_is_not_done(
     platform: EmbeddedPlatform, path: Path, fault: str
 ) -> None:
-    async with office(platform, path) as desk:
+    async with office(platform, path, limits=BRIEF if "hang" in fault else None) as desk:
         task = (await desk.pending())[0]
         platform.faults.add(f"approve:{fault},times=1")
         found, _ = await approved(desk, task)

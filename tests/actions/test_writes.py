@@ -18,7 +18,6 @@ from agentco_tui.actions.limit import LimitSetter
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, WhyNot
 from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.limits import Limits
 from agentco_tui.api.records import Budget, Company, Money, Ref, Task
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -320,7 +319,7 @@ def _struck(armed: Armed) -> bool:
 async def test_every_verb_is_taken_up_at_the_next_start(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
-    async with office(platform, path, limits=Limits()) as first:
+    async with office(platform, path) as first:
         task = (await first.pending())[0]
         shown = await budget(first)
         source = (await first.desk.client.companies()).records[0]
