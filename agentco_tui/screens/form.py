@@ -14,7 +14,8 @@ from textual.widgets import Input
 
 from agentco_tui.screens.dialog import Dialog, Question
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.pane_content import Item
+from agentco_tui.widgets.notice import Notice
+from agentco_tui.widgets.pane_content import Item, Text
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone
@@ -75,7 +76,8 @@ class Form(Dialog[bool]):
     Form .form--label { width: 14; }
     Form Input { height: 1; border: none; padding: 0; width: 1fr; background: $boost; }
     Form Input:focus { border: none; background: $primary-muted; }
-    Form .form--note { padding-left: 14; }
+    Form .form--note { padding: 0 0 0 14; }
+    Form .form--status { padding: 0; }
     """
 
     def __init__(self, plan: FormPlan) -> None:
@@ -90,8 +92,8 @@ class Form(Dialog[bool]):
             )
             for spec in plan.fields
         }
-        self.notes = {spec.name: StatusLine(classes="form--note") for spec in plan.fields}
-        self.status = StatusLine()
+        self.notes = {spec.name: Notice(classes="form--note") for spec in plan.fields}
+        self.status = Notice(classes="form--status")
         self._sending = False
         self._errors: dict[str, SafeText] = {}
 
@@ -138,10 +140,10 @@ class Form(Dialog[bool]):
         for spec in self.plan.fields:
             wrong = self._errors.get(spec.name)
             if wrong is not None:
-                cell = Cell(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
+                note = Text(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
             else:
-                cell = Cell(meanings.get(spec.name, spec.hint), Tone.DIM)
-            self.notes[spec.name].show([cell])
+                note = Text(meanings.get(spec.name, spec.hint), Tone.DIM)
+            self.notes[spec.name].show([note])
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -179,7 +181,7 @@ class Form(Dialog[bool]):
 
     def _send(self) -> None:
         self._sending = True
-        self.status.show([Cell(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
+        self.status.show([Text(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
         self.run_worker(self._do_send(), description="send the form")
 
     async def _do_send(self) -> None:
@@ -188,7 +190,10 @@ class Form(Dialog[bool]):
         if refusal is None:
             self.dismiss(True)
             return
-        self.status.show([Cell(plain(f"{signs.critical} {refusal.words}"), Tone.CRITICAL)])
+        # Words that stand beside a field already are not said twice.
+        said = refusal.words in refusal.fields.values()
+        words = Text(plain(f"{signs.critical} {refusal.words}"), Tone.CRITICAL)
+        self.status.show([] if said else [words])
         self._errors = {name: why for name, why in refusal.fields.items() if name in self.inputs}
         self.show_notes()
 
