@@ -253,12 +253,15 @@ def settings_for(
     key: str | None = None,
     profile: str = "demo",
     company: str | None = None,
-    refresh: float = 5.0,
+    refresh: float = 60.0,
     read_only: bool = False,
     theme: str | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> Settings:
-    """What a person would have set up for this platform."""
+    """What a person would have set up for this platform.
+
+    Refreshed so slowly that no machine is too slow for it: what is polled is asked for.
+    """
     return Settings(
         base_url=BaseUrl.parse(platform.base_url),
         key=ApiKey.parse(key or platform.full_key),

@@ -59,7 +59,7 @@ async def test_rows_stay_with_age_reason_and_next_try(
         await s.sees(FIRST_ROW[place])
         rows = len(s.rows)
         await fail(s)
-        await s.sees(FIRST_ROW[place], "48 s old", "again in 5 s", "503")
+        await s.sees(FIRST_ROW[place], "48 s old", "again in 30 s", "503")
         assert len(s.rows) == rows
         assert state_of(s) == "stale"
         assert "live" not in s.lines[0]
@@ -78,7 +78,7 @@ async def test_failing_from_the_start(
 ) -> None:
     platform.faults.add("*:status=503")
     async with stage(platform, tmp_path, place=place, size=size, wait=False) as s:
-        await s.sees("no data yet", "503", "again in 5 s", "failing")
+        await s.sees("no data yet", "503", "again in 30 s", "failing")
         await s.sees_no("loading")
         assert "no companies" not in s.text
         assert "nothing needs you" not in s.text
