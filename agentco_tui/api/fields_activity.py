@@ -10,13 +10,13 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.names import fold
+from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Activity, Ref, Severity
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word, outcome_is_bad, severity
 from agentco_tui.api.texts import text_only, word
-from agentco_tui.api.times import to_moment
+from agentco_tui.api.times import NONE, to_moment
 from agentco_tui.text import SafeText, safe
 
 
@@ -24,6 +24,12 @@ def _outcome(raw: Json) -> Any:
     if type(raw) is bool:
         return safe("ok" if raw else "failed")
     return word(raw) if type(raw) is str else None
+
+
+def _type_inside(raw: Json) -> Any:
+    """`{"type": "agent", "id": …}`: what kind of actor it is."""
+    told = raw.get("type", raw.get("Type", raw.get("kind"))) if type(raw) is dict else None
+    return word(told) if type(told) is str else NONE
 
 
 def _success(raw: Json) -> Any:
@@ -69,6 +75,7 @@ ACTIVITY: Final = Spec(
         Meaning("actor_id", "actor_id user_id user_guid responsible_user_id principal_id",
                 to_ref_id),
         Meaning("actor_name", "actor_name user_name username user_display_name", to_ref_name),
+        Meaning("actor_kind", "actor performed_by", _type_inside),
         Meaning("actor_type", "actor_type actor_kind principal_type", word),
         Meaning("company", "company organization organisation org workspace tenant", to_ref),
         Meaning(
@@ -106,11 +113,11 @@ def read_activity(
     told_id = get("id") or key
     if told_id is None and not values:
         raise Unread("an entry of which no field is known")
-    agent, actor, company, task, target = _parties(values)
     verb: SafeText | None = get("verb")
     outcome: SafeText | None = get("outcome")
-    if verb is not None and target is None and task is None:
-        target = _under_the_verb(obj, left, verb)
+    if verb is not None:
+        _read_under_the_verb(left, verb, values)
+    agent, actor, company, task, target = _parties(values)
     if context.names:
         agent, company = context.named(agent), context.named(company)
         task, target, actor = context.named(task), context.named(target), context.named(actor)
@@ -144,10 +151,10 @@ def _parties(
     company = joined(get("company_id"), get("company"), get("company_name"))
     task = joined(get("task_id"), get("task"), get("task_name"))
     target = joined(get("target_id"), get("target"), get("target_name"))
-    actor_type = fold_word(get("actor_type")) if "actor_type" in values else ""
+    actor_type = fold_word(get("actor_type") or get("actor_kind") or "")
     if actor is not None and (actor_type in _AGENTS or _same(actor, agent)):
         agent, actor = joined(agent, actor), None
-    elif actor is None and actor_type and agent is None:
+    elif actor is None and "actor_type" in values and agent is None:
         actor = Ref(None, values["actor_type"])
     target_type = fold_word(get("target_type")) if "target_type" in values else ""
     if target is not None and target_type:
@@ -182,15 +189,37 @@ def _object(
     return name_of_agent if name_of_agent != who else None
 
 
-def _under_the_verb(obj: Mapping[str, Json], left: Mapping[str, Json], verb: str) -> Ref | None:
-    """The target under a key equal to the verb: `"project.archived": {…}` (SHAPES E "Data")."""
+_FROM_VERB: Final = word_set(
+    """agent agent_id agent_name company company_id company_name task task_id task_name target
+    target_type target_id target_name outcome"""
+)
+
+
+_WORDS_OF_VERB: Final = Spec(
+    (Meaning("text", "message text description summary detail details note comment", text_only),)
+)
+
+
+def _read_under_the_verb(left: Mapping[str, Json], verb: str, values: Values) -> None:
+    """What stands under a key equal to the verb: `"project.archived": {…}` (SHAPES E "Data")."""
     folded = fold(verb)
-    for name in left:
-        if fold(name) == folded and type(obj[name]) is dict:
-            found = to_ref(obj[name])
-            value = getattr(found, "value", found)
-            return value if isinstance(value, Ref) else None
-    return None
+    for name, inner in left.items():
+        if fold(name) != folded or type(inner) is not dict:
+            continue
+        found: Values = {}
+        ACTIVITY.read(inner, found)
+        told: Values = {}
+        _WORDS_OF_VERB.read(inner, told)
+        if "text" in told:
+            values.setdefault("text", told["text"])
+        for slot in _FROM_VERB:
+            if slot in found:
+                values.setdefault(slot, found[slot])
+        itself = to_ref(inner)
+        itself = getattr(itself, "value", itself)
+        if isinstance(itself, Ref) and not values.keys() & {"task", "task_id", "target"}:
+            kind = fold_word(verb).replace(".", "_").partition("_")[0]
+            values.setdefault("task" if kind in _TASKS else "target", itself)
 
 
 def _severity(values: Values, outcome: SafeText | None) -> Severity:

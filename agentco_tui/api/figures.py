@@ -71,7 +71,7 @@ class Sense(NamedTuple):
     """What a field's name says that its value is."""
 
     slot: str
-    """Money: limit, spent, remaining, forecast, amount, current, soft; shares: share, left, warn."""
+    """Money: limit, spent, remaining, forecast, amount, current, soft; share, left, warn."""
     period: str
     unit: Unit
     is_ratio: bool = False

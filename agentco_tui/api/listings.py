@@ -227,7 +227,7 @@ def decode_page(kind: Kind[R], body: Json) -> Page[R]:
     found = find_list(body, kind.resource)
     if found is None:
         return _summary(kind, body)
-    records, reasons = _records(kind, found, body)
+    records, reasons = read_rows(kind, found, body)
     return Page(
         records=tuple(records),
         unread=sum(reasons.values()),
@@ -260,7 +260,7 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
-def _records(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dict[SafeText, int]]:
+def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
     context = Context(names_beside(body))
     resource, needs, keys = kind.resource, kind.needs, found.keys

@@ -29,12 +29,13 @@ _LISTS: Final = (
     "steps", "spans", "observations", "events", "entries", "runs", "nodes", "tasks", "logs",
     "messages", "history", "timeline", "actions", "activities", "toolcalls", "children",
     "childruns", "calls", "data", "items", "results", "records", "result", "output", "response",
-    "payload", "log", "value", "list", "content", "rows",
+    "payload", "info", "body", "log", "value", "list", "content", "rows",
 )  # fmt: skip
 _CONTAINERS: Final = frozenset(
     ("resourcespans", "scopespans", "instrumentationlibraryspans", "batches", "traces")
 )
 _TREE: Final = frozenset(("children", "childruns", "childspans", "substeps", "subspans"))
+_AROUND: Final = ("info", "trace", "data", "payload", "response", "body")
 _LOGS: Final = frozenset(("trace", "log", "steps", "logs", "output"))
 _SELF: Final = frozenset(("name", "kind"))
 
@@ -141,7 +142,9 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
         if type(body[key]) is list and _holds_any(body[key]):
             return key
     if _is_step(body):
-        return None
+        # `{"kind": "trace", "info": {"steps": […]}}` is an envelope with a word on it
+        around = [by_name[name] for name in _AROUND if name in by_name]
+        return next((key for key in around if _is_envelope(body[key])), None)
     for key in named:
         if type(body[key]) is dict and body[key]:
             return key
@@ -150,6 +153,13 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
             return key
     arrays = [key for key, value in body.items() if type(value) is list and _holds_objects(value)]
     return arrays[0] if len(arrays) == 1 else None
+
+
+def _is_envelope(value: Json) -> bool:
+    return type(value) is dict and any(
+        type(inner) is list and fold(key) in _LISTS and _holds_objects(inner)
+        for key, inner in value.items()
+    )
 
 
 def _holds_any(value: list[Json]) -> bool:

@@ -201,6 +201,9 @@ def test_companies() -> None:
           "task_title": "Plan", "outcome": "denied"}, "Scout tool invoke task Plan (denied)"),
         ({"id": 1, "actor": {"type": "session", "name": "Ada"}, "type": "project.archived",
           "project.archived": {"id": "proj_1"}}, "Ada project archived proj_1"),
+        ({"id": 1, "type": "agent.note", "agent.note": {"message": "did it"}}, "did it"),
+        ({"id": 1, "actor": "ada", "type": "task.approved",
+          "task.approved": {"id": "t1", "title": "Plan"}}, "ada task approved task Plan"),
         ({"id": 1, "timestamp": 1700000000, "details": {"a": 1}}, "an entry without words"),
     ],
 )  # fmt: skip
@@ -216,6 +219,10 @@ def test_an_object_under_details_is_kept_and_a_text_is_read() -> None:
 def test_who_did_it() -> None:
     by_agent = entry(id=1, actorType="agent", actorId="a1", agentId="a1", action="x")
     assert (by_agent.agent, by_agent.actor) == (ref("a1", None), None)
+    inside_it = entry(id=1, actor={"type": "agent", "id": "a1", "name": "Scout"}, action="x")
+    assert (inside_it.agent, inside_it.actor) == (ref("a1", "Scout"), None)
+    inside_it = entry(id=1, actor={"type": "agent", "id": "a1", "name": "Scout"}, action="x")
+    assert (inside_it.agent, inside_it.actor) == (ref("a1", "Scout"), None)
     by_user = entry(id=1, actorType="user", actorId="u1", action="x", company_id="c1")
     assert (by_user.agent, by_user.actor, by_user.company) == (
         None,

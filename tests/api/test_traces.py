@@ -25,10 +25,6 @@ def step(**fields: Any) -> TraceStep:
     return found
 
 
-def tree(body: Any) -> list[tuple[str, int]]:
-    return [(found.id, found.depth) for found in trace(body).steps]
-
-
 A, B, C = ({"id": each, "name": each} for each in "abc")
 
 TREES: dict[str, Any] = {
@@ -53,6 +49,10 @@ TREES: dict[str, Any] = {
                 ],
             }
         ]
+    },
+    "an envelope with a word on it": {
+        "kind": "trace",
+        "info": {"steps": [A, {**B, "parent_id": "a"}, {**C, "parent_id": "b"}]},
     },
     "two batches": {
         "resourceSpans": [
@@ -110,7 +110,8 @@ TREES: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_the_same_tree_in_every_shape(name: str) -> None:
-    assert tree(TREES[name]) == [("a", 0), ("b", 1), ("c", 2)]
+    steps = trace(TREES[name]).steps
+    assert [(each.id, each.depth) for each in steps] == [("a", 0), ("b", 1), ("c", 2)]
 
 
 @pytest.mark.parametrize(
