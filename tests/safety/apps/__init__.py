@@ -1,0 +1,1 @@
+"""Programs that the tests of safety run in a terminal."""

@@ -1,0 +1,182 @@
+"""Shows every payload in every widget that takes one text at a time, one payload after another.
+
+`python -m tests.safety.apps.widgets FILE`: in FILE stands at the end how many (place, payload)
+pairs were on the screen. The texts take the way they take in the dashboard: through the error that
+an answer becomes, through the outcome of a write, through `safe`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from textual.app import App, ComposeResult
+
+from agentco_tui.api.answered import Asked, refused
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.records import Agent
+from agentco_tui.live.freshness import Freshness
+from agentco_tui.live.store import Store
+from agentco_tui.screens.columns.look import label
+from agentco_tui.screens.dialog import Question, title_of
+from agentco_tui.screens.form import Form, FormField, FormPlan, Refusal
+from agentco_tui.screens.freshness_cells import notice
+from agentco_tui.screens.go_to import parse, suggestion
+from agentco_tui.text import clip_for_terminal_title, clipboard_text, plain, safe, safe_block
+from agentco_tui.widgets import partial_paint
+from agentco_tui.widgets.notice import Notice
+from agentco_tui.widgets.pane_content import Cells, Field, Heading, Text
+from agentco_tui.widgets.prompt import Prompt, WordSuggester
+from agentco_tui.widgets.record_table import RecordTable
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.table_columns import Cell, Column
+from tests.text.payloads import PAYLOADS
+
+PLACES = (
+    "notice",
+    "header",
+    "toast",
+    "prompt hint",
+    "suggestion",
+    "ghost note",
+    "column header",
+    "table's empty text",
+    "question title",
+    "question text",
+    "question field",
+    "question heading",
+    "form value",
+    "form suggestion",
+    "form hint",
+    "form error",
+    "form refusal",
+    "clipboard",
+    "terminal title",
+)
+
+
+def error_of(text: str) -> ApiError:
+    """What an answer becomes that refuses with this text wherever it can."""
+    body = json.dumps(
+        {"error": {"message": text, "code": text}, "errors": [{"field": "title", "message": text}]}
+    )
+    asked = Asked("POST", f"/api/tasks/{text}/approve", safe("platform.example"))
+    return refused(asked, 422, {"content-type": "application/json"}, body.encode(), 0.0)
+
+
+class Widgets(App[None]):
+    """One payload after another."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, report: Path) -> None:
+        super().__init__()
+        self.report = report
+        self.left = list(PAYLOADS.values())
+        self.pairs = 0
+        self.notice_line = Notice()
+        self.header = StatusLine()
+        self.prompt = Prompt()
+        self.tables: list[RecordTable[str]] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        yield self.notice_line
+        yield self.prompt
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self.show_next)
+
+    async def show_next(self) -> None:
+        """The next payload in all places of the frame, then in a question, then in a form."""
+        if not self.left:
+            self.report.write_text(str(self.pairs))
+            self.exit()
+            return
+        text = self.left.pop(0)
+        error = error_of(text)
+        words = safe(text)
+        store = Store()
+        store.agents.put(Agent(id="ag_1", name=plain(f"A{words}")))
+        self.header.show([Cell(words)], [Cell(safe(str(error), 40))])
+        self.notice_line.show(notice(Freshness(failure=error), 0.0))
+        self.clear_notifications()
+        self.notify(safe(str(error)), markup=False, timeout=60)
+        hint = parse(f"agent {text}", store)
+        assert isinstance(hint, str)
+        self.prompt.ask(":", "agent A", hint, WordSuggester(lambda t: suggestion(t, store)))
+        self.copy_to_clipboard(clipboard_text(text))
+        if self._driver is not None:
+            self._driver.write(f"\x1b]2;{clip_for_terminal_title(text)}\x07")
+        await self.show_table(text)
+        self.call_after_refresh(self.ask, text, error)
+
+    async def show_table(self, text: str) -> None:
+        """A table with a ghost, and an empty one."""
+        for table in self.tables:
+            await table.remove()
+        columns: list[Column[str]] = [
+            Column("one", label(safe(text)), 20, lambda row: Cell(safe(row)), grow=1),
+            Column("two", label("TWO"), 10, lambda _: Cell(plain("two"))),
+        ]
+        full = RecordTable(columns)
+        empty = RecordTable(columns, empty_text=safe(text))
+        self.tables = [full, empty]
+        await self.mount(*self.tables)
+        full.load([("a", text), ("b", text)])
+        empty.load([])
+        full.remove("a")
+        full.ghost("a", Cell(safe(text)))
+
+    def ask(self, text: str, error: ApiError) -> None:
+        """A question about the payload."""
+        question = Question(
+            title_of("default", "APPROVE", safe(text)),
+            [
+                Heading(safe(text)),
+                Text(safe_block(text)),
+                Field(safe(text, 20), safe_block(text)),
+                Cells((Cell(safe(text)),), (Cell(plain(str(error))),)),
+            ],
+        )
+        self.push_screen(question, lambda _: None)
+        self.call_after_refresh(self.fill_in, text, error)
+
+    def fill_in(self, text: str, error: ApiError) -> None:
+        """A form with the payload in it, refused."""
+
+        async def send(_values: object) -> Refusal:
+            return Refusal(plain(str(error)), dict(error.fields))
+
+        plan = FormPlan(
+            title=title_of("default", "CREATE", safe(text)),
+            fields=(
+                FormField(
+                    "title", plain("title"), safe(text), safe(text), lambda _: f"{safe(text)}more"
+                ),
+                FormField("other", plain("other"), "", safe(text), lambda _: str(safe(text))),
+            ),
+            check=lambda _: {"other": safe(text)} if not error.fields else {},
+            send=send,
+        )
+        form = Form(plan)
+        self.push_screen(form, lambda _: None)
+
+        def submit() -> None:
+            form.submit()
+            self.call_after_refresh(self.close_all)
+
+        self.call_after_refresh(submit)
+
+    async def close_all(self) -> None:
+        """Back to the frame, for the next."""
+        self.pairs += len(PLACES)
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+        self.call_after_refresh(self.show_next)
+
+
+if __name__ == "__main__":
+    partial_paint.install()
+    Widgets(Path(sys.argv[1])).run()

@@ -1,0 +1,204 @@
+"""The real dashboard on a platform whose every text is a payload, in a real pseudo-terminal.
+
+Each place that shows platform text meets all 152 payloads at once: every row of every table, the
+fields of a detail, the steps of a trace. What is judged is the raw bytes, and at which column the
+tags of the rows stand in the terminal's picture.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.safety.hostile_world import COUNT, KEY, HostilePlatform
+from tests.safety.judge import tags, unclean
+from tests.terminal.platform_process import own_folders
+from tests.terminal.pty_session import PtySession
+
+SIZE = (150, COUNT + 40)
+"""So many rows that a table shows every payload at once."""
+FORM = "CREATE"
+TABLES = {
+    "1": {"C"},
+    "2": {"C", "S"},
+    "3": {"A", "C", "S"},
+    "4": {"T", "U", "A", "C"},
+    "5": {"C"},
+    "6": {"E", "A", "C"},
+}
+"""For each screen's key the letters whose tags all stand in one column each."""
+
+
+@contextmanager
+def dashboard(platform: HostilePlatform, folder: Path, *words: str) -> Iterator[PtySession]:
+    env = {**own_folders(folder), "AGENTCO_BASE_URL": platform.base_url, "AGENTCO_API_KEY": KEY}
+    command = [sys.executable, "-m", "agentco_tui", "--refresh", "60", *words]
+    with PtySession(command, size=SIZE, env=env) as session:
+        session.wait_raw(b"live", 40)
+        yield session
+
+
+def in_columns(session: PtySession, letters: set[str], least: int = COUNT) -> int:
+    """Wait until each letter's tags stand in one column; how many (place, payload) pairs."""
+
+    def standing() -> dict[str, int]:
+        found = tags(session.screen)
+        return {
+            letter: max(map(len, found.get(letter, {}).values()), default=0) for letter in letters
+        }
+
+    end = time.monotonic() + 30
+    while min((stand := standing()).values()) < least:
+        assert time.monotonic() < end, f"{stand} of {least}"
+        session.wait_quiet(0.1)
+    return sum(stand.values())
+
+
+def choose(session: PtySession, words: str) -> None:
+    """Show only the lines with these words."""
+    session.press("/")
+    session.wait_for("words  !not")
+    session.press(words)
+    session.wait_for("enter keeps it")
+    session.press("enter")
+    session.wait_for("? help")
+
+
+def back(session: PtySession) -> None:
+    """Leave the detail for the list."""
+    session.press("esc")
+    session.wait_for(lambda screen: "esc back" not in screen)
+
+
+def test_every_table_shows_every_payload_in_straight_columns(tmp_path: Path) -> None:
+    pairs = 0
+    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+        painted = session.wait_quiet(0.2)
+        for key, letters in TABLES.items():
+            session.press(key)
+            pairs += in_columns(session, letters)
+        session.press("4")
+        session.wait_for("TASKS pending")
+        session.press("v")
+        pairs += in_columns(session, {"S", "T"})
+        assert unclean(session.since(painted)) == []
+        before_leaving = session.mark()
+        session.press("q")
+        assert session.wait_gone() == 0
+        assert session.after_screen() == ""
+        assert unclean(session.raw[painted:before_leaving]) == []
+    sys.stdout.write(f"pairs: {pairs}\n")
+    assert pairs >= 15 * COUNT
+
+
+def test_details_trace_and_raw_texts(tmp_path: Path) -> None:
+    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+        session.press("4")
+        in_columns(session, {"T"})
+        painted = session.mark()
+        choose(session, "T000")
+        # Unknown fields of the first task: labels at one column, values at another.
+        pairs = in_columns(session, {"x"}, COUNT - 20)
+        session.press("enter")
+        session.wait_for("esc back")
+        session.press("G", "x")
+        session.wait_for("hidden characters shown")
+        back(session)
+        session.press("t")
+        pairs += in_columns(session, {"K"}, COUNT // 2)
+        session.press("G", "x")
+        session.wait_for("u001b")
+        session.press("esc")
+        session.wait_for(lambda screen: "TRACE" not in screen)
+        assert unclean(session.since(painted)) == []
+        assert session.alive
+    sys.stdout.write(f"pairs: {pairs}\n")
+
+
+def test_dialogs_messages_scope_suggestion_and_clipboard(tmp_path: Path) -> None:
+    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+        session.press("4")
+        in_columns(session, {"T"})
+        painted = session.mark()
+        choose(session, "T003")
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+        session.wait_for("K15")  # the end of the trace
+        session.wait_quiet(0.8)
+        session.press("y")
+        session.wait_for(lambda _: bool(platform.writes), 20)
+        session.wait_for("Z00", 20)  # the refusal's words, in a message
+        session.press(":")
+        session.wait_for("task ID, all")
+        session.press("agent A01")
+        session.wait_for("agent A010")
+        session.press("esc")
+        session.wait_for(lambda screen: "task ID, all" not in screen)
+        session.press("n")
+        session.wait_for(FORM)
+        session.press("t", "enter", "enter", "enter", "enter")
+        session.wait_quiet(0.3)
+        session.press("esc")
+        session.wait_for(lambda screen: FORM not in screen)
+        session.press("2")
+        in_columns(session, {"C"})
+        session.press("g", "enter")
+        session.wait_for(re.compile(r"agentco  default . C\d\d\d"))
+        assert unclean(session.since(painted)) == []
+        session.press("3")
+        session.wait_for("AGENTS C")
+        session.wait_quiet(0.6)
+        mark = session.mark()
+        session.press("y")
+        session.wait_raw(b"\x1b]52;c;", mark=mark)
+        session.wait_for("sent to the terminal's clipboard")
+        session.wait_quiet(0.3)
+        assert unclean(session.since(mark), clipboard=True) == []
+        copied = re.search(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07", session.since(mark))
+        assert copied is not None
+        assert unclean(base64.b64decode(copied[1])) == []
+        assert session.alive
+
+
+def test_failing_with_hostile_words_headers_and_reason(tmp_path: Path) -> None:
+    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+        painted = session.wait_quiet(0.3)
+        platform.failing = True
+        for key in "123456":
+            session.press(key, "r")
+            session.wait_for("Z00")
+            session.wait_for("not available now (503)")
+        assert unclean(session.since(painted)) == []
+        platform.failing = False
+        session.press("r")
+        session.wait_for(lambda screen: "(503)" not in screen)
+        assert session.alive
+
+
+def test_a_click_on_markup_from_data_runs_nothing(tmp_path: Path) -> None:
+    clicked = 0
+    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+        for key in ("4", "6"):
+            session.press(key)
+            in_columns(session, TABLES[key])
+            places = [
+                (row, line.index(words))
+                for row, line in enumerate(session.screen)
+                for words in ("[@click=", "[link=")
+                if words in line
+            ]
+            for row, column in places:
+                for at in (column, column + 9):
+                    where = f"{at + 1};{row + 1}"
+                    session.write(f"\x1b[<0;{where}M\x1b[<0;{where}m\x1b[<35;{where}M")
+                    clicked += 1
+        session.press("1")
+        session.wait_for("NEEDS YOU")
+        assert session.alive
+        assert platform.writes == []
+    assert clicked >= 4
