@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.decode import Kind, Page, decode_page
 from agentco_tui.api.etags import if_none_match, usable_etag
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
-from agentco_tui.api.reading import body_digest, read_body
+from agentco_tui.api.reading import LARGE, body_digest, read_body
 from agentco_tui.api.records import Listing, Record
+from agentco_tui.api.slices import Memo, read_sliced
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class _Leaf(Generic[R]):
     more: bool
     size: int
     """Bytes of the body."""
+    memo: Memo[R] | None = None
+    """Of a long page: its records, to be known again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +164,25 @@ class Pager:
         ):
             return known
 
-        def read(body: Json) -> _Leaf[R]:
-            page = decode_page(kind, body)
+        def leaf(page: Page[R], body: Json, memo: Memo[R] | None) -> _Leaf[R]:
             here = len(page.records) + page.unread
             following = next_page(body, headers, request, here)
             more = following is None and more_suspected(body, before + here, request)
             size = len(reply.body)
-            return _Leaf(request, before, digest, steering, page, following, more, size)
+            return _Leaf(request, before, digest, steering, page, following, more, size, memo)
 
+        if len(reply.body) > LARGE:
+            memo = known.memo if known is not None and known.request == request else None
+            sliced = await asyncio.to_thread(read_sliced, kind, reply.body, memo)
+            if sliced is not None:
+                return leaf(sliced.page, sliced.body, sliced.memo)
         asked = self._transport.asked("GET", request.path)
-        return await read_body(reply.body, asked, reply.status, read)
+        return await read_body(
+            reply.body,
+            asked,
+            reply.status,
+            lambda body: leaf(decode_page(kind, body), body, None),
+        )
 
     def _is_full(self, leaves: list[_Leaf[R]], records: int) -> bool:
         return (

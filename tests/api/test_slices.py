@@ -1,0 +1,108 @@
+"""Long lists read in slices say what the same bodies read as a whole say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentco_tui.api.bodies import parse_json
+from agentco_tui.api.decode import AGENTS, ALERTS, TASKS, decode_page
+from agentco_tui.api.slices import read_sliced
+
+NASTY = ('},{"id":"tsk_fake","title":"no task"},{', '"}]', "]}", '\\"},{', "[{", "\u202e},\n{")
+
+
+def task(number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "id": f"tsk_{number:05d}",
+        "title": f"Pay invoice {number} {NASTY[number % len(NASTY)]}",
+        "status": "pending",
+        "priority": ("high", "low")[number % 2],
+        "agent_id": f"ag_{number % 7}",
+        "agent_name": f"Agent {number % 7}",
+        "steps": [{"at": 1}, {"at": 2}],
+        "created_at": "2026-11-21T11:18:43Z",
+        "updated_at": "2026-11-21T11:18:43Z",
+        "cost": number % 5 / 4,
+        **more,
+    }
+
+
+TASKS_SENT = [task(number) for number in range(2_000)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        TASKS_SENT,
+        {"tasks": TASKS_SENT, "total": 5_000, "next_cursor": "abc"},
+        {"data": TASKS_SENT, "meta": {"total": 2_000}},
+        {"ok": True, "result": {"items": TASKS_SENT}},
+        [*TASKS_SENT, {"title": "no id"}, task(1, title="the same id again")],
+        [{"task": each} for each in TASKS_SENT],
+    ],
+    ids=["bare", "cursor", "meta", "nested", "unread", "wrapped"],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_same_as_the_whole(body: Any, indent: int | None) -> None:
+    sent = json.dumps(body, indent=indent).encode()
+    whole = decode_page(TASKS, parse_json(sent))
+    sliced = read_sliced(TASKS, sent, None)
+    assert sliced is not None
+    assert sliced.page == whole
+    assert len(whole.records) == 2_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"alerts": [{"id": "a"}], "tasks": TASKS_SENT},
+        {"tasks": TASKS_SENT, "errors": [{"message": "half of it failed"}]},
+        {"data": TASKS_SENT, "included": [{"id": "ag_1", "name": "Maya"}]},
+        {each["id"]: each for each in TASKS_SENT},
+        {"companies": [{"name": f"c{at}", "tasks": TASKS_SENT[at : at + 1]} for at in range(900)]},
+        [1, 2, 3],
+        {},
+    ],
+    ids=["two lists", "errors", "names beside", "map", "buckets", "numbers", "empty"],
+)
+def test_what_is_no_simple_list_is_left_to_the_whole(body: Any) -> None:
+    assert read_sliced(TASKS, json.dumps(body).encode(), None) is None
+
+
+def test_broken_bodies_are_left_to_the_whole() -> None:
+    sent = json.dumps(TASKS_SENT).encode()
+    for broken in (sent[:-1], sent[:90_000] + sent[90_040:], sent + b"}]", b"", b"<html>[{}]"):
+        sliced = read_sliced(TASKS, broken, None)
+        assert sliced is None
+
+
+def test_what_is_read_together_is_not_cut() -> None:
+    assert read_sliced(ALERTS, json.dumps([{"id": "a", "level": "high"}]).encode(), None) is None
+    assert read_sliced(AGENTS, json.dumps([{"id": "ag_1", "name": "x"}]).encode(), None) is not None
+
+
+def test_records_sent_again_are_the_same_objects_and_changed_ones_are_read() -> None:
+    first = read_sliced(TASKS, json.dumps(TASKS_SENT).encode(), None)
+    assert first is not None
+    changed = [task(4_711), *TASKS_SENT[1:]]
+    changed[700] = task(700, priority="urgent")
+    again = read_sliced(TASKS, json.dumps(changed).encode(), first.memo)
+    assert again is not None
+    assert again.page.records[0].id == "tsk_04711"
+    assert again.page.records[700].priority == "urgent"
+    same = [now is then for now, then in zip(again.page.records, first.page.records, strict=True)]
+    assert same.count(False) == 2
+    assert again.page == decode_page(TASKS, parse_json(json.dumps(changed).encode()))
+    assert len(again.memo.known) == 2_000
+
+
+def test_equal_values_are_kept_once() -> None:
+    sliced = read_sliced(TASKS, json.dumps(TASKS_SENT).encode(), None)
+    assert sliced is not None
+    records = sliced.page.records
+    assert len({id(record.agent) for record in records}) == 7
+    assert len({id(record.priority) for record in records}) == 2
+    assert all(record.created is record.updated for record in records)
