@@ -1,0 +1,289 @@
+"""What may be concluded from a read, and what not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.actions.decided import decision, decision_about, elsewhere
+from agentco_tui.actions.fingerprint import FIELDS, differences, fingerprint
+from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
+from agentco_tui.actions.shared_read import SharedRead
+from agentco_tui.api.records import Activity, Moment, Ref, Task, TaskState
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.clock import SystemClock
+from agentco_tui.text import plain
+from tests.actions.office import office, until
+from tests.actions.waits import QUICK
+
+TASK = Task(
+    id="t1",
+    title=plain("Pay the bill"),
+    status=plain("pending"),
+    state=TaskState.PENDING,
+    priority=plain("high"),
+    agent=Ref(id="a1", name=plain("Scout")),
+    company=Ref(id="c1", name=plain("Acme")),
+)
+
+
+# --- fingerprints -----------------------------------------------------------------------------
+
+REFS = st.none() | st.builds(
+    Ref, id=st.none() | st.sampled_from("ab"), name=st.none() | st.sampled_from([plain("x")])
+)
+TASKS = st.builds(
+    Task,
+    id=st.just("t1"),
+    title=st.sampled_from([plain("one"), plain("two")]),
+    status=st.none() | st.sampled_from([plain("pending"), plain("waiting")]),
+    priority=st.none() | st.sampled_from([plain("high"), plain("")]),
+    agent=REFS,
+    company=REFS,
+)
+
+
+@given(TASKS, TASKS)
+def test_records_that_read_the_same_have_the_same_fingerprint(one: Task, other: Task) -> None:
+    if not differences(one, other) and one.agent == other.agent and one.company == other.company:
+        assert fingerprint(one) == fingerprint(other)
+    if fingerprint(one) != fingerprint(other):
+        assert differences(one, other)
+    assert not differences(one, one)
+    assert {difference.field for difference in differences(one, other)} <= set(FIELDS)
+
+
+def test_a_name_that_is_looked_up_later_changes_nothing() -> None:
+    bare = msgspec.structs.replace(TASK, agent=Ref(id="a1"))
+    assert differences(TASK, bare) == ()
+    assert fingerprint(TASK) == fingerprint(bare)
+
+
+def test_two_agents_of_one_name_are_told_apart() -> None:
+    other = msgspec.structs.replace(TASK, agent=Ref(id="a2", name=plain("Scout")))
+    [difference] = differences(TASK, other)
+    assert difference.sentence == "agent was “Scout (a1)”, is “Scout (a2)”"
+
+
+# --- who decided ------------------------------------------------------------------------------
+
+
+def entry(verb: str | None, at: float = 0.0, **more: object) -> Activity:
+    return Activity(
+        **{  # type: ignore[arg-type]
+            "id": f"{verb}{at}",
+            "text": plain("approved by everybody"),
+            "verb": None if verb is None else plain(verb),
+            "task": Ref(id="t1"),
+            "at": Moment(at),
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("verb", "word"),
+    [
+        ("task.approved", "approved"), ("APPROVE", "approved"), ("rejected", "rejected"),
+        ("approval.requested", None), ("not approved", None), ("awaiting_approval", None),
+        ("task.canceled", "cancelled"), (None, None), ("note", None), ("disapproved", None),
+    ],
+)  # fmt: skip
+def test_decisions_come_from_verbs_never_from_what_agents_write(
+    verb: str | None, word: str | None
+) -> None:
+    assert decision(entry(verb)) == word
+
+
+def test_the_newest_decision_about_the_task_counts() -> None:
+    entries = [
+        entry("rejected", 1), entry("approved", 3), entry("rejected", 2), entry("note", 9),
+        entry("rejected", 8, task=Ref(id="t2")),
+    ]  # fmt: skip
+    found = decision_about("t1", entries)
+    assert found is not None
+    assert found.at == Moment(3)
+
+
+def test_sentences_say_no_more_than_is_known() -> None:
+    gone = msgspec.structs.replace(TASK, status=plain("archived"), state=TaskState.OTHER)
+    assert elsewhere(None, None, 10) == "it is no longer pending"
+    assert elsewhere(gone, None, 10) == (
+        "it is no longer pending: the platform shows it as “archived”"
+    )
+    actor = Ref(name=plain("Dana"))
+    assert elsewhere(None, entry("approved", 6, actor=actor), 10) == (
+        "already approved elsewhere by Dana, 4 s ago"
+    )
+    rejected = msgspec.structs.replace(TASK, state=TaskState.REJECTED)
+    assert (
+        elsewhere(rejected, entry("approved", 6, actor=actor), 10) == "already rejected elsewhere"
+    )
+
+
+# --- one read for all who ask -----------------------------------------------------------------
+
+
+async def test_who_asks_while_a_read_is_under_way_gets_the_next_one() -> None:
+    begun: list[asyncio.Event] = []
+
+    async def read() -> int:
+        go = asyncio.Event()
+        begun.append(go)
+        number = len(begun)
+        await go.wait()
+        return number
+
+    shared = SharedRead(read, SystemClock(), asyncio.sleep)
+    first = asyncio.create_task(shared.after_now())
+    await until(lambda: len(begun) == 1)
+    later = [asyncio.create_task(shared.after_now()) for _ in range(5)]
+    gives_up = asyncio.create_task(shared.after_now())
+    await asyncio.sleep(0)
+    gives_up.cancel()
+    begun[0].set()
+    assert await first == 1
+    await until(lambda: len(begun) == 2)
+    begun[1].set()
+    assert await asyncio.gather(*later) == [2] * 5
+    assert len(begun) == 2
+    await shared.close()
+
+
+async def test_reads_keep_their_distance() -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def read() -> None:
+        return None
+
+    shared = SharedRead(read, SystemClock(), sleep)
+    await shared.after_now(60)
+    assert slept == []
+    await shared.after_now(60)
+    assert 50 < slept[0] <= 60
+
+
+# --- lists that are not whole -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", ["empty", "no_content", "null"])
+async def test_no_answer_is_not_an_empty_list(
+    platform: EmbeddedPlatform, path: Path, answer: str
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add(f"tasks:{answer}")
+        found = await desk.approver.approve(task)
+        assert found.kind is Kind.NOT_SENT
+        assert found.why_not is WhyNot.NOT_READ
+        assert "could not be read again" in found.sentence
+
+
+async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:drop_after,times=1")
+
+        def blank(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.faults.add("tasks:no_content")
+
+        found = await desk.approver.approve(task, blank)
+        assert found.kind is Kind.UNCLEAR
+        assert "approved" not in found.sentence
+
+
+async def test_a_yes_and_then_blanks_is_known_by_the_answer_alone(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+
+        def blank(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.faults.add("tasks:no_content")
+
+        found = await desk.approver.approve(task, blank)
+        assert found.kind is Kind.APPROVED_HERE
+        assert found.known_by is KnownBy.ANSWER
+        assert "says the platform's answer" in found.sentence
+
+
+async def test_a_yes_that_says_nothing_is_looked_up(platform: EmbeddedPlatform, path: Path) -> None:
+    """The platform answers 204 to what somebody has just rejected."""
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:no_content,applied=after,times=1")
+
+        def reject(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.world.another_operator(task.id, "reject")
+
+        found = await desk.approver.approve(task, reject)
+        assert found.kind is Kind.UNCLEAR
+        assert found.sentence.startswith("the platform said yes, but the platform shows it as")
+
+
+@pytest.fixture
+def junk() -> Iterator[EmbeddedPlatform]:
+    """Every list holds entries that nobody can read."""
+    with EmbeddedPlatform(
+        seed=7, companies=1, agents=3, tasks=40, speed=0.0, shape="mixed"
+    ) as platform:
+        yield platform
+
+
+async def test_a_list_with_junk_in_it_still_settles(junk: EmbeddedPlatform, path: Path) -> None:
+    async with office(junk, path) as desk:
+        first, second, third = (await desk.pending())[:3]
+        assert (await desk.approver.approve(first)).kind is Kind.APPROVED_HERE
+        junk.faults.add("approve:drop_after,times=1")
+        assert (await desk.approver.approve(second)).kind is Kind.APPROVED
+        junk.world.another_operator(third.id, "reject")
+        assert (await desk.approver.approve(third)).kind is Kind.DECIDED_ELSEWHERE
+
+
+async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Path) -> None:
+    with EmbeddedPlatform(
+        seed=7, companies=1, agents=3, tasks=40, speed=0.0, now=1_000_000_000.0
+    ) as platform:
+        async with office(platform, path) as desk:
+            task = (await desk.pending())[0]
+            assert (await desk.approver.approve(task)).kind is Kind.APPROVED_HERE
+
+
+async def test_the_last_pending_task_of_a_company_in_scope(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    company = platform.world.agents()[0].company.id
+    async with office(platform, path, company=company) as desk:
+        listing = await desk.desk.client.tasks(company_id=company, status="pending")
+        for task in listing.records:
+            assert (await desk.approver.approve(task)).kind is Kind.APPROVED_HERE
+        assert len(desk.desk.store.pending) == 0
+        asked = {seen.query for seen in platform.requests.matching("tasks")}
+        assert asked == {f"company_id={company}&status=pending"}
+
+
+async def test_a_yes_that_changes_nothing_is_still_pending(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path, waits=replace(QUICK, confirm=0.01)) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:null,times=1")
+        found = await desk.approver.approve(task)
+        assert found.kind is Kind.STILL_PENDING
+        assert not found.may_retry
+        assert not found.good
