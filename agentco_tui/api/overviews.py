@@ -75,7 +75,7 @@ def _unwrapped(body: Json) -> tuple[Json, str]:
             (
                 by_name[name]
                 for name in _WRAPPERS
-                if type(body.get(by_name.get(name, ""))) in (dict, list)
+                if name in by_name and type(body[by_name[name]]) in (dict, list)
             ),
             None,
         )

@@ -330,3 +330,8 @@ def test_no_overview_is_told(body: Any) -> None:
 
 def test_an_empty_overview_is_empty() -> None:
     assert decode.decode_overview(None).whole.limit is None
+
+
+def test_a_field_without_a_name_is_no_envelope() -> None:
+    with pytest.raises(decode.Unshaped):
+        decode.decode_overview({"data": {"": {}}})

@@ -1,4 +1,4 @@
-"""What a program may write to a terminal, byte by byte, and at which columns a picture's tags lie."""
+"""What a program may write to a terminal, and at which columns the tags in a picture stand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unclean(written: bytes, *, lines: bool = False, clipboard: bool = False) -> 
         if char.isascii() and char.isprintable():
             continue
         if unicodedata.category(char) in _FORBIDDEN or char in _INVISIBLE:
-            found.append(f"{ascii(char)} in {text[max(0, at - 30) : at + 30]!a}")
+            found.append(f"{char!a} in {text[max(0, at - 30) : at + 30]!a}")
             if len(found) > 20:
                 break
     return found

@@ -1,12 +1,13 @@
 """Shows every payload in every widget that takes one text at a time, one payload after another.
 
-`python -m tests.safety.apps.widgets FILE`: in FILE stands at the end how many (place, payload)
-pairs were on the screen. The texts take the way they take in the dashboard: through the error that
+`python -m tests.safety.apps.widgets FILE STRIDE`: every STRIDE-th payload; in FILE stands at the
+end how many (place, payload) pairs were on the screen. The texts take the way they take in the dashboard: through the error that
 an answer becomes, through the outcome of a write, through `safe`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -70,10 +71,10 @@ class Widgets(App[None]):
 
     ALLOW_SELECT = False
 
-    def __init__(self, report: Path) -> None:
+    def __init__(self, report: Path, stride: int) -> None:
         super().__init__()
+        self.stride = stride
         self.report = report
-        self.left = list(PAYLOADS.values())
         self.pairs = 0
         self.notice_line = Notice()
         self.header = StatusLine()
@@ -86,16 +87,33 @@ class Widgets(App[None]):
         yield self.prompt
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self.show_next)
+        self.run_worker(self.show_all())
 
-    async def show_next(self) -> None:
-        """The next payload in all places of the frame, then in a question, then in a form."""
-        if not self.left:
-            self.report.write_text(str(self.pairs))
-            self.exit()
-            return
-        text = self.left.pop(0)
-        error = error_of(text)
+    async def show_all(self) -> None:
+        """One payload after another: in the frame, then in a question, then in a form."""
+        for text in list(PAYLOADS.values())[:: self.stride]:
+            error = error_of(text)
+            await self.show(text, error)
+            await self.ask(text, error)
+            await self.painted()
+            form = await self.fill_in(text, error)
+            form.submit()
+            await self.painted()
+            self.pairs += len(PLACES)
+            while len(self.screen_stack) > 1:
+                await self.pop_screen()
+        self.report.write_text(str(self.pairs))
+        self.exit()
+
+    async def painted(self) -> None:
+        """Wait until what was asked for is on its way to the terminal."""
+        done = asyncio.Event()
+        self.screen.refresh()
+        self.screen.call_after_refresh(done.set)
+        await done.wait()
+
+    async def show(self, text: str, error: ApiError) -> None:
+        """The payload in all places of the frame."""
         words = safe(text)
         store = Store()
         store.agents.put(Agent(id="ag_1", name=plain(f"A{words}")))
@@ -110,7 +128,6 @@ class Widgets(App[None]):
         if self._driver is not None:
             self._driver.write(f"\x1b]2;{clip_for_terminal_title(text)}\x07")
         await self.show_table(text)
-        self.call_after_refresh(self.ask, text, error)
 
     async def show_table(self, text: str) -> None:
         """A table with a ghost, and an empty one."""
@@ -126,10 +143,11 @@ class Widgets(App[None]):
         await self.mount(*self.tables)
         full.load([("a", text), ("b", text)])
         empty.load([])
-        full.remove("a")
+        full.hold = True
+        full.apply(removed=["a"])
         full.ghost("a", Cell(safe(text)))
 
-    def ask(self, text: str, error: ApiError) -> None:
+    async def ask(self, text: str, error: ApiError) -> None:
         """A question about the payload."""
         question = Question(
             title_of("default", "APPROVE", safe(text)),
@@ -140,10 +158,9 @@ class Widgets(App[None]):
                 Cells((Cell(safe(text)),), (Cell(plain(str(error))),)),
             ],
         )
-        self.push_screen(question, lambda _: None)
-        self.call_after_refresh(self.fill_in, text, error)
+        await self.push_screen(question)
 
-    def fill_in(self, text: str, error: ApiError) -> None:
+    async def fill_in(self, text: str, error: ApiError) -> Form:
         """A form with the payload in it, refused."""
 
         async def send(_values: object) -> Refusal:
@@ -161,22 +178,10 @@ class Widgets(App[None]):
             send=send,
         )
         form = Form(plan)
-        self.push_screen(form, lambda _: None)
-
-        def submit() -> None:
-            form.submit()
-            self.call_after_refresh(self.close_all)
-
-        self.call_after_refresh(submit)
-
-    async def close_all(self) -> None:
-        """Back to the frame, for the next."""
-        self.pairs += len(PLACES)
-        while len(self.screen_stack) > 1:
-            await self.pop_screen()
-        self.call_after_refresh(self.show_next)
+        await self.push_screen(form)
+        return form
 
 
 if __name__ == "__main__":
     partial_paint.install()
-    Widgets(Path(sys.argv[1])).run()
+    Widgets(Path(sys.argv[1]), int(sys.argv[2])).run()

@@ -1,0 +1,218 @@
+"""True bodies of every response shape, damaged: python -m tests.benchmarks.fuzz_bodies.
+
+python -m tests.benchmarks.fuzz_bodies [--bodies 1000000] [--seed 7]
+
+What the embedded platform answers in each of its shapes is damaged (bytes flipped, cut out,
+doubled, swapped for what breaks parsers, two bodies spliced; or as JSON: values swapped, keys
+renamed, parts moved into each other) and read by the parser and by every
+decoder. `decode_fuzz` makes bodies up instead. Prints how many were tried, how they ended by
+exception, and the slowest in milliseconds of processor time; exits 1 if an exception came that is
+not a stated one, or if a body took more than 100 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import random
+import sys
+import time
+import traceback
+import urllib.request
+from collections import Counter
+from typing import Any
+
+from agentco_tui.api import bodies, decode, paging, refusals
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.shapes import SHAPES
+from agentco_tui.text import escaped
+
+PATHS = (
+    "/api/companies",
+    "/api/agents",
+    "/api/tasks?status=pending",
+    "/api/activity?limit=3",
+    "/api/budget",
+    "/api/budget/companies",
+    "/api/budget/agents",
+    "/api/budget/alerts",
+    "trace",
+)
+KINDS = (
+    decode.COMPANIES,
+    decode.AGENTS,
+    decode.TASKS,
+    decode.COMPANY_BUDGETS,
+    decode.AGENT_BUDGETS,
+    decode.ALERTS,
+    decode.ACTIVITY,
+)
+STATED = (bodies.BodyError, decode.Unshaped)
+BREAKERS = (
+    b"[", b"{", b"]", b"}", b'"', b",", b":", b"NaN", b"-Infinity", b"1e999", b"-0", b"\xff",
+    b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", b"\x00", b"\n", b"\r\ndata: ", b"null", b"true",
+    b"9" * 50, b"[" * 300, b'{"a":' * 60, b'"error":', b'"next":', b"<html>", b"1e-400", b"\x1e",
+)  # fmt: skip
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, -1, 0.5, 2**63, 10**30, 1e300, "",
+    " ", "x", "\ud800", "\x1b[31m", "1e999",
+    "$1,234.50", "9" * 400, "0001-01-01", "2026-13-45T99:99:99Z", "/Date(1)/", "PT1.5S", "NaN",
+    "[1]", '{"a":1}', "unlimited", "http://h/api/tasks?page=2", [], {}, [[]], [None], {"": {}},
+)  # fmt: skip
+NAMES = (
+    "id", "data", "items", "error", "errors", "message", "next", "links", "meta", "total", "limit",
+    "spent", "status", "agent", "company", "task", "steps", "children", "edges", "node", "pageInfo",
+    "amount", "currency", "at", "columns", "rows", "success", "$date", "value", "",
+)  # fmt: skip
+SLOW = 0.1
+
+
+def seeds() -> list[bytes]:
+    """The platform's answers in every shape."""
+    found: list[bytes] = []
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for shape in SHAPES:
+        with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0, shape=shape) as platform:
+            task = next(iter(platform.world.state.tasks))
+            for path in PATHS:
+                address = f"/api/tasks/{task}/trace" if path == "trace" else path
+                request = urllib.request.Request(
+                    platform.base_url + address,
+                    headers={"Authorization": f"Bearer {platform.full_key}"},
+                )
+                with opener.open(request) as answer:
+                    found.append(answer.read())
+    return found
+
+
+def damaged(dice: random.Random, raw: bytes, other: bytes) -> bytes:
+    """A body with one to six things done to it."""
+    body = bytearray(raw)
+    for _ in range(dice.choice((1, 1, 2, 3, 6))):
+        place = dice.randrange(len(body) + 1)
+        what = dice.randrange(8)
+        if what == 0 and place < len(body):
+            body[place] = dice.randrange(256)
+        elif what == 1:
+            del body[place : place + dice.randrange(30)]
+        elif what == 2:
+            body[place:place] = body[place : place + dice.randrange(200)]
+        elif what == 3:
+            del body[place:]
+        elif what == 4:
+            start = dice.randrange(len(other) + 1)
+            body[place:place] = other[start : start + dice.randrange(300)]
+        elif what == 5 and place < len(body):
+            body[place] ^= 1 << dice.randrange(8)
+        else:
+            body[place:place] = dice.choice(BREAKERS)
+    return bytes(body)
+
+
+def reshaped(dice: random.Random, raw: bytes, other: bytes) -> bytes:
+    """A body that is JSON still: values swapped, keys renamed, parts moved into each other."""
+    try:
+        found, guest = json.loads(raw), json.loads(other)
+    except ValueError:
+        return damaged(dice, raw, other)
+    for _ in range(dice.choice((1, 2, 3, 8))):
+        holder, place = _somewhere(dice, [found])
+        if place is None:
+            continue
+        roll = dice.random()
+        if roll < 0.4:
+            holder[place] = copy.deepcopy(dice.choice(ODD))
+        elif roll < 0.6:
+            inside, at = _somewhere(dice, [guest])
+            holder[place] = copy.deepcopy(guest if at is None else inside[at])
+        elif roll < 0.75:
+            holder[place] = dice.choice(([holder[place]], {"value": holder[place]}, {}, []))
+        elif isinstance(holder, dict):
+            holder[dice.choice(NAMES)] = holder.pop(place)
+        else:
+            del holder[place]
+    return json.dumps(found).encode()
+
+
+def _somewhere(dice: random.Random, top: list[Any]) -> tuple[Any, Any]:
+    """A list or object anywhere in a value, and a place in it; None if it is empty."""
+    holder: Any = top
+    while True:
+        places = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        if not places:
+            return holder, None
+        place = dice.choice(places)
+        if not isinstance(holder[place], (dict, list)) or (
+            holder is not top and dice.random() < 0.3
+        ):
+            return (holder, None) if holder is top else (holder, place)
+        holder = holder[place]
+
+
+def read(raw: bytes, ended: Counter[str]) -> None:
+    """The body through the parser and every decoder; what is not stated comes out."""
+    request = paging.PageRequest("/api/tasks", (), "https://h")
+    refusals.platform_message(422, raw)
+    try:
+        parsed = bodies.parse_json(raw)
+    except bodies.BodyError as error:
+        ended[type(error).__name__] += 1
+        return
+    for kind in KINDS:
+        for reading in (
+            lambda kind=kind: decode.decode_page(kind, parsed),
+            lambda kind=kind: decode.decode_one(kind, parsed, "ag_1"),
+            lambda kind=kind: decode.decode_receipt(kind, parsed, 200),
+        ):
+            _count(reading, ended)
+    _count(lambda: decode.decode_overview(parsed), ended)
+    _count(lambda: decode.decode_trace(parsed), ended)
+    paging.next_page(parsed, {}, request, 3)
+    paging.more_suspected(parsed, 3, request)
+
+
+def _count(reading: object, ended: Counter[str]) -> None:
+    try:
+        reading()  # type: ignore[operator]
+        ended["read"] += 1
+    except decode.Unshaped as error:
+        ended[type(error).__name__] += 1
+
+
+def main() -> int:
+    """Run, and print what was seen."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bodies", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=7)
+    wanted = parser.parse_args()
+    dice, sound = random.Random(wanted.seed), seeds()
+    ended: Counter[str] = Counter()
+    slowest, slow_body, wrong = 0.0, b"", 0
+    for turn in range(wanted.bodies):
+        spoil = reshaped if dice.random() < 0.65 else damaged
+        raw = spoil(dice, dice.choice(sound), dice.choice(sound))
+        started = time.process_time()
+        try:
+            read(raw, ended)
+        except Exception:
+            wrong += 1
+            if wrong <= 5:
+                sys.stdout.write(f"{traceback.format_exc()}\n{escaped(raw.decode('latin-1'))}\n")
+        took = time.process_time() - started
+        if took > slowest:
+            slowest, slow_body = took, raw
+        if turn % 100_000 == 99_999:
+            sys.stderr.write(f"{turn + 1:,} bodies, slowest {slowest * 1000:.1f} ms\n")
+    sys.stdout.write(
+        f"{wanted.bodies:,} bodies from {len(sound)} sound ones, seed {wanted.seed}\n"
+        + "".join(f"  {name}: {count:,}\n" for name, count in ended.most_common())
+        + f"exceptions that are not stated: {wrong}\nslowest body: {slowest * 1000:.1f} ms\n"
+    )
+    if slowest > SLOW:
+        sys.stdout.write(f"{escaped(slow_body.decode('latin-1'))}\n")
+    return int(bool(wrong) or slowest > SLOW)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
