@@ -30,6 +30,7 @@ from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.main import MainScreen
+from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import made_state_folder, state_folder
 from agentco_tui.terminal.fitness import check, prepare
@@ -49,7 +50,6 @@ class DashboardApp(App[None]):
     ALLOW_SELECT = False
     """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
     ENABLE_COMMAND_PALETTE = True
-    COMMAND_PALETTE_BINDING = "ctrl+p"
     CSS = """
     Screen { scrollbar-size-vertical: 1; }
     Toast { padding: 0 1; margin-top: 0; }
@@ -58,6 +58,7 @@ class DashboardApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True),
         Binding("ctrl+c", "leave", "Quit", show=False, system=True),
+        Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", system=True),
     ]
 
     def __init__(
@@ -107,6 +108,11 @@ class DashboardApp(App[None]):
         """A worker that failed ends the app: its error is told by the guard, not lost."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             raise event.worker.error
+
+    def action_command_palette(self) -> None:
+        """Find any command by its words."""
+        if self.screen is self.main_screen:
+            self.push_screen(Palette())
 
     def action_leave(self) -> None:
         """Leave, as on every command line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from textual import events
+from textual.await_complete import AwaitComplete
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -57,6 +58,13 @@ class Overlay(ModalScreen[T]):
     def hidden(self) -> bool:
         """Whether the terminal is too small to show what stands here."""
         return self.has_class("-small")
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Close it, unless that has been done: Textual would close what lies beneath instead.
+
+        Two keys typed at once both reach a dialog before the first has closed it.
+        """
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def on_mount(self) -> None:
         """Put the sentence beside what it stands in for."""

@@ -45,7 +45,6 @@ FRAME_ACTIONS = {
     "screen.budget": "show('budget')",
     "screen.activity": "show('activity')",
     "app.go_to": "go_to",
-    "app.palette": "palette",
     "app.refresh": "poll_now",
     "app.help": "help",
     "app.quit": "quit",
@@ -265,6 +264,11 @@ class MainScreen(Screen[None], Writes, Reads):
                 self._filtering[0].set_filter("")
         self._close_prompt()
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Keys that go elsewhere leave the prompt, or escape could not; a filter stays."""
+        if self.prompt.display and event.widget is not self.prompt.input:
+            self._close_prompt()
+
     def _close_prompt(self) -> None:
         self._filtering = None
         self.set_focus(None)
@@ -329,10 +333,6 @@ class MainScreen(Screen[None], Writes, Reads):
     def action_help(self) -> None:
         """The keys of this screen."""
         self.app.push_screen(HelpScreen(self.place, self.session.settings.keys, self.denied()))
-
-    def action_palette(self) -> None:
-        """Find any command by its words."""
-        self.app.action_command_palette()
 
     def action_quit(self) -> None:
         """Leave the program."""
