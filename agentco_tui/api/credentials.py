@@ -72,6 +72,10 @@ class ApiKey:
         """`text` with every place that holds the key replaced by the mask."""
         return text.replace(self.__text, self.masked)
 
+    def redact_bytes(self, data: bytes) -> bytes:
+        """The same for bytes as they come over the line: some platforms quote the key they got."""
+        return data.replace(self.__text.encode("ascii"), self.masked.encode("ascii"))
+
     def __repr__(self) -> str:
         return f"ApiKey({self.masked})"
 

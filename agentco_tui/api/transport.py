@@ -148,6 +148,7 @@ class Transport:
             ) from None
         self._host = safe(base.origin.partition("://")[2], 120)
         self._auth = BearerAuth(key, origin)
+        self._redact = key.redact_bytes
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
         quiet_http_loggers()
 
@@ -279,7 +280,7 @@ class Transport:
         response = await self._send(call, wire)
         try:
             pieces = self._pieces(response, call.asked, self.limits.body)
-            body = b"".join([piece async for piece in pieces])
+            body = self._redact(b"".join([piece async for piece in pieces]))
         finally:
             await response.aclose()
         now = time.monotonic()
@@ -329,8 +330,8 @@ class Transport:
                     said += piece
         except (ApiError, *BELOW):
             # The status is the answer; its explanation may be late, cut, endless or packed oddly.
-            return bytes(said)
-        return bytes(said)
+            return self._redact(bytes(said))
+        return self._redact(bytes(said))
 
     def _pieces(
         self, response: httpx.Response, asked: Asked, cap: int | None
@@ -355,7 +356,7 @@ class Transport:
                     raise piece
                 if piece is None:
                     return
-                yield piece
+                yield self._redact(piece)
 
 
 def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
