@@ -151,7 +151,7 @@ def make_session(
         client,
         store,
         clock,
-        Journal(journal_path),
+        Journal(journal_path, str if settings.key is None else settings.key.redact),
         Context(settings.base_url.origin, settings.profile),
         poller=poller,
         rights=Rights(read_only),

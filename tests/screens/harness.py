@@ -170,13 +170,6 @@ class Stage:
         """Wait until none of these words is on the screen."""
         await self.wait_until(lambda: not any(word in self.text for word in words), f"no {words!r}")
 
-    async def tap(self, *keys: str) -> None:
-        """Press keys as fast as they can be dealt with one after the other."""
-        for key in keys:
-            self.app.post_message(key_event(key))
-            for _ in range(60):
-                await asyncio.sleep(0)
-
     async def settle(self) -> None:
         """Let all widgets deal with the messages they have."""
         for _ in range(3):
