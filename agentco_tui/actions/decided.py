@@ -54,14 +54,18 @@ def decision_about(task_id: str, entries: Iterable[Activity]) -> Activity | None
     return found
 
 
+def decided_as(record: Task | None, entry: Activity | None) -> str | None:
+    """What a task's record, else an entry of the log, says was decided: as `decision`."""
+    word = None if record is None or record.state is None else _BY_STATE.get(record.state)
+    return decision(entry) if word is None and entry is not None else word
+
+
 def elsewhere(record: Task | None, entry: Activity | None, now: float) -> SafeText:
     """Such as: already approved elsewhere by Wanda, 4 s ago. `now` is the platform's time.
 
     Without a word from the platform on the decision, only what is seen is said.
     """
-    word = None if record is None or record.state is None else _BY_STATE.get(record.state)
-    if word is None and entry is not None:
-        word = decision(entry)
+    word = decided_as(record, entry)
     if word is None:
         if record is None or record.status is None:
             return plain("it is no longer pending")

@@ -54,6 +54,7 @@ class Pen:
         self._journal = journal
         self.context = context
         self._wall = wall
+        self._closed = False
         # A thread of its own: names of hosts are looked up in asyncio's, and must not wait for a
         # slow disk.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
@@ -138,9 +139,12 @@ class Pen:
 
     def close(self) -> None:
         """Write no more; a line that is being written is ended."""
+        self._closed = True
         self._thread.shutdown(wait=False)
 
     def _off_the_loop(self, work: Callable[[], R]) -> asyncio.Future[R]:
+        if self._closed:
+            raise JournalError(plain("this dashboard is ending: the next start finds out"))
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _abandoned(self, writing: asyncio.Future[Attempt], attempt_id: str) -> None:

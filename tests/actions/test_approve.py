@@ -16,7 +16,7 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Ref, Task
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.text import plain
-from tests.actions.office import BRIEF, Office, journal_entries, office, until
+from tests.actions.office import BRIEF, Office, journal_entries, office
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
@@ -304,6 +304,15 @@ async def test_an_outcome_that_cannot_be_written_is_told_all_the_same(
         ]  # fmt: skip
 
 
+async def test_a_desk_that_was_closed_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        await desk.desk.close()
+        found = await desk.approver.approve(task)
+        assert found.why_not is WhyNot.NO_JOURNAL
+        assert desk.sends() == []
+
+
 async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
@@ -316,76 +325,6 @@ async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path)
         assert found.kind is Kind.NOT_SENT
         assert found.why_not is WhyNot.NO_CONNECTION
         assert isinstance(journal_entries(path)[1], Settled)
-
-
-async def test_twice_at_once_is_sent_once(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        found = await asyncio.gather(*(desk.approver.approve(task) for _ in range(5)))
-        assert len(desk.sends()) == 1
-        kinds = sorted(outcome.kind for outcome in found)
-        assert kinds.count(Kind.APPROVED_HERE) == 1
-        assert set(kinds) <= {Kind.APPROVED_HERE, Kind.NOT_SENT, Kind.DECIDED_ELSEWHERE}
-
-
-async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as here, office(platform, path) as there:
-        for task in (await here.pending())[:10]:
-            found = await asyncio.gather(here.approver.approve(task), there.approver.approve(task))
-            assert len(here.sends(task.id)) == 1
-            assert sum(outcome.kind is Kind.APPROVED_HERE for outcome in found) == 1
-            for outcome in found:
-                if outcome.why_not is not None:
-                    assert "another dashboard on this machine" in outcome.sentence
-
-
-async def test_what_was_left_behind_is_settled_before_anything_is_sent(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as first:
-        task, other = (await first.pending())[:2]
-        platform.faults.add("approve:drop_after,times=1")
-        unknown = asyncio.Event()
-
-        def seen(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.faults.add("reads:status=503")
-            if progress.step is Step.UNKNOWN:
-                unknown.set()
-
-        approving = asyncio.create_task(first.approver.approve(task, seen))
-        await unknown.wait()
-        approving.cancel()
-        await asyncio.gather(approving, return_exceptions=True)
-        platform.faults.clear()
-    async with office(platform, path) as second:
-        [left] = await second.desk.pen.left_behind()
-        assert left.task == task.id
-        found = await second.approver.take_up(left)
-        assert found.kind is Kind.APPROVED
-        assert found.sentence.startswith("the attempt of ")
-        assert await second.desk.pen.left_behind() == []
-        assert len(second.sends(task.id)) == 1
-        assert (await second.approver.approve(other)).kind is Kind.APPROVED_HERE
-
-
-async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as first:
-        task = (await first.pending())[0]
-        hang = platform.faults.add("approve:hang,times=1")
-        approving = asyncio.create_task(first.approver.approve(task))
-        await until(lambda: hang.struck == 1)
-        approving.cancel()
-        await asyncio.gather(approving, return_exceptions=True)
-    sent = len(platform.requests.matching("approve"))
-    async with office(platform, path) as second:
-        found = await second.approver.approve(task)
-        assert found.kind is Kind.NOT_DONE
-        assert "left unsettled" in found.sentence
-        assert len(platform.requests.matching("approve")) == sent
-        assert (await second.approver.approve(task)).kind is Kind.APPROVED_HERE
 
 
 async def test_the_poller_is_read_through(platform: EmbeddedPlatform, path: Path) -> None:
