@@ -19,6 +19,7 @@ from textual import events
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
+from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.limits import Limits
@@ -170,6 +171,13 @@ class Stage:
         """Wait until none of these words is on the screen."""
         await self.wait_until(lambda: not any(word in self.text for word in words), f"no {words!r}")
 
+    async def tap(self, *keys: str) -> None:
+        """Press keys as fast as they can be dealt with one after the other."""
+        for key in keys:
+            self.app.post_message(key_event(key))
+            for _ in range(60):
+                await asyncio.sleep(0)
+
     async def settle(self) -> None:
         """Let all widgets deal with the messages they have."""
         for _ in range(3):
@@ -285,6 +293,7 @@ async def stage(
     settings: Settings | None = None,
     clock: WorldClock | None = None,
     limits: Limits | None = None,
+    waits: Waits | None = None,
     wait: bool = True,
 ) -> AsyncIterator[Stage]:
     """Run a dashboard; with `wait` not before its first answers are in."""
@@ -298,7 +307,7 @@ async def stage(
     )
     client.transport.measured = SteadyLatency()
     session = make_session(
-        settings, client, folder / "journal.jsonl", clock or WorldClock(platform)
+        settings, client, folder / "journal.jsonl", clock or WorldClock(platform), waits
     )
     session.poller._random = NoJitter()
     app = DashboardApp(session, place)

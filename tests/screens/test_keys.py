@@ -1,0 +1,220 @@
+"""Keys as the contract has them, rebound ones, and all others: nothing falls, nothing is sent."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+from textual.keys import _character_to_key
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.keys import KEYS, RESERVED_KEYS, Place
+from tests.screens.harness import PLACES, Stage, key_event, settings_for, stage
+
+PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
+OTHERS = [
+    *("enter", "escape", "tab", "shift+tab", "backspace", "delete", "insert", "home", "end"),
+    *("pageup", "pagedown", "up", "down", "left", "right"),
+    *(f"f{n}" for n in range(1, 13)),
+    *(f"ctrl+{c}" for c in string.ascii_lowercase if c not in "cpqz"),
+    *(f"shift+{c}" for c in ("up", "down", "left", "right")),
+    *("ctrl+up", "ctrl+down", "ctrl+home", "ctrl+end", "ctrl+at", "ctrl+underscore"),
+]
+DIALOGS: dict[str, tuple[Place, str]] = {
+    "approve": ("tasks", "a"),
+    "trace": ("tasks", "t"),
+    "new task": ("tasks", "n"),
+    "new company": ("companies", "n"),
+    "clone": ("companies", "c"),
+    "limit": ("agents", "l"),
+    "filters": ("activity", "f"),
+    "export": ("activity", "e"),
+    "help": ("overview", "?"),
+    "palette": ("overview", "ctrl+p"),
+    "filter": ("tasks", "/"),
+    "go to": ("tasks", ":"),
+}
+
+
+async def back(s: Stage, place: Place) -> None:
+    """Leave whatever a key has opened, and the filter and the marks it has made."""
+    for _ in range(8):
+        if s.app.screen is s.main and not s.main.prompt.display:
+            break
+        await s.tap("escape")
+        await s.pilot.pause(0)
+    assert s.app.screen is s.main
+    assert not s.main.prompt.display
+    if s.main.place != place:
+        await s.tap(str(PLACES.index(place) + 1))
+        await s.pilot.pause(0)
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_every_key_on_every_screen(
+    platform: EmbeddedPlatform, tmp_path: Path, place: Place
+) -> None:
+    async with stage(platform, tmp_path, place=place) as s:
+        await s.poll()
+        for key in (*PRINTABLE, *OTHERS):
+            await s.tap(key)
+            assert s.app._exception is None, key
+            if s.app.screen is not s.main or s.main.prompt.display or s.main.place != place:
+                await back(s, place)
+        await s.press("y")
+        await back(s, place)
+        await s.sees("q quit")
+        assert s.app.return_code is None
+        assert not s.writes
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+async def test_every_key_in_every_dialog(
+    platform: EmbeddedPlatform, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place, opens = DIALOGS[name]
+    async with stage(platform, tmp_path, place=place) as s:
+        await s.poll()
+        await s.press(opens)
+
+        def is_open() -> bool:
+            return s.app.screen is not s.main or s.main.prompt.display
+
+        await s.wait_until(is_open, name)
+        for key in (*PRINTABLE, *OTHERS):
+            await s.tap(key)
+            assert s.app._exception is None, key
+            if not is_open():
+                await back(s, place)
+                await s.press(opens)
+        await back(s, place)
+        await s.sees("q quit")
+        assert s.app.return_code is None
+        assert not s.writes
+
+
+async def test_all_keys_at_once(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """As fast as a cat walks."""
+    async with stage(platform, tmp_path) as s:
+        for keys in ("4jjtannnn", "123456jkgGsSv", "/x", "4nn", "?????", "2c"):
+            for key in (*keys, *["escape"] * 4):
+                s.app.post_message(key_event(key))
+            await s.settle()
+            assert s.app._exception is None
+        await back(s, "tasks")
+        await s.sees("TASKS")
+        assert not s.writes
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_help_lists_every_key_of_the_screen(
+    platform: EmbeddedPlatform, tmp_path: Path, place: Place
+) -> None:
+    async with stage(platform, tmp_path, place=place, size=(120, 60)) as s:
+        await s.press("?")
+        await s.sees("Keys on", "Filters", "Signs")
+        shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
+        flat = " ".join(shown.split())
+        for key in KEYS:
+            if place in key.places and key.where != "dialog":
+                assert " ".join(key.tooltip.split()) in flat, key.id
+        for closing in ("escape", "?", "q"):
+            if s.app.screen is s.main:
+                await s.press("?")
+            await s.press(closing)
+            await s.wait_until(lambda: s.app.screen is s.main, "the screen")
+
+
+async def test_every_key_of_the_table_is_bound(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """What help promises is there."""
+    async with stage(platform, tmp_path) as s:
+        for place in PLACES:
+            await s.go(place)
+            await s.poll()
+            bound = {binding.id for _, binding, *_ in s.main.active_bindings.values()}
+            promised = {key.id for key in KEYS if place in key.places and key.where != "dialog"}
+            if place == "companies":
+                promised.discard("companies.scope")  # the same key as list.open, on purpose
+            assert promised <= bound, place
+
+
+async def test_nothing_on_the_keys_that_others_own(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        for place in PLACES:
+            await s.go(place)
+            taken = set(s.main.active_bindings) & set(RESERVED_KEYS) - {"ctrl+z"}
+            assert not taken, place
+
+
+async def test_rebound_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    rebound = {"screen.tasks": "T", "tasks.approve": "f5", "list.down": "e", "app.quit": "unbound"}
+    settings = settings_for(platform, keys=rebound)
+    async with stage(platform, tmp_path, settings=settings) as s:
+        await s.press("4")
+        assert s.main.place == "overview"
+        await s.press("T")
+        await s.sees("TASKS", "f5 approve")
+        first = s.cursor
+        await s.press("e")
+        assert s.cursor != first
+        await s.press("j")
+        assert s.cursor == s.rows[1]
+        await s.press("a")
+        assert s.app.screen is s.main
+        await s.press("f5")
+        await s.sees("APPROVE")
+        await s.press("escape")
+        await s.press("q")
+        await s.settle()
+        assert s.app.return_code is None
+        assert "q quit" not in s.text
+        await s.press("?")
+        await s.sees("Keys on Tasks")
+        shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
+        assert next(line for line in shown.splitlines() if "The tasks," in line).startswith("T ")
+        assert next(line for line in shown.splitlines() if "Leave the program" in line).startswith(
+            "none"
+        )
+
+
+async def test_the_palette_finds_and_runs(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.press("ctrl+p")
+        await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
+        await s.type("companies")
+        await s.sees("Companies")
+        await s.press("enter")
+        await s.wait_until(lambda: s.main.place == "companies", "the companies")
+        assert s.app.screen is s.main
+        await s.press("ctrl+p")
+        await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
+        await s.type("clone")
+        await s.sees("Clone")
+        await s.press("enter")
+        await s.sees("CLONE", "Acme Robotics")
+        assert not s.writes
+
+
+async def test_clicks_on_tabs_and_footer(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.pilot.click(offset=(s.lines[1].index("4 Tasks") + 1, 1))
+        await s.wait_until(lambda: s.main.place == "tasks", "the tasks")
+        await s.settle()
+        await s.pilot.click(offset=(s.lines[-1].index("t trace") + 1, s.app.size.height - 1))
+        await s.sees("TRACE")
+
+
+async def test_quit_ends_with_0(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    for key in ("q", "ctrl+c"):
+        async with stage(platform, tmp_path) as s:
+            await s.press(key)
+            assert s.app.return_code == 0
+
+
+def test_the_characters_are_keys() -> None:
+    assert all(key_event(c).character == c for c in PRINTABLE)
+    assert _character_to_key("?") == "question_mark"
