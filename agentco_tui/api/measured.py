@@ -30,6 +30,8 @@ class Measured:
         """Seconds from the start of the last answered request to its headers."""
         self.smoothed_latency: float | None = None
         """Seconds, newer requests weighing more."""
+        self.steady_latency: float | None = None
+        """Seconds; the smoothed latency as it was when it last changed to twice or half of that."""
         self._skews: deque[float] = deque(maxlen=_SKEWS)
 
     @property
@@ -51,6 +53,9 @@ class Measured:
         self.smoothed_latency = (
             latency if before is None else before + _SMOOTHING * (latency - before)
         )
+        steady = self.steady_latency
+        if steady is None or not steady / 2 <= self.smoothed_latency <= steady * 2:
+            self.steady_latency = self.smoothed_latency
         said = None if from_cache else http_date(date)
         if said is not None:
             # The header was cut to whole seconds, and written somewhere between question and now.

@@ -42,7 +42,10 @@ class Comparison(Generic[R]):
         for start in range(0, len(self._records), _ROWS):
             for record in self._records[start : start + _ROWS]:
                 known = before.get(record.id)
-                after[record.id] = known if known is not None and known == record else record
+                if known is not record and known is not None and known == record:
+                    after[record.id] = known
+                else:
+                    after[record.id] = record
             if perf_counter() > ends:
                 yield
                 ends = perf_counter() + SLICE

@@ -73,6 +73,11 @@ class Collection(Generic[R]):
         """A read-only view, in the platform's order."""
         return MappingProxyType(self._records)
 
+    @property
+    def version(self) -> object:
+        """The same object as long as nothing has changed, and another after every change."""
+        return self._records
+
     def __len__(self) -> int:
         return len(self._records)
 

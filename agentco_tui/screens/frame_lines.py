@@ -8,7 +8,7 @@ from typing import Any
 from agentco_tui import format as fmt
 from agentco_tui.keys import KEYS, KeyBinding, Place, keys_of
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.insight import Level, alert_level, in_scope, waits_for_person
+from agentco_tui.live.insight import Level, alert_level, in_scope
 from agentco_tui.live.store import Collection
 from agentco_tui.screens.freshness_cells import health_cells, worst
 from agentco_tui.screens.session import Session
@@ -58,8 +58,10 @@ def header_left(session: Session) -> list[Cell]:
 def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
     """The connection's health, and how many alerts stand."""
     freshness = worst(session.store.freshness[feed] for feed in feeds)
-    latency = session.client.transport.measured.latency
-    cells = health_cells(freshness, latency, session.clock.monotonic())
+    latency = session.client.transport.measured.steady_latency
+    cells = health_cells(
+        freshness, latency, session.clock.monotonic(), refresh=session.settings.refresh
+    )
     critical, warning = open_alerts(session)
     if critical:
         cells.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
@@ -110,12 +112,7 @@ def _tab_count(session: Session, tab: Place) -> list[Cell]:
         case "tasks":
             if known.freshness[FeedName.PENDING].answered_at is None:
                 return []
-            names = session.names
-            waiting = sum(
-                1
-                for task in known.pending
-                if waits_for_person(task) and in_scope(names.company_of(task), session.company)
-            )
+            waiting = session.waiting.of(session.company).count
             tone = Tone.ACCENT if waiting else Tone.DIM
             return [Cell(plain(f"{fmt.count(waiting)} "), tone)]
         case "budget":

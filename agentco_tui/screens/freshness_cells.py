@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
@@ -26,10 +27,22 @@ def worst(freshnesses: Iterable[Freshness]) -> Freshness:
     )
 
 
-def health_cells(freshness: Freshness, latency: float | None, monotonic: float) -> list[Cell]:
+def at_most(age: float | None, refresh: float) -> float | None:
+    """An age rounded up to what it can be between two polls, with their jitter.
+
+    While all goes well it then says the same all the time: a header that counts from 0 to 5 and
+    back costs more on a thin line than all that it tells of.
+    """
+    step = ceil(refresh * 1.1 + 0.5)
+    return None if age is None else max(1, ceil(age / step)) * step
+
+
+def health_cells(
+    freshness: Freshness, latency: float | None, monotonic: float, *, refresh: float
+) -> list[Cell]:
     """The connection's health for the header."""
     took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
-    age = fmt.age(freshness.age(monotonic))
+    age = fmt.age(at_most(freshness.age(monotonic), refresh))
     match freshness.phase:
         case Phase.LOADING:
             return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]

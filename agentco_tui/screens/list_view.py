@@ -25,6 +25,8 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 R = TypeVar("R", bound=Record)
 
+MANY = 5_000
+"""Records of one change from which on the list is taken anew."""
 WIDE = 120
 """Columns from which the detail stands beside the list."""
 
@@ -91,6 +93,10 @@ class ListView(TableView[R]):
     def records(self) -> Iterable[R]:
         """All records of the feed."""
         raise NotImplementedError
+
+    def record_count(self) -> int:
+        """How many records the feed has."""
+        return sum(1 for _ in self.records())
 
     def record_of(self, record_id: str) -> R | None:
         """One record of the feed."""
@@ -168,6 +174,10 @@ class ListView(TableView[R]):
         self.table.tick()
 
     def _apply(self, change: Change) -> None:
+        size = len(change.added) + len(change.changed) + len(change.removed)
+        if size > MANY and not self.table.hold:
+            self.reload()  # which takes a long list over several turns of the event loop
+            return
         added: list[tuple[str, R]] = []
         changed: list[tuple[str, R]] = []
         removed = list(change.removed)
@@ -240,7 +250,7 @@ class ListView(TableView[R]):
         ]
         told = self.told()
         cells += self.unread_cells(
-            told.unread, capped=told.capped, more=told.more, shown=len(list(self.records()))
+            told.unread, capped=told.capped, more=told.more, shown=self.record_count()
         )
         return [*cells, *self.filter_cells()]
 
@@ -329,6 +339,10 @@ class CollectionView(ListView[R]):
     def records(self) -> Iterable[R]:
         """All records of the collection."""
         return self.collection
+
+    def record_count(self) -> int:
+        """How many records the collection has."""
+        return len(self.collection)
 
     def record_of(self, record_id: str) -> R | None:
         """One record of the collection."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 from typing import ClassVar
 
 from textual import events, on
@@ -21,27 +20,19 @@ from agentco_tui.live.insight import (
     Level,
     Need,
     NeedKind,
-    budget_level,
     in_scope,
     needs,
-    waiting_since,
-    waits_for_person,
 )
 from agentco_tui.live.store import Change
+from agentco_tui.live.turns import in_turns
+from agentco_tui.live.worst import worst_tasks
 from agentco_tui.screens.columns.needs import need_columns, subject
-from agentco_tui.screens.level_cells import (
-    TONES,
-    level_sign,
-    severity_level,
-    share_text,
-)
+from agentco_tui.screens.overview_panels import latest_items, spend_items
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.text import SafeText, cell_width, fit, plain, signs
-from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.pane_content import Cells, Item, Text
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.record_table import RecordTable, TableState
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
@@ -58,12 +49,8 @@ MOST_NEEDS = 1_000
 """Lines; nobody reads further, and the queue has them all."""
 SECONDS_BETWEEN_LOOKS = 10
 """A task becomes urgent by waiting alone, so the order is worked out anew without any change."""
-GAUGE = 14
-LEAST_GAUGE = 3
-BESIDE_GAUGE = 12
-"""Columns of a spend line for blanks, per cent and sign, which must stay whole."""
-NARROW_SPEND = 50
-"""Columns below which the spend panel leaves the sum out: the bar and per cent tell it."""
+MANY = 5_000
+"""Tasks above which they are looked through in slices."""
 
 
 class OverviewView(TableView[Need], TaskActions):
@@ -97,6 +84,11 @@ class OverviewView(TableView[Need], TaskActions):
         self.latest = TextPane()
         self.latest.can_focus = False
         self.found: list[Need] = []
+        """The needs, the worst first; of very many only the first."""
+        self._levels = (0, 0)
+        self._looking = False
+        self._look_again = False
+        self._behind = False
         self._loaded: list[tuple[str, Need]] = []
         self._ticks = 0
 
@@ -135,9 +127,18 @@ class OverviewView(TableView[Need], TaskActions):
 
     def take(self, change: Change) -> None:
         """Anything may change what needs a person."""
+        if not self.display:
+            self._behind = True
+            return
         if change.feed is not FeedName.ACTIVITY:
             self._find_needs()
         self.take_freshness()
+
+    def on_show(self) -> None:
+        """Shown again: what happened meanwhile is taken in."""
+        if self._behind:
+            self._behind = False
+            self.reload_calmly()
 
     def rescope(self) -> None:
         """Another company is in scope: what was held belongs to another question."""
@@ -173,16 +174,55 @@ class OverviewView(TableView[Need], TaskActions):
             self.table.set_state(TableState.READY)
 
     def _find_needs(self) -> None:
+        if len(self.session.store.pending) <= MANY:
+            found = self._needs_with(self._tasks_in_scope())
+            critical = sum(1 for need in found if need.level is Level.CRITICAL)
+            self._show_needs(found, (critical, len(found) - critical))
+        elif self._looking:
+            self._look_again = True
+        else:
+            self.run_worker(self._look_in_slices(), description="finding what needs you")
+
+    def _tasks_in_scope(self) -> Iterable[Task]:
+        names, scope, pending = self.session.names, self.session.company, self.session.store.pending
+        if scope is None:
+            return pending
+        return (t for t in pending if in_scope(names.company_of(t), scope))
+
+    async def _look_in_slices(self) -> None:
+        """Among very many tasks, find those that come first; other things get their turn."""
+        self._looking = True
+        try:
+            again = True
+            while again and self.display:
+                self._look_again = False
+                limits = self.session.settings.alerts
+                tasks = self._tasks_in_scope()
+                worst = await in_turns(worst_tasks(tasks, self.session.now, limits, MOST_NEEDS))
+                found = self._needs_with(worst.tasks)
+                others = [need.level for need in found if need.kind is not NeedKind.TASK]
+                critical = worst.critical + others.count(Level.CRITICAL)
+                warning = worst.warning + others.count(Level.WARNING)
+                self._show_needs(found, (critical, warning))
+                self.show_title()
+                again = self._look_again
+        finally:
+            self._looking = False
+
+    def _needs_with(self, tasks: Iterable[Task]) -> list[Need]:
         session, store = self.session, self.session.store
         names, scope = session.names, session.company
-        self.found = needs(
-            pending=[t for t in store.pending if in_scope(names.company_of(t), scope)],
+        return needs(
+            pending=tasks,
             budgets=[b for b in self._budgets() if in_scope(names.company_of(b), scope)],
             alerts=[a for a in store.alerts if in_scope(names.company_of(a), scope)],
             agents=[a for a in store.agents if in_scope(a.company, scope)],
             now=session.now,
             limits=session.settings.alerts,
         )
+
+    def _show_needs(self, found: list[Need], levels: tuple[int, int]) -> None:
+        self.found, self._levels = found, levels
         shown = {need.key: need for need in self.found[:MOST_NEEDS]}
         if self.table.hold:
             self._apply_calmly(shown)
@@ -230,27 +270,21 @@ class OverviewView(TableView[Need], TaskActions):
 
     def title_cells(self) -> list[Cell]:
         """How many need a person, and the queue in figures."""
-        store, names = self.session.store, self.session.names
-        critical = sum(1 for need in self.found if need.level is Level.CRITICAL)
-        warning = len(self.found) - critical
-        pending = [
-            task
-            for task in store.pending
-            if waits_for_person(task) and in_scope(names.company_of(task), self.session.company)
-        ]
+        store = self.session.store
+        critical, warning = self._levels
+        queue = self.session.waiting.of(self.session.company)
         cells = [Cell(plain(f" {self.heading} "), Tone.STRONG)]
         if critical:
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
             cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
         if store.freshness[FeedName.PENDING].answered_at is not None:
-            since = [at for at in map(waiting_since, pending) if at is not None]
-            oldest = f", the oldest {self.look.age(min(since))}" if since else ""
+            oldest = f", the oldest {self.look.age(queue.oldest)}" if queue.oldest else ""
             more = "at least " if store.pending.told.capped or store.pending.told.more else ""
-            waits = f" {more}{fmt.count(len(pending))} tasks wait{oldest}"
+            waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
             cells.append(Cell(plain(waits)))
         told = store.pending.told
-        cells += self.unread_cells(told.unread, capped=False, more=False, shown=len(pending))
+        cells += self.unread_cells(told.unread, capped=False, more=False, shown=queue.count)
         return [*cells, *self.filter_cells()]
 
     def title_right(self) -> list[Cell]:
@@ -272,80 +306,14 @@ class OverviewView(TableView[Need], TaskActions):
         self._show_latest()
 
     def _show_spend(self) -> None:
-        store, scope = self.session.store, self.session.company
-        companies = [b for b in store.company_budgets if scope is None or b.id == scope]
-        companies.sort(key=lambda budget: -(budget.share or -1))
-        whole = store.whole_budget if scope is None else None
-        if scope is not None and not companies:
-            companies = [
-                b for b in store.agent_budgets if in_scope(self.session.names.company_of(b), scope)
-            ]
-        items: list[Item] = [self._spend_item(budget) for budget in companies]
-        right: list[Cell] = []
-        if whole is not None:
-            items.insert(0, self._spend_item(whole))
-        if not items:
-            items = [self._instead(FeedName.BUDGET, "no budgets")]
-        period = next((b.period for b in [whole, *companies] if b is not None and b.period), None)
-        self.spend_title.show(
-            [Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))], right
-        )
-        self.spend.show(items)
-
-    def _spend_item(self, budget: Budget) -> Cells:
-        level = budget_level(budget, self.session.settings.alerts)
         width = self.spend.scrollable_content_region.width
-        name = (
-            plain("all") if budget.scope is BudgetScope.ALL else self.session.names.budget(budget)
-        )
-        limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
-        of = plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
-        if width < NARROW_SPEND:
-            of = plain(f"of {limit}")
-        name_width = max(8, min(18, width // 3))
-        cells: list[Cell] = []
-        if budget.share is not None and not budget.unlimited:
-            room = width - cell_width(of) - BESIDE_GAUGE
-            name_width = max(1, min(name_width, room - LEAST_GAUGE))
-            gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
-            cells.append(Cell(bar(budget.share, gauge), TONES[level]))
-            cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
-        cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
-        cells[:0] = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
-        return Cells(tuple(cells), (Cell(of, Tone.DIM),))
+        items, period = spend_items(self.session, width)
+        self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))])
+        self.spend.show(items)
 
     def _show_latest(self) -> None:
         self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG)])
-        room = max(1, self.latest.size.height)
-        newest = islice(reversed(list(self.session.store.activity)), room)
-        items: list[Item] = []
-        for entry in newest:
-            who = self.session.names.agent(entry.agent or entry.actor)
-            level = severity_level(entry.severity)
-            age = fit(self.look.age(entry.at.at if entry.at else None), 5, "right")
-            items.append(
-                Cells(
-                    (
-                        Cell(age, Tone.DIM),
-                        Cell(plain(f" {level_sign(level)} "), TONES[level]),
-                        Cell(plain(f"{who} "), Tone.ACCENT),
-                        Cell(entry.text, TONES[level]),
-                    )
-                )
-            )
-        if not items:
-            items = [self._instead(FeedName.ACTIVITY, "nothing happened yet")]
-        self.latest.show(items)
-
-    def _instead(self, feed: FeedName, none: str) -> Item:
-        """What stands in a panel without lines: nothing there is not the same as nothing read."""
-        match self.session.store.freshness[feed].phase:
-            case Phase.LOADING:
-                return Text(plain("loading…"), Tone.DIM)
-            case Phase.FAILED:
-                return Text(plain("nothing could be read yet"), Tone.DIM)
-            case _:
-                return Text(plain(none), Tone.DIM)
+        self.latest.show(latest_items(self.session, self.look, max(1, self.latest.size.height)))
 
     # ---- what can be done
 

@@ -11,6 +11,7 @@ from agentco_tui.live.clock import Clock
 from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from agentco_tui.live.waiting import Waiting
 from agentco_tui.screens.hands import Hands
 
 
@@ -31,6 +32,12 @@ class Session:
     """Ids of tasks that are being approved from here."""
     fates: dict[str, Outcome] = field(default_factory=dict)
     """What became of the tasks that were decided here, by id."""
+
+    waiting: Waiting = field(init=False)
+    """The queue in figures."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "waiting", Waiting(self.store, self.names))
 
     @property
     def company(self) -> str | None:

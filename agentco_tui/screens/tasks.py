@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -47,6 +47,8 @@ class TasksView(CollectionView[Task], TaskActions):
 
     showing = PENDING
     """PENDING, ALL, or one of the platform's own status words."""
+    _kept_marks: tuple[str, ...] = ()
+    """What is marked among the pending, while others are shown."""
 
     @property
     def collection(self) -> Collection[Any]:
@@ -84,8 +86,8 @@ class TasksView(CollectionView[Task], TaskActions):
 
     def wanted(self, record: Task) -> bool:
         """Whether the task is of the company in scope and of the status shown."""
-        company = self.session.names.company_of(record)
-        if not in_scope(company, self.session.company):
+        scope = self.session.company
+        if scope is not None and not in_scope(self.session.names.company_of(record), scope):
             return False
         if self.showing == PENDING:
             return waits_for_person(record)
@@ -136,6 +138,15 @@ class TasksView(CollectionView[Task], TaskActions):
         else:
             super().action_approve()
 
+    def words_on_lost(self, row_ids: Sequence[str]) -> str:
+        """What became of marked tasks that wait no more."""
+        task, fate = self.table.record(row_ids[0]), self.fate(row_ids[0]).text
+        title = row_ids[0] if task is None else task.title
+        more = f", and {len(row_ids) - 1} more" if len(row_ids) > 1 else ""
+        return (
+            f"{signs.warning} not marked any more, because it left the list: {title} ({fate}){more}"
+        )
+
     def action_mark(self) -> None:
         """Mark the task, or take its mark away."""
         self.table.action_toggle_mark()
@@ -172,7 +183,13 @@ class TasksView(CollectionView[Task], TaskActions):
         was_pending = self.showing == PENDING
         self.showing = showing
         if was_pending != (showing == PENDING):
+            if was_pending:
+                self._kept_marks = self.table.marked
             self.swap_table()
             self.main.set_paces()
         self.reload()
+        if self.showing == PENDING and self._kept_marks:
+            self.table.mark(self._kept_marks)
+            self._kept_marks = ()
+            self.touch()
         self.take_freshness()

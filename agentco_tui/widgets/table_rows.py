@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from itertools import filterfalse
+from itertools import filterfalse, islice
 from typing import Any, Final, Generic
 
 from agentco_tui.text import plain
@@ -160,7 +160,10 @@ class Rows(Generic[R]):
     def load(self, rows: Iterable[tuple[str, R]]) -> Steps:
         """Replaces all rows, and lets go of what was held back."""
         draft = copy.copy(self)
-        draft.records = dict(rows)
+        draft.records, rest = {}, iter(rows)
+        while chunk := list(islice(rest, _CHUNK)):
+            draft.records.update(chunk)
+            yield
         draft._keys, draft._haystacks, draft._by_id = Keys(), {}, None
         draft._settle_held()
         yield

@@ -1,0 +1,95 @@
+"""The Overview's two panels: the money, and what happened last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from agentco_tui import format as fmt
+from agentco_tui.api.records import Activity, Budget, BudgetScope
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.insight import budget_level, in_scope
+from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.level_cells import TONES, level_sign, severity_level, share_text
+from agentco_tui.screens.session import Session
+from agentco_tui.text import SafeText, cell_width, fit, plain
+from agentco_tui.widgets.gauge import bar
+from agentco_tui.widgets.pane_content import Cells, Item, Text
+from agentco_tui.widgets.tones import Cell, Tone
+
+GAUGE = 14
+LEAST_GAUGE = 3
+BESIDE_GAUGE = 12
+"""Columns of a spend line for blanks, per cent and sign, which must stay whole."""
+NARROW_SPEND = 50
+"""Columns below which the spend panel leaves the sum out: the bar and per cent tell it."""
+
+
+def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | None]:
+    """The budgets of the scope for a panel of so many columns, and the period they are for."""
+    store, scope = session.store, session.company
+    companies = [b for b in store.company_budgets if scope is None or b.id == scope]
+    companies.sort(key=lambda budget: -(budget.share or -1))
+    whole = store.whole_budget if scope is None else None
+    if scope is not None and not companies:
+        company_of = session.names.company_of
+        companies = [b for b in store.agent_budgets if in_scope(company_of(b), scope)]
+    items: list[Item] = [_spend_item(session, budget, width) for budget in companies]
+    if whole is not None:
+        items.insert(0, _spend_item(session, whole, width))
+    if not items:
+        items = [_instead(session, FeedName.BUDGET, "no budgets")]
+    return items, next((b.period for b in (whole, *companies) if b is not None and b.period), None)
+
+
+def _spend_item(session: Session, budget: Budget, width: int) -> Cells:
+    level = budget_level(budget, session.settings.alerts)
+    name = plain("all") if budget.scope is BudgetScope.ALL else session.names.budget(budget)
+    limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
+    of = plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
+    if width < NARROW_SPEND:
+        of = plain(f"of {limit}")
+    name_width = max(8, min(18, width // 3))
+    cells: list[Cell] = []
+    if budget.share is not None and not budget.unlimited:
+        room = width - cell_width(of) - BESIDE_GAUGE
+        name_width = max(1, min(name_width, room - LEAST_GAUGE))
+        gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
+        cells.append(Cell(bar(budget.share, gauge), TONES[level]))
+        cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
+    cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
+    cells[:0] = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
+    return Cells(tuple(cells), (Cell(of, Tone.DIM),))
+
+
+def latest_items(session: Session, look: Look, room: int) -> list[Item]:
+    """The newest entries of the log, so many as there is room for."""
+    newest: Iterable[Activity] = islice(reversed(list(session.store.activity)), room)
+    items: list[Item] = []
+    for entry in newest:
+        who = session.names.agent(entry.agent or entry.actor)
+        level = severity_level(entry.severity)
+        age = fit(look.age(entry.at.at if entry.at else None), 5, "right")
+        items.append(
+            Cells(
+                (
+                    Cell(age, Tone.DIM),
+                    Cell(plain(f" {level_sign(level)} "), TONES[level]),
+                    Cell(plain(f"{who} "), Tone.ACCENT),
+                    Cell(entry.text, TONES[level]),
+                )
+            )
+        )
+    return items or [_instead(session, FeedName.ACTIVITY, "nothing happened yet")]
+
+
+def _instead(session: Session, feed: FeedName, none: str) -> Item:
+    """What stands in a panel without lines: nothing there is not the same as nothing read."""
+    match session.store.freshness[feed].phase:
+        case Phase.LOADING:
+            return Text(plain("loading…"), Tone.DIM)
+        case Phase.FAILED:
+            return Text(plain("nothing could be read yet"), Tone.DIM)
+        case _:
+            return Text(plain(none), Tone.DIM)
