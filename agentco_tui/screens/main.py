@@ -364,11 +364,9 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def run_key(self, binding_id: str) -> None:
         """Do what a key of the footer does, for a click on it."""
-        for _, binding, *_rest in self.active_bindings.values():
+        for node, binding, *_ in self.active_bindings.values():
             if binding.id == binding_id:
-                self.run_worker(
-                    self.app.run_action(binding.action, self.view), description=binding_id
-                )
+                self.run_worker(self.app.run_action(binding.action, node), description=binding_id)
                 return
 
     def on_resize(self, event: events.Resize) -> None:
