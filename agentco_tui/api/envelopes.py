@@ -159,7 +159,10 @@ def _out_of_buckets(found: FoundList, resource: Resource) -> FoundList:
             return found
         name = lists[0]
         inner.extend(item[name])
-    return found._replace(items=inner, path=f"{found.path}.{name}[]") if inner else found
+    if not inner:
+        return found
+    # Keys of a map of buckets name the buckets, not what is in them.
+    return found._replace(items=inner, keys=None, path=f"{found.path}.{name}[]")
 
 
 def _holds_own(item: Mapping[str, Json], resource: Resource) -> bool:

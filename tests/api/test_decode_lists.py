@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -304,3 +305,11 @@ def test_an_alert_summary_is_not_taken_for_no_alerts() -> None:
 def test_a_summary_of_something_else_is_no_list_of_alerts() -> None:
     with pytest.raises(decode.Unshaped):
         page({"success": True, "data": {"uptime": 5}}, decode.ALERTS)
+
+
+def test_a_map_of_buckets_gives_what_is_in_them() -> None:
+    rows = [{"id": f"ag_{n}", "name": f"N{n}"} for n in range(3)]
+    page = decode.decode_page(decode.AGENTS, {"data": {"today": {"rows": rows}}})
+    assert [agent.id for agent in page.records] == ["ag_0", "ag_1", "ag_2"]
+    with contextlib.suppress(decode.Unshaped):
+        decode.decode_page(decode.AGENTS, {"data": {"alerts": {"links": rows}}})
