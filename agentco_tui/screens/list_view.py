@@ -139,6 +139,7 @@ class ListView(TableView[R]):
         super().reload()
         self._names_seen = self._names()
         self.table.load((r.id, r) for r in self.records() if self.wanted(r))
+        self.table.renew()
         self.show_state()
         self.show_detail()
 
@@ -165,13 +166,13 @@ class ListView(TableView[R]):
 
     def take_figures(self, change: Change) -> None:
         """Another feed has changed, from which cells take figures: paint what differs."""
-        self.table.tick()
+        self.table.renew()
 
     def read_again(self, record_ids: Iterable[str]) -> None:
         """Sort and filter these records anew, because figures beside them have changed."""
         there = [(i, record) for i in record_ids if (record := self.table.record(i)) is not None]
         self.table.apply(changed=[pair for pair in there if not self.table.is_ghost(pair[0])])
-        self.table.tick()
+        self.table.renew()
 
     def _apply(self, change: Change) -> None:
         size = len(change.added) + len(change.changed) + len(change.removed)

@@ -238,6 +238,7 @@ class OverviewView(TableView[Need], TaskActions):
             self.table.load(shown.items())
             self._reload_due = False
         self._loaded = list(shown.items())
+        self.table.renew()
 
     def _apply_calmly(self, shown: dict[str, Need]) -> None:
         """While a hand is on the list: new needs wait, those that are over leave a ghost."""

@@ -214,6 +214,11 @@ class TableView(Widget, Generic[R]):
             self._laid[row_id] = (record, ghost, tuple(fresh))
         self._sync()
 
+    def renew(self) -> None:
+        """Looks again at all cells on the screen: what they take from elsewhere has changed."""
+        self._laid.clear()
+        self._sync()
+
     def _differences(self, before: Line, after: Line, y: int) -> list[Region]:
         """The stretches of a line that have to be painted."""
         whole = [Region(0, y, self.size.width - paint.SCROLLBAR, 1)]
