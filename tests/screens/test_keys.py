@@ -206,6 +206,10 @@ async def test_clicks_on_tabs_and_footer(platform: EmbeddedPlatform, tmp_path: P
         await s.settle()
         await s.pilot.click(offset=(s.lines[-1].index("t trace") + 1, s.app.size.height - 1))
         await s.sees("TRACE")
+        await s.press("escape")
+        await s.settle()
+        await s.pilot.click(offset=(s.lines[-1].index("? help") + 1, s.app.size.height - 1))
+        await s.sees("Keys on Tasks")
 
 
 async def test_quit_ends_with_0(platform: EmbeddedPlatform, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
@@ -154,3 +156,17 @@ async def test_screens_remember_where_they_were(platform: EmbeddedPlatform, tmp_
         assert s.cursor == kept
         await s.press("j")
         assert s.cursor != kept, "the keys go to the list that shows"
+
+
+@pytest.mark.parametrize("place", ["overview", "tasks"])
+async def test_what_another_feed_brings_later_is_shown(
+    platform: EmbeddedPlatform, tmp_path: Path, place: Place
+) -> None:
+    """Trust comes with the agents; the tasks themselves do not change by it."""
+    platform.faults.add("agents:status=503")
+    async with stage(platform, tmp_path, place=place, size=(160, 40), wait=False) as s:
+        await s.sees("Refund 214 customers")
+        assert "38" not in s.line_with("Refund 214 customers").replace("Refund 214", "")
+        platform.faults.clear()
+        await s.poll(FeedName.AGENTS)
+        await s.wait_until(lambda: "38" in s.line_with("Refund 214 customers"), "Linus's trust")
