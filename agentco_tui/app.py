@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Console
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -18,6 +18,7 @@ from agentco_tui.actions.desk import Desk
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.pen import Context
 from agentco_tui.actions.rights import Rights
+from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
@@ -29,6 +30,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.hands import Hands
+from agentco_tui.screens.key_presses import KeyApp
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
@@ -43,7 +45,7 @@ NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
 
 
-class DashboardApp(App[None]):
+class DashboardApp(KeyApp):
     """The dashboard on one session."""
 
     TITLE = "agentco-tui"
@@ -134,7 +136,11 @@ class DashboardApp(App[None]):
 
 
 def make_session(
-    settings: Settings, client: Client, journal_path: Path, clock: Clock | None = None
+    settings: Settings,
+    client: Client,
+    journal_path: Path,
+    clock: Clock | None = None,
+    waits: Waits | None = None,
 ) -> Session:
     """A session that has asked nothing yet."""
     store = Store()
@@ -155,6 +161,7 @@ def make_session(
         Context(settings.base_url.origin, settings.profile),
         poller=poller,
         rights=Rights(read_only),
+        waits=waits,
     )
     return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk))
 

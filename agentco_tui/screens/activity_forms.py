@@ -11,7 +11,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Agent, Company
 from agentco_tui.live.sources import ActivityFilter, Query
 from agentco_tui.screens.dialog import title_of
-from agentco_tui.screens.form import Errors, FormField, FormPlan, Refusal, Values
+from agentco_tui.screens.form import Doubt, Errors, FormField, FormPlan, Refusal, Values
 from agentco_tui.screens.form_plans import agent_called, company_called, completed, needed
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe
@@ -58,7 +58,7 @@ def activity_filters(session: Session, done: Callable[[], None]) -> FormPlan:
         found = filter_in(values)
         return found if isinstance(found, dict) else {}
 
-    async def send(values: Values) -> Refusal | None:
+    async def send(values: Values, _: Doubt) -> Refusal | None:
         found = filter_in(values)
         if isinstance(found, dict):
             return Refusal(plain("some fields are wrong"), found)
@@ -109,7 +109,7 @@ def _day(day: date | None) -> str:
 def export_activity(session: Session, say: Callable[[str], None]) -> FormPlan:
     """GET /api/activity/export, written to a file as it comes."""
 
-    async def send(values: Values) -> Refusal | None:
+    async def send(values: Values, _: Doubt) -> Refusal | None:
         path = Path(values["file"])
         try:
             with whole_file(path) as target:

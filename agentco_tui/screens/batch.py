@@ -22,11 +22,16 @@ from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.gauge import bar
 from agentco_tui.widgets.pane_content import Cells, Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
-MOST_LISTED = 6
-"""Lines of a group; what is beyond is counted."""
+MOST_SHARES = 6
+"""Names in a line; what is beyond is counted."""
+LEAST_LISTED, MOST_LISTED = 2, 8
+"""Tasks listed of a group, by how much room there is; what is beyond is counted."""
+BESIDE_GROUPS = 15
+"""Lines of the terminal that everything but the two groups of tasks takes."""
 BAR = 40
 
 
@@ -42,13 +47,39 @@ class BatchQuestion(Question):
         self.session = session
         self.decision = batch
         self.typed = ""
+        self.number_line = StatusLine(classes="dialog--number")
         count = plain(f"{fmt.count(batch.summary.count)} tasks")
         title = title_of(session.settings.profile, "APPROVE", count)
-        super().__init__(title, self._question(), f"approve all {fmt.count(batch.summary.count)}")
+        super().__init__(title, (), f"approve all {fmt.count(batch.summary.count)}")
 
-    def _question(self) -> list[Item]:
+    DEFAULT_CSS = """
+    BatchQuestion .dialog--number { height: 1; margin-top: 1; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Title, what it is about, the number, which is in sight wherever the pane stands, keys."""
+        with Vertical():
+            yield self.title_line
+            yield self.pane
+            if self.decision.number_to_type is not None:
+                yield self.number_line
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Show the question."""
+        super().on_mount()
+        self._show_number()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """List as many tasks as there is room for."""
+        super().on_resize(event)
+        self.show_items(self._question(event.size.height))
+
+    def _question(self, height: int) -> list[Item]:
         summary = self.decision.summary
         look = look_of(self.session)
+        groups = sum(1 for group in (summary.unlike, summary.not_read) if group) or 1
+        most = max(LEAST_LISTED, min(MOST_LISTED, (height - BESIDE_GROUPS) // groups - 2))
         items: list[Item] = [
             Field(plain("companies"), shares(summary.by_company)),
             Field(plain("agents"), shares(summary.by_agent)),
@@ -59,29 +90,37 @@ class BatchQuestion(Question):
             words = f"{look.age(waiting_since(oldest))}  {oldest.title}"
             items.append(Field(plain("oldest"), plain(words)))
         if summary.unlike:
-            items += [Gap(), Heading(plain(f"{signs.warning} Unlike the rest"))]
-            for unlike in summary.unlike[:MOST_LISTED]:
-                items.append(Text(unlike.task.title, Tone.WARNING, 2))
-                items.append(Text(plain("; ".join(unlike.reasons)), Tone.DIM, 4))
-            items += beyond(len(summary.unlike))
+            words = f"{signs.warning} {fmt.count(len(summary.unlike))} unlike the rest"
+            items += [Heading(plain(words))]
+            for unlike in summary.unlike[:most]:
+                items.append(
+                    Cells(
+                        (
+                            Cell(plain(f"  {'; '.join(unlike.reasons)}: "), Tone.WARNING),
+                            Cell(unlike.task.title),
+                        )
+                    )
+                )
+            items += beyond(len(summary.unlike), most)
         if summary.not_read:
             words = f"{signs.warning} {fmt.count(len(summary.not_read))} of them you have not read"
-            items += [Gap(), Heading(plain(words))]
-            items += [Text(task.title, Tone.PLAIN, 2) for task in summary.not_read[:MOST_LISTED]]
-            items += beyond(len(summary.not_read))
-        wanted = summary.number_to_type
-        if wanted is not None:
-            items.append(Gap())
-            done = self.typed == str(wanted)
-            tone = Tone.GOOD if done else Tone.WARNING
-            then = "then press y" if not done else "press y to approve them"
-            line = f"type {wanted}, {then}:  {self.typed or signs.missing}"
-            items.append(Cells((Cell(plain(line), tone),)))
+            items += [Heading(plain(words))]
+            items += [Cells((Cell(plain(f"  {task.title}")),)) for task in summary.not_read[:most]]
+            items += beyond(len(summary.not_read), most)
         return items
+
+    def _show_number(self) -> None:
+        wanted = self.decision.number_to_type
+        if wanted is None:
+            return
+        done = self.typed == str(wanted)
+        then = "press y to approve them" if done else "then press y"
+        words = f"type {wanted}, {then}:  {self.typed or signs.missing}"
+        self.number_line.show([Cell(plain(words), Tone.GOOD if done else Tone.WARNING)])
 
     def on_key(self, event: events.Key) -> None:
         """Digits are the number that must be typed."""
-        if self.decision.number_to_type is None or not self.armed:
+        if self.decision.number_to_type is None or not self.armed or self.hidden:
             return
         if event.character is not None and event.character in "0123456789":
             self.typed = (self.typed + event.character)[-9:]
@@ -90,14 +129,20 @@ class BatchQuestion(Question):
         else:
             return
         event.stop()
-        self.show_items(self._question())
+        self._show_number()
 
     def action_answer(self, yes: bool) -> None:
         """Yes only with the right number."""
         if not yes:
             self.dismiss(False)
-        elif self.is_meant() and self.decision.confirm(self.typed):
-            self.dismiss(True)
+        elif self.is_meant():
+            if self.decision.confirm(self.typed):
+                self.dismiss(True)
+            else:
+                wanted = self.decision.number_to_type
+                self._show_keys(f"not {self.typed}" if self.typed else f"type {wanted} first")
+                self.typed = ""
+                self._show_number()
 
     def action_more(self) -> None:
         """There is no single trace to read for a set."""
@@ -106,17 +151,17 @@ class BatchQuestion(Question):
 def shares(found: Iterable[Share]) -> SafeText:
     """Names with their counts, the largest first."""
     listed = list(found)
-    words = [f"{share.name} {fmt.count(share.count)}" for share in listed[:MOST_LISTED]]
-    if len(listed) > MOST_LISTED:
-        words.append(f"and {fmt.count(len(listed) - MOST_LISTED)} more")
+    words = [f"{share.name} {fmt.count(share.count)}" for share in listed[:MOST_SHARES]]
+    if len(listed) > MOST_SHARES:
+        words.append(f"and {fmt.count(len(listed) - MOST_SHARES)} more")
     return plain(", ".join(words))
 
 
-def beyond(count: int) -> list[Item]:
+def beyond(count: int, most: int) -> list[Item]:
     """How many of a group are not listed."""
-    if count <= MOST_LISTED:
+    if count <= most:
         return []
-    return [Text(plain(f"and {fmt.count(count - MOST_LISTED)} more"), Tone.DIM, 2)]
+    return [Text(plain(f"and {fmt.count(count - most)} more"), Tone.DIM, 2)]
 
 
 class BatchProgress(Dialog[bool]):
@@ -179,8 +224,10 @@ class BatchProgress(Dialog[bool]):
         match self.decision.phase:
             case Phase.HELD:
                 words = (("u", "take it back"),)
-            case Phase.RUNNING:
+            case Phase.RUNNING if self.can_stop:
                 words = (("esc", "stop what is not yet sent"),)
+            case Phase.RUNNING:
+                words = (("esc", "leave; it goes on being read, and is told"),)
             case _:
                 failed = len(self.decision.clear_failures)
                 again = (("f", f"ask again about the {failed} that failed"),) if failed else ()
@@ -190,6 +237,13 @@ class BatchProgress(Dialog[bool]):
             for key, word in words
             for cell in (Cell(plain(key), Tone.ACCENT), Cell(plain(f" {word}   ")))
         ]
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether there is something that has not been sent, and would be."""
+        batch = self.decision
+        waiting = any(item.state is State.WAITING for item in batch.items)
+        return batch.stop_reason is None and waiting
 
     def _items(self) -> list[Item]:
         batch = self.decision
@@ -236,11 +290,14 @@ class BatchProgress(Dialog[bool]):
         self._show()
 
     def action_stop(self) -> None:
-        """Stop what is not yet sent; once all is known, close."""
+        """Stop what is not yet sent; once nothing is left to stop, close.
+
+        What is being read then may take as long as the platform is away.
+        """
         match self.decision.phase:
-            case Phase.RUNNING:
+            case Phase.RUNNING if self.can_stop:
                 self.decision.stop()
-            case Phase.ENDED | Phase.TAKEN_BACK:
+            case Phase.RUNNING | Phase.ENDED | Phase.TAKEN_BACK:
                 self.dismiss(False)
             case _:
                 self.decision.take_back()

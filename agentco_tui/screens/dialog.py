@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from agentco_tui.screens.key_presses import KeyApp
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
@@ -19,9 +20,6 @@ from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
-
-REPEAT = 0.7
-"""Seconds without a `y` after which one counts: longer than keyboards wait before they repeat."""
 
 ARMING = 0.3
 """Seconds a question must have stood on the screen before a key can answer it."""
@@ -77,8 +75,7 @@ class Question(Dialog[bool]):
         self.pane = TextPane(classes="dialog--body")
         self._items = tuple(items)
         self._yes = yes
-        self._armed = False
-        self._last_yes: float | None = None
+        self._arms_at: float | None = None
 
     DEFAULT_CSS = """
     Question .dialog--body {
@@ -94,35 +91,41 @@ class Question(Dialog[bool]):
             yield self.keys_line
 
     def on_mount(self) -> None:
-        """Show the question; it can be answered a moment after it is on the screen."""
+        """Show the question."""
         super().on_mount()
         self.pane.focus()
         self.show_items(self._items)
+        self._show_keys()
+
+    def on_screen_resume(self) -> None:
+        """On the screen, for the first time or again: it can be answered a moment later."""
+        self._arms_at = None
+        self.call_after_refresh(self._start_arming)
+
+    def _start_arming(self) -> None:
+        self._arms_at = monotonic() + ARMING
+
+    @property
+    def armed(self) -> bool:
+        """Whether a `y` pressed now counts."""
+        return self._arms_at is not None and monotonic() >= self._arms_at
+
+    def show_items(self, items: Iterable[Item]) -> None:
+        """Show or renew what the question is about."""
+        self._items = tuple(items)
+        self.pane.show(self._items)
+
+    def _show_keys(self, warning: str = "") -> None:
+        told = [Cell(plain(f"{signs.warning} {warning}: "), Tone.WARNING)] if warning else []
         self.keys_line.show(
             [
+                *told,
                 Cell(plain("y"), Tone.ACCENT),
                 Cell(plain(f" {self._yes}     ")),
                 Cell(plain("n, esc"), Tone.ACCENT),
                 Cell(plain(" no")),
             ]
         )
-        self.call_after_refresh(self._start_arming)
-
-    def _start_arming(self) -> None:
-        self.set_timer(ARMING, self._arm)
-
-    def _arm(self) -> None:
-        self._armed = True
-
-    @property
-    def armed(self) -> bool:
-        """Whether a `y` counts by now."""
-        return self._armed
-
-    def show_items(self, items: Iterable[Item]) -> None:
-        """Show or renew what the question is about."""
-        self._items = tuple(items)
-        self.pane.show(self._items)
 
     def action_answer(self, yes: bool) -> None:
         """Take the answer; a yes that comes too early, or from a key held down, is dropped."""
@@ -132,24 +135,18 @@ class Question(Dialog[bool]):
             self.dismiss(True)
 
     def is_meant(self) -> bool:
-        """Whether a `y` that came just now was pressed as an answer to what stands here.
+        """Whether the `y` that has just come was pressed as an answer to what stands here.
 
-        One that came before the question could be read was not; nor are those that the keyboard
-        goes on sending while the same key is held down.
+        One that was pressed before the question could be read was not, whenever its turn comes;
+        nor are those that the keyboard goes on sending while the same key is held down, which may
+        have answered another question before.
         """
         if self.hidden:
             return False
-        now = monotonic()
-        last, self._last_yes = self._last_yes, now
-        if self._armed and (last is None or now - last >= REPEAT):
+        app: object = self.app
+        assert isinstance(app, KeyApp), "a question needs to know when keys were pressed"
+        presses = app.presses
+        if self._arms_at is not None and presses.at >= self._arms_at and not presses.held_down:
             return True
-        self.keys_line.show(
-            [
-                Cell(plain(f"{signs.warning} that came too soon: "), Tone.WARNING),
-                Cell(plain("y"), Tone.ACCENT),
-                Cell(plain(f" {self._yes}     ")),
-                Cell(plain("n, esc"), Tone.ACCENT),
-                Cell(plain(" no")),
-            ]
-        )
+        self._show_keys("that came too soon")
         return False

@@ -22,6 +22,8 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 Values = Mapping[str, str]
 Errors = Mapping[str, SafeText]
+Doubt = Callable[[], None]
+"""Told when it is not known what became of what was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,14 @@ class FormPlan:
 
     `check` finds what is wrong before anything is sent; `notes` says beneath a field what its text
     means (a name's id, the difference of a limit); `question` is what `y` answers, empty if nothing
-    is changed by it; `send` does it and returns None, or why it was refused.
+    is changed by it; `send` does it and returns None, or why it was refused, and calls what it is
+    given while nobody knows what became of it.
     """
 
     title: Sequence[Cell]
     fields: Sequence[FormField]
     check: Callable[[Values], Errors]
-    send: Callable[[Values], Awaitable[Refusal | None]]
+    send: Callable[[Values, Doubt], Awaitable[Refusal | None]]
     question: Callable[[Values], Sequence[Item]] = lambda _: ()
     notes: Callable[[Values], Errors] = lambda _: {}
     verb: str = "send"
@@ -95,6 +98,7 @@ class Form(Dialog[bool]):
         self.notes = {spec.name: Notice(classes="form--note") for spec in plan.fields}
         self.status = Notice(classes="form--status")
         self._sending = False
+        self._in_doubt = False
         self._errors: dict[str, SafeText] = {}
 
     def compose(self) -> ComposeResult:
@@ -119,6 +123,10 @@ class Form(Dialog[bool]):
         empty = [spec.name for spec in self.plan.fields if not spec.value]
         first = empty[0] if empty else self.plan.fields[-1].name
         self.inputs[first].focus()
+        self._show_keys()
+        self.show_notes()
+
+    def _show_keys(self) -> None:
         self.keys_line.show(
             [
                 Cell(plain("enter"), Tone.ACCENT),
@@ -127,7 +135,6 @@ class Form(Dialog[bool]):
                 Cell(plain(" leave")),
             ]
         )
-        self.show_notes()
 
     @property
     def values(self) -> dict[str, str]:
@@ -180,13 +187,15 @@ class Form(Dialog[bool]):
         self.app.push_screen(question, lambda yes: self._send() if yes else None)
 
     def _send(self) -> None:
-        self._sending = True
+        self._sending, self._in_doubt = True, False
         self.status.show([Text(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
         self.run_worker(self._do_send(), description="send the form")
 
     async def _do_send(self) -> None:
-        refusal = await self.plan.send(self.values)
+        refusal = await self.plan.send(self.values, self._doubted)
         self._sending = False
+        if self._in_doubt:
+            self._show_keys()
         if refusal is None:
             self.dismiss(True)
             return
@@ -198,9 +207,25 @@ class Form(Dialog[bool]):
         self.show_notes()
 
     def action_close(self) -> None:
-        """Leave without sending; not while it is being sent, because its outcome would be lost."""
-        if not self._sending:
-            self.dismiss(False)
+        """Leave without sending; not while it is being sent, because its outcome would be lost.
+
+        Where the answer was lost, it may be read for as long as the platform is away. Whoever
+        leaves then finds it in the journal, and it is settled before the same is sent again.
+        """
+        if self._sending and not self._in_doubt:
+            return
+        if self._sending:
+            words = f"{signs.unknown} not known yet what became of it; the journal keeps it, and it"
+            words += " is looked for before the same is sent again, or at the next start"
+            self.app.notify(plain(words), markup=False, severity="warning", timeout=8)
+        self.dismiss(False)
+
+    def _doubted(self) -> None:
+        """The answer was lost, and it is being looked for: nothing is sent again."""
+        self._in_doubt = True
+        words = f"{signs.unknown} the answer was lost: it is looked for by reading, nothing is sent"
+        self.status.show([Text(plain(words), Tone.WARNING)])
+        self.keys_line.show([Cell(plain("esc"), Tone.ACCENT), Cell(plain(" leave"))])
 
 
 def words_of(*parts: str | None) -> SafeText:

@@ -14,10 +14,10 @@ from agentco_tui.actions.form_checks import (
     check_limit,
     check_task,
 )
-from agentco_tui.actions.outcome import Outcome
+from agentco_tui.actions.outcome import Outcome, Progress, Step
 from agentco_tui.api.records import Agent, Company, Money, Ref, Task
 from agentco_tui.screens.dialog import title_of
-from agentco_tui.screens.form import Errors, FormField, FormPlan, Refusal, Values
+from agentco_tui.screens.form import Doubt, Errors, FormField, FormPlan, Refusal, Values
 from agentco_tui.screens.go_to import find
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
@@ -25,6 +25,16 @@ from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone
 
 Tell = Callable[[Outcome], None]
+
+
+def doubts(doubt: Doubt) -> Callable[[Progress], None]:
+    """Tells a form while its write is unknown."""
+
+    def step(progress: Progress) -> None:
+        if progress.step is Step.UNKNOWN:
+            doubt()
+
+    return step
 
 
 def refusal_of(outcome: Outcome, tell: Tell) -> Refusal | None:
@@ -127,8 +137,8 @@ def new_task(session: Session, like: Task | None, tell: Tell) -> FormPlan:
             )
         )
 
-    async def send(values: Values) -> Refusal | None:
-        return refusal_of(await session.hands.tasks.create(form_in(values)), tell)
+    async def send(values: Values, doubt: Doubt) -> Refusal | None:
+        return refusal_of(await session.hands.tasks.create(form_in(values), doubts(doubt)), tell)
 
     priorities = seen_priorities(session)
     return FormPlan(
@@ -180,8 +190,10 @@ def new_company(session: Session, tell: Tell) -> FormPlan:
             name=values["name"], template=values["template"], mission=values["mission"]
         )
 
-    async def send(values: Values) -> Refusal | None:
-        return refusal_of(await session.hands.companies.create(form_in(values)), tell)
+    async def send(values: Values, doubt: Doubt) -> Refusal | None:
+        return refusal_of(
+            await session.hands.companies.create(form_in(values), doubts(doubt)), tell
+        )
 
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
     return FormPlan(
@@ -211,8 +223,10 @@ def clone_company(session: Session, company: Company, tell: Tell) -> FormPlan:
     def form_in(values: Values) -> CompanyForm:
         return CompanyForm(name=values["name"], mission=values["mission"])
 
-    async def send(values: Values) -> Refusal | None:
-        return refusal_of(await session.hands.companies.clone(company, form_in(values)), tell)
+    async def send(values: Values, doubt: Doubt) -> Refusal | None:
+        return refusal_of(
+            await session.hands.companies.clone(company, form_in(values), doubts(doubt)), tell
+        )
 
     return FormPlan(
         title=title_of(session.settings.profile, "CLONE", name),
@@ -273,12 +287,13 @@ def set_limit(session: Session, agent_id: str, tell: Tell) -> FormPlan:
                 items += [Gap(), Text(plain(words), Tone.WARNING)]
         return items
 
-    async def send(values: Values) -> Refusal | None:
+    async def send(values: Values, doubt: Doubt) -> Refusal | None:
         outcome = await session.hands.limits.set(
             Ref(id=agent_id, name=name),
             values["monthly_limit"],
             shown=budget,
             company=company,
+            on_progress=doubts(doubt),
         )
         return refusal_of(outcome, tell)
 

@@ -123,6 +123,8 @@ class MainScreen(Screen[None], Writes, Reads):
         with self.app.batch_update():
             for view in self.views.values():
                 view.take(change)
+            if change.feed is FeedName.ACTIVITY:
+                self.fates_known(self.told_of(change.added))
             self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
@@ -174,6 +176,8 @@ class MainScreen(Screen[None], Writes, Reads):
             view.display = other == place
         self.set_paces()
         if not first_visit:
+            if isinstance(self.view, TableView):
+                self.view.arrive()
             self._focus_list()
             self.view.take_freshness()
         self.call_after_refresh(self._focus_list)
@@ -323,11 +327,11 @@ class MainScreen(Screen[None], Writes, Reads):
             if isinstance(view, TableView):
                 view.renote(task_ids)
 
-    def marks_done(self) -> None:
-        """What was marked has been decided."""
+    def marks_done(self, task_ids: Iterable[str]) -> None:
+        """These marked tasks have been decided."""
         view = self.views.get("tasks")
         if isinstance(view, TableView):
-            view.table.clear_marks()
+            view.table.unmark(task_ids)
             view.show_title()
 
     def action_help(self) -> None:

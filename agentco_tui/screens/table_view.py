@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.binding import BindingType
 
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
+from agentco_tui.screens.key_presses import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
-from agentco_tui.text import plain, safe
+from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.record_table import FilterError, RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -63,6 +64,8 @@ class TableView(View, Generic[T]):
         self.filter_text = ""
         self._touched_at = 0.0
         self._reload_due = False
+        self._hold_due = False
+        self._marked: tuple[object, tuple[str, ...]] = (None, ())
 
     def make_table(self) -> ListTable[T]:
         """The screen's table."""
@@ -81,12 +84,23 @@ class TableView(View, Generic[T]):
     def touch(self) -> None:
         """Let the order stand still: what comes waits, what goes leaves a ghost."""
         self._touched_at = self.session.clock.monotonic()
-        if self.calm and not self.table.hold and self.table.shown_count:
+        # Holding a large table would end its sorting or filtering in one go.
+        self._hold_due = self.table.busy
+        if self.calm and not self._hold_due and not self.table.hold and self.table.shown_count:
             self.table.hold = True
+
+    def arrive(self) -> None:
+        """The person comes back to this screen: as it is now, and then calm."""
+        if not self.table.marked:
+            self.bring_up_to_date()
+        self.touch()
 
     def tick(self) -> None:
         """A second has passed; a list that no hand is on any more is brought up to date."""
         super().tick()
+        if self.table.marked and not self.table.hold:
+            # What is marked is about to be acted on, whether a hand is on the list or not.
+            self.touch()
         if not self.table.hold:
             return
         now = self.session.clock.monotonic()
@@ -115,6 +129,8 @@ class TableView(View, Generic[T]):
 
     def renote(self, task_ids: Iterable[str]) -> None:
         """Write anew what became of these tasks, where they stand as ghosts."""
+        if not self.is_attached:
+            return  # the program is ending
         for task_id in task_ids:
             row_id = self.row_of_task(task_id)
             if row_id is not None and self.table.is_ghost(row_id):
@@ -123,6 +139,33 @@ class TableView(View, Generic[T]):
     def row_of_task(self, task_id: str) -> str | None:
         """The row that a task has here, if this screen shows tasks."""
         return None
+
+    @on(RecordTable.MarksChanged)
+    def _marks_changed(self, message: RecordTable.MarksChanged) -> None:
+        """Tell of marks that went because what was marked waits no more: it will not be acted on.
+
+        A hand takes marks from rows that are there; only what came from outside is told.
+        """
+        if message.table is not self.table:
+            return
+        (table, before), now = self._marked, self.table.marked
+        self._marked = (self.table, now)
+        left = set(now)
+        lost = [
+            row_id
+            for row_id in (before if table is self.table else ())
+            if row_id not in left
+            and (self.table.record(row_id) is None or self.table.is_ghost(row_id))
+            and not self.main.decided_here(row_id)
+        ]
+        if lost:
+            self.main.say(self.words_on_lost(lost), bad=True)
+        self.show_title()
+
+    def words_on_lost(self, row_ids: Sequence[str]) -> str:
+        """What is said of marked records that the list has no more."""
+        count = "1 marked line" if len(row_ids) == 1 else f"{len(row_ids)} marked lines"
+        return f"{signs.warning} no longer here, and not marked any more: {count}"
 
     def calm_cells(self) -> list[Cell]:
         """How many rows wait until the list is brought up to date, for the title."""
@@ -136,6 +179,7 @@ class TableView(View, Generic[T]):
         error = self.table.set_filter(text)
         if error is None:
             self.filter_text = text
+        self.touch()
         self.show_title()
         return error
 
@@ -156,6 +200,8 @@ class TableView(View, Generic[T]):
     @on(RecordTable.Settled)
     def _counts_settled(self) -> None:
         """Work over a large table is done, so its counts are right now."""
+        if self._hold_due:
+            self.touch()
         self.show_title()
 
     def filter_cells(self) -> list[Cell]:
@@ -171,6 +217,7 @@ class TableView(View, Generic[T]):
             return False
         if self.filter_text:
             self.set_filter("")
+        self.touch()
         return self.table.move_cursor_to(row_id)
 
     def copied_id(self, row_id: str) -> str:
@@ -193,16 +240,21 @@ class TableView(View, Generic[T]):
         """Sort by the next column."""
         self.bring_up_to_date()
         self.table.cycle_sort()
+        self.touch()
         self.show_title()
 
     def action_reverse(self) -> None:
         """Turn the order round."""
         self.bring_up_to_date()
         self.table.reverse_sort()
+        self.touch()
         self.show_title()
 
     def action_copy_id(self) -> None:
         """Send the line's id to the terminal's clipboard."""
         row_id = self.table.cursor_id
+        app: object = self.app
+        if isinstance(app, KeyApp) and app.presses.goes_on():
+            return  # a finger that has just said yes to a question
         if row_id is not None:
             self.main.copy_id(self.copied_id(row_id))

@@ -78,6 +78,9 @@ class Frame(Protocol):
     def fate_of(self, task_id: str) -> Cell:
         """What became of a task that waits no more."""
 
+    def decided_here(self, task_id: str) -> bool:
+        """Whether a task is being approved from here, or was."""
+
     def has_read(self, task_id: str) -> None:
         """The person has had the task's details before them."""
 

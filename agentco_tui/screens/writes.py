@@ -9,9 +9,10 @@ from textual.app import App
 from textual.worker import Worker
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch import BatchApproval, Phase
-from agentco_tui.actions.journal import JournalError
-from agentco_tui.actions.outcome import Kind, Outcome
+from agentco_tui.actions.batch import BatchApproval, Phase, State
+from agentco_tui.actions.decided import decided_as, decision_about
+from agentco_tui.actions.journal import Attempt, JournalError
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
@@ -27,7 +28,7 @@ from agentco_tui.screens.form import Form, FormPlan
 from agentco_tui.screens.level_cells import priority_cell
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trace import TraceScreen, summary_items
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.pane_content import Cells, Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -39,7 +40,11 @@ VERBS = {
     "agents.limit": Verb.SET_LIMIT,
     "budget.limit": Verb.SET_LIMIT,
 }
-FATES = (("approv", "approved"), ("reject", "rejected"), ("cancel", "cancelled"))
+SENT = frozenset({State.SENDING, State.CONFIRMING, State.UNKNOWN})
+"""States of a task of a set that has been sent and has no outcome."""
+DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.NOT_DONE, Kind.STILL_PENDING})
+"""Sent from here without its being known to have done anything: who approved it later can't be
+told."""
 TRACE_LINES = 4
 """Steps of the trace that the question shows."""
 
@@ -109,6 +114,19 @@ class ApproveQuestion(Question):
         self.app.push_screen(TraceScreen(self.session, self.look, self.subject))
 
 
+def left_open(attempt: Attempt) -> Outcome:
+    """What is known of an approval of an earlier run before it has been read."""
+    return Outcome(
+        verb=Verb.APPROVE,
+        kind=Kind.UNKNOWN,
+        subject=attempt.subject,
+        title=safe(attempt.title),
+        sentence=plain("an earlier run left it without an outcome"),
+        known_by=KnownBy.HERE,
+        attempt_id=attempt.attempt,
+    )
+
+
 class Writes:
     """Approve, create, clone and set a limit, for the frame, which is the widget."""
 
@@ -171,37 +189,52 @@ class Writes:
 
     async def _approve_many(self, batch: BatchApproval) -> None:
         ids = {item.task.id for item in batch.items}
-        self.session.in_flight.update(ids)
         stop = batch.subscribe(lambda: self._take_fates(batch))
         try:
             phase = await batch.run()
         finally:
             stop()
             self.session.in_flight.difference_update(ids)
-            self.fates_known(ids)
+        self.fates_known(ids)
         if phase is Phase.ENDED:
-            self.marks_done()
+            self.marks_done(ids)
             good = all(item.outcome is not None and item.outcome.good for item in batch.items)
             self.say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
     def _take_fates(self, batch: BatchApproval) -> None:
-        new = {
-            item.task.id: item.outcome
-            for item in batch.items
-            if item.outcome is not None and item.task.id in self.session.in_flight
-        }
-        if new:
-            self.session.fates.update(new)
-            self.session.in_flight.difference_update(new)
-            self.fates_known(new)
+        """Keep what is on its way, and what became of what was."""
+        flying, fates = self.session.in_flight, self.session.fates
+        changed: list[str] = []
+        for item in batch.items:
+            task_id, sent = item.task.id, item.state in SENT
+            if item.outcome is not None and fates.get(task_id) is not item.outcome:
+                fates[task_id] = item.outcome
+                flying.discard(task_id)
+                changed.append(task_id)
+            elif sent and task_id not in flying:
+                flying.add(task_id)
+                changed.append(task_id)
+        if changed:
+            self.fates_known(changed)
 
     def fates_known(self, task_ids: Iterable[str]) -> None:
         """It is known what became of these tasks: their ghosts say so."""
         raise NotImplementedError
 
-    def marks_done(self) -> None:
-        """What was marked has been decided."""
+    def marks_done(self, task_ids: Iterable[str]) -> None:
+        """These marked tasks have been decided."""
         raise NotImplementedError
+
+    def told_of(self, entry_ids: Iterable[str]) -> set[str]:
+        """The tasks that these entries of the log are about."""
+        entries = (self.session.store.activity.get(entry_id) for entry_id in entry_ids)
+        about = (entry.task for entry in entries if entry is not None)
+        return {ref.id for ref in about if ref is not None and ref.id is not None}
+
+    def decided_here(self, task_id: str) -> bool:
+        """Whether it is being approved from here, or was."""
+        outcome = self.session.fates.get(task_id)
+        return task_id in self.session.in_flight or (outcome is not None and outcome.good)
 
     def has_read(self, task_id: str) -> None:
         """The person has had the task's details before them."""
@@ -212,35 +245,63 @@ class Writes:
         if task_id in self.session.in_flight:
             return Cell(plain("being approved here"), Tone.ACCENT)
         outcome = self.session.fates.get(task_id)
-        if outcome is not None and outcome.kind in (Kind.APPROVED_HERE, Kind.APPROVED):
-            here = outcome.kind is Kind.APPROVED_HERE
-            return Cell(plain("approved here" if here else "approved"), Tone.GOOD)
-        for entry in reversed(list(self.session.store.activity)):
-            if entry.task is None or entry.task.id != task_id:
-                continue
-            verb = (entry.verb or "").casefold()
-            for sign, word in FATES:
-                if sign in verb:
-                    return Cell(plain(f"{word} elsewhere"), Tone.DIM)
+        kind = None if outcome is None else outcome.kind
+        if kind is Kind.APPROVED_HERE:
+            return Cell(plain("approved here"), Tone.GOOD)
+        if kind is Kind.APPROVED:
+            return Cell(plain("approved"), Tone.GOOD)
+        record = (
+            outcome.record if outcome is not None and isinstance(outcome.record, Task) else None
+        )
+        word = decided_as(record, decision_about(task_id, self.session.store.activity))
+        if word == "approved" and kind in DOUBTFUL:
+            return Cell(plain("approved"), Tone.DIM)
+        if word is not None:
+            return Cell(plain(f"{word} elsewhere"), Tone.DIM)
         return Cell(plain("gone"), Tone.DIM)
 
     async def take_up(self) -> None:
         """Settle what an earlier run left without an outcome, and tell of each."""
-        hands = self.session.hands
+        hands, fates = self.session.hands, self.session.fates
         work = TakeUp(hands.approver, hands.tasks, hands.companies, hands.limits)
+
+        def told(attempt: Attempt, outcome: Outcome) -> None:
+            if attempt.verb == Verb.APPROVE:
+                fates[outcome.subject] = outcome
+                self.fates_known((outcome.subject,))
+            self.tell(outcome)
+
         try:
-            await work.run(lambda _, outcome: self.tell(outcome))
+            left = await work.open_attempts()
+            for attempt in left:
+                if attempt.verb == Verb.APPROVE:
+                    fates[attempt.subject] = left_open(attempt)
+            if left:
+                count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
+                words = f"{count} of an earlier run had no outcome: reading what became of them"
+                self.say(f"{signs.unknown} {words}", bad=True)
+            await work.run(told)
         except JournalError as error:
             self.say(f"{signs.warning} {error.sentence}; nothing can be approved", bad=True)
 
     async def _approve(self, task: Task) -> None:
-        self.session.in_flight.add(task.id)
+        def step(progress: Progress) -> None:
+            # Until it is sent, a task that leaves the queue was decided by somebody else.
+            if progress.step is not Step.READING and task.id not in self.session.in_flight:
+                self.session.in_flight.add(task.id)
+                self.fates_known((task.id,))
+            if progress.step is Step.UNKNOWN and progress.tries == 0:
+                words = (
+                    f"{signs.unknown} {task.title}: the answer was lost; reading what became of it"
+                )
+                self.say(words, bad=True)
+
         try:
-            outcome = await self.session.hands.approver.approve(task)
+            outcome = await self.session.hands.approver.approve(task, step)
             self.session.fates[task.id] = outcome
         finally:
             self.session.in_flight.discard(task.id)
-            self.fates_known((task.id,))
+        self.fates_known((task.id,))
         self.tell(outcome)
         if outcome.kind is Kind.CHANGED and isinstance(outcome.record, Task):
             items: list[Item] = [

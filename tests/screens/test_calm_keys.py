@@ -1,0 +1,141 @@
+"""Only a `y` that was pressed as an answer approves: not enter, not one too early, not a held one.
+
+A keyboard that repeats sends the same key every 30 ms, first after a quarter to two thirds of a
+second. The events carry the moments at which they were read, so nothing here waits for time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.dialog import ARMING, Question
+from agentco_tui.screens.key_presses import REPEAT
+from agentco_tui.screens.writes import ApproveQuestion
+from tests.screens.harness import Stage, key_event, stage
+
+EVERY = 0.03
+"""Seconds between two events of a key that is held down."""
+
+
+async def press_at(s: Stage, at: float, key: str) -> None:
+    """A key that was read from the terminal at a moment."""
+    event = key_event(key)
+    event.time = at
+    s.app.post_message(event)
+    await s.settle()
+
+
+async def asked(s: Stage) -> float:
+    """Open the question for the task under the cursor; from when on it can be answered."""
+    await s.press("a")
+    await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
+    question = s.app.screen
+    assert isinstance(question, Question)
+    await s.wait_until(lambda: question._arms_at is not None, "the question on the screen")
+    assert question._arms_at is not None
+    return question._arms_at
+
+
+async def test_enter_held_down_confirms_nothing(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        armed = await asked(s)
+        for number in range(60):
+            await press_at(s, armed - 0.5 + number * EVERY, "enter")
+        assert isinstance(s.app.screen, ApproveQuestion)
+        await s.press("escape")
+        await s.poll(FeedName.PENDING)
+        assert not s.writes
+        assert not platform.world.applied
+
+
+@pytest.mark.parametrize("early", [ARMING, 0.2, 0.001])
+async def test_a_yes_before_300_ms_is_dropped_whenever_its_turn_comes(
+    platform: EmbeddedPlatform, tmp_path: Path, early: float
+) -> None:
+    """The screen may be busy: what counts is when the key was pressed."""
+    assert ARMING == 0.3
+    async with stage(platform, tmp_path, place="tasks") as s:
+        armed = await asked(s)
+        await s.armed()
+        await press_at(s, armed - early, "y")
+        await s.sees("that came too soon", "n, esc")
+        assert isinstance(s.app.screen, ApproveQuestion)
+        assert not s.writes
+        await press_at(s, armed + REPEAT, "y")
+        await s.sees_no("n, esc")
+        await s.wait_until(lambda: len(s.writes) == 1, "the approval")
+
+
+async def test_a_yes_held_since_before_the_question_sends_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        armed = await asked(s)
+        for number in range(100):
+            await press_at(s, armed - 0.9 + number * EVERY, "y")
+        assert isinstance(s.app.screen, ApproveQuestion)
+        assert not s.writes
+
+
+async def test_a_yes_held_after_it_was_meant_sends_once(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        armed = await asked(s)
+        for number in range(100):
+            await press_at(s, armed + number * EVERY, "y")
+        await s.wait_until(lambda: platform.world.applied, "the approval")
+        await s.poll(FeedName.PENDING)
+        assert len(s.writes) == 1
+        assert sum(platform.world.applied.values()) == 1
+        assert not s.app.clipboard, "nor does it do what y does on the list"
+
+
+@pytest.mark.parametrize("first_repeat", [0.25, 0.5, 0.66])
+async def test_a_yes_still_held_does_not_answer_the_question_that_follows(
+    platform: EmbeddedPlatform, tmp_path: Path, first_repeat: float
+) -> None:
+    """The task has changed, so it is asked again while the finger is on the key."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        armed = await asked(s)
+        first, task_id = s.app.screen, str(s.cursor)
+        with platform.world.living() as state:
+            task = state.tasks[task_id]
+            task.title = "Refund 21,400 customers"
+            state.changed_task(task, platform.world.now)
+        now = max(armed, monotonic())
+        await press_at(s, now, "y")
+        await s.wait_until(
+            lambda: isinstance(s.app.screen, Question) and s.app.screen is not first,
+            "the question anew",
+        )
+        await s.armed()
+        second = s.app.screen
+        for number in range(60):
+            await press_at(s, now + first_repeat + number * EVERY, "y")
+        assert s.app.screen is second
+        assert not s.writes
+
+
+async def test_back_from_the_trace_the_question_has_to_be_read_again(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        before = await asked(s)
+        await s.armed()
+        question = s.app.screen
+        await s.press("t")
+        await s.wait_until(lambda: s.app.screen is not question, "the trace")
+        await s.press("escape")
+        await s.wait_until(lambda: s.app.screen is question, "the question")
+        await s.press("y")
+        await s.armed()
+        assert isinstance(question, Question)
+        assert question._arms_at is not None
+        assert question._arms_at > before
+        assert not s.writes

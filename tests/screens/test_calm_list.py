@@ -1,0 +1,367 @@
+"""While a hand is on the list nothing moves under it, and ghosts say what became of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.table_view import HAND
+from tests.actions.waits import QUICK
+from tests.screens.harness import NOW, RunningClock, Stage, stage
+
+
+def new_task(platform: EmbeddedPlatform, title: str = "Water the plants") -> str:
+    """Somebody creates a task."""
+    agent = next(iter(platform.world.state.agents.values()))
+    return platform.world.create_task(agent.company.id, title, agent.id, "low").id
+
+
+def older_than_all(platform: EmbeddedPlatform, task_id: str) -> None:
+    """Make a task the longest wait, so that it sorts to the top of the queue."""
+    with platform.world.living() as state:
+        task = state.tasks[task_id]
+        task.created = min(other.created for other in state.tasks.values()) - 60.0
+        state.changed_task(task, platform.world.now)
+
+
+async def read_again(s: Stage) -> None:
+    """The log, then the queue, as a poll brings them."""
+    await s.poll(FeedName.PENDING)
+    await s.poll(FeedName.ACTIVITY)
+
+
+async def says(s: Stage, words: str) -> None:
+    """Wait for a message, however its lines are broken."""
+    await s.wait_until(
+        lambda: any(words in toast.message for toast in s.app._notifications), repr(words)
+    )
+
+
+def pass_time(s: Stage, seconds: float) -> None:
+    """Let time pass for the dashboard's clock, and its tick come."""
+    s.platform.world.clock.advance(seconds)
+    s.main.tick()
+
+
+async def test_the_order_stands_and_one_key_brings_it_up_to_date(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j", "j")
+        before, cursor = s.rows, s.cursor
+        platform.world.another_operator(before[0], "approve", "Wanda")
+        platform.world.another_operator(before[1], "reject", "Wanda")
+        added = {new_task(platform), new_task(platform, "Call the bank")}
+        for row in (before[5], before[9]):
+            older_than_all(platform, row)
+        await read_again(s)
+        assert s.rows == before
+        assert s.cursor == cursor
+        await s.sees("2 new, r shows", "approved elsewhere", "rejected elsewhere")
+        await s.press("r")
+        await s.sees_no("2 new", "elsewhere")
+        assert s.cursor == cursor
+        assert set(s.rows) == set(before) - {before[0], before[1]} | added
+        assert set(s.rows[:2]) == {before[5], before[9]}
+
+
+async def test_ten_seconds_without_a_key_bring_it_up_to_date(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    assert HAND == 10.0
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j")
+        before = s.rows
+        new = new_task(platform)
+        await read_again(s)
+        pass_time(s, 9.0)
+        assert s.rows == before, "nine seconds"
+        await s.press("k")
+        pass_time(s, 9.9)
+        assert s.rows == before, "a key begins them anew"
+        pass_time(s, 0.1)
+        await s.wait_until(lambda: new in s.rows, "the new task")
+
+
+async def test_marks_and_dialogs_keep_it_held(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("space")
+        before = s.rows
+        new = new_task(platform)
+        await read_again(s)
+        pass_time(s, 3_600.0)
+        assert s.rows == before, "marked"
+        await s.press("escape", "a")
+        await s.sees("APPROVE")
+        for _ in range(3):
+            pass_time(s, 60.0)
+        assert s.rows == before, "a dialog is open"
+        await s.press("escape")
+        await s.sees_no("APPROVE")
+        pass_time(s, 9.0)
+        assert s.rows == before, "ten seconds from when it closed"
+        pass_time(s, 1.0)
+        await s.wait_until(lambda: new in s.rows, "the new task")
+
+
+async def test_marks_hold_the_order_after_it_was_brought_up_to_date_sorted_or_filtered(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        marked = s.rows[3]
+        await s.press("j", "j", "j", "space", "r")
+        await read_again(s)
+        pass_time(s, 1.0)
+        for keys in ((), ("s",), ("slash", "e", "enter")):
+            await s.press(*keys)
+            before = s.rows
+            older_than_all(platform, before[4])
+            await s.poll(FeedName.PENDING)
+            assert s.rows == before, keys
+            pass_time(s, 100.0)
+            assert s.rows == before, keys
+        assert s.view.table.marked == (marked,)
+
+
+async def test_coming_back_shows_it_as_it_is_and_then_holds_still(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j")
+        await s.go("agents")
+        new = new_task(platform)
+        await s.poll(FeedName.PENDING)
+        await s.go("tasks")
+        assert new in s.rows
+        before = s.rows
+        older_than_all(platform, before[8])
+        await s.poll(FeedName.PENDING)
+        pass_time(s, 1.0)
+        assert s.rows == before
+
+
+async def test_the_overview_is_calm_likewise(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.press("j")
+        before, cursor = s.rows, s.cursor
+        task = next(row.partition(":")[2] for row in before if row.startswith("task:"))
+        platform.world.another_operator(task, "approve", "Wanda")
+        urgent = new_task(platform)
+        with platform.world.living() as state:
+            state.tasks[urgent].priority = "urgent"
+            state.changed_task(state.tasks[urgent], platform.world.now)
+        await read_again(s)
+        assert s.rows == before
+        assert s.cursor == cursor
+        await s.sees("1 new, r shows", "approved elsewhere")
+        pass_time(s, HAND)
+        await s.sees_no("1 new", "approved elsewhere")
+        assert f"task:{urgent}" in s.rows
+        assert f"task:{task}" not in s.rows
+
+
+async def test_a_ghost_says_more_once_the_log_tells_it(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j")
+        gone = s.rows[2]
+        platform.world.another_operator(gone, "reject", "Wanda")
+        await s.poll(FeedName.PENDING)
+        await s.sees(" gone")
+        await s.poll(FeedName.ACTIVITY)
+        await s.sees("rejected elsewhere")
+
+
+async def test_a_ghost_that_comes_back_is_a_task_again(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j")
+        before, gone = s.rows, s.rows[2]
+        platform.faults.add("tasks:empty,times=0")
+        store = s.session.store
+        record = store.pending.get(gone)
+        assert record is not None
+        store.publish(store.pending.drop(gone))
+        await s.sees(" gone")
+        store.publish(store.pending.put(record))
+        await s.sees_no(" gone")
+        assert s.rows == before
+
+
+async def test_a_word_for_a_request_is_no_approval(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """Entries about approvals that were only asked for say nothing about who decided."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("j")
+        gone = s.rows[2]
+        with platform.world.living() as state:
+            task = state.tasks[gone]
+            state.log(NOW, "info", "task.approval_requested", "asked", task=task, actor="Ada")
+            state.leave_queue(task, "running")
+            state.changed_task(task, platform.world.now)
+        await read_again(s)
+        await s.sees(" gone")
+        assert "approved" not in s.line_with(" gone")
+
+
+async def test_what_a_ghost_says_while_it_is_approved_from_here(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """At every moment: somebody else's doing until it is sent, then ours, then what it came to."""
+    clock = RunningClock(platform)
+    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+        first = s.rows[0]
+        await s.press("a")
+        await s.armed()
+        platform.faults.add("approve:latency=300ms")
+        platform.faults.add("reads:latency=20ms")
+        said: list[str] = []
+        table = s.view.table
+
+        def look() -> None:
+            if table.is_ghost(first):
+                said.append(table._rows.note(first).text)
+
+        await s.press("y")
+        await s.wait_until(lambda: first in s.session.in_flight, "it to be sent")
+        while first in s.session.in_flight:
+            await s.poll(FeedName.PENDING)
+            look()
+        await s.sees("approved here · ")
+        look()
+        words = list(dict.fromkeys(said))
+        assert words in (["being approved here", "approved here"], ["approved here"])
+        await s.poll(FeedName.ACTIVITY)
+        look()
+        assert said[-1] == "approved here", "the log's own entry about it is not somebody else's"
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_what_somebody_else_decided_is_never_claimed_as_ours(
+    platform: EmbeddedPlatform, tmp_path: Path, decision: str
+) -> None:
+    word = {"approve": "approved", "reject": "rejected"}[decision]
+    async with stage(platform, tmp_path, place="tasks", waits=QUICK) as s:
+        first = s.rows[0]
+        await s.press("a")
+        await s.armed()
+        platform.world.another_operator(first, decision, "Wanda")
+        platform.faults.add("reads:latency=200ms")
+        await s.press("y")
+        said: set[str] = set()
+        while not any(word in toast.message for toast in s.app._notifications):
+            await s.settle()
+            if s.view.table.is_ghost(first):
+                said.add(s.view.table._rows.note(first).text)
+        await says(s, f"already {word} elsewhere by Wanda")
+        await s.sees(f"{word} elsewhere · ")
+        assert "being approved here" not in said
+        assert "approved here" not in said
+        assert not s.writes
+
+
+async def test_a_lost_answer_claims_nothing_until_a_read_settles_it(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    clock = RunningClock(platform)
+    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+        first = s.rows[0]
+        platform.faults.add("approve:drop_after")
+        platform.faults.add("tasks:status=503,after=1,times=3")
+        await s.press("a")
+        await s.armed()
+        await s.press("y")
+        await says(s, "the answer was lost; reading what became of it")
+        await says(s, "the answer was lost, so it may have been this attempt or somebody else")
+        assert platform.world.applied[first] == 1
+        await s.poll(FeedName.ACTIVITY)
+        note = s.view.table._rows.note(first).text
+        assert note == "approved"
+        assert len(s.writes) == 1
+
+
+STEPS = st.lists(
+    st.sampled_from(("older", "insert", "remove", "poll", "key", "wait", "sort", "up to date")),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(before=STEPS, meanwhile=STEPS, at=st.integers(0, 6))
+async def test_whatever_happens_between_the_mark_and_the_yes_the_ids_are_those_that_were_read(
+    tmp_path_factory: pytest.TempPathFactory, before: list[str], meanwhile: list[str], at: int
+) -> None:
+    """Reorder, insert, remove and refresh, in any order: what is sent is what was marked."""
+    folder = tmp_path_factory.mktemp("state")
+    with EmbeddedPlatform(speed=0, now=NOW) as platform:
+        async with stage(
+            platform, folder, place="tasks", clock=RunningClock(platform), waits=QUICK
+        ) as s:
+            wanted = list(s.rows[at : at + 3])
+            removed: set[str] = set()
+
+            async def step(name: str, *, asking: bool) -> None:
+                waiting = [row for row in s.rows if row not in removed]
+                match name:
+                    case "older":
+                        older_than_all(platform, waiting[-1])
+                    case "insert":
+                        older_than_all(platform, new_task(platform))
+                    case "remove":
+                        gone = wanted[1] if wanted[1] not in removed else waiting[0]
+                        if gone not in removed:
+                            platform.world.another_operator(gone, "reject", "Wanda")
+                            removed.add(gone)
+                    case "poll":
+                        await s.poll(FeedName.PENDING)
+                    case "wait":
+                        pass_time(s, 20.0)
+                    case "key" if not asking:
+                        await s.press("j")
+                    case "sort" if not asking:
+                        await s.press("s")
+                    case "up to date" if not asking:
+                        await s.press("r")
+
+            await s.press(*["j"] * at, "space", "space", "space")
+            assert list(s.view.table.marked) == wanted
+            for name in before:
+                await step(name, asking=False)
+            marked = s.view.table.marked
+            assert set(marked) <= set(wanted)
+            assert set(wanted) - set(marked) <= removed
+            await s.press("a")
+            await s.armed()
+            for name in meanwhile:
+                await step(name, asking=True)
+            await s.press("y")
+            await s.wait_until(
+                lambda: (
+                    all(
+                        task in s.session.fates and task not in s.session.in_flight
+                        for task in marked
+                    )
+                    if marked
+                    else bool(s.session.fates)
+                ),
+                "what became of them",
+            )
+            sent = {seen.path.split("/")[3] for seen in s.writes}
+            if marked:
+                assert sent == set(marked) - removed
+            assert not sent & removed
+            assert all(count == 1 for count in platform.world.applied.values())
+            assert {task for task, count in platform.world.applied.items() if count} == sent
