@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -20,6 +22,7 @@ from agentco_tui.actions.pen import Context
 from agentco_tui.actions.rights import Rights
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.head_start import HeadStart
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
 from agentco_tui.live.clock import Clock, SystemClock
@@ -43,6 +46,21 @@ from agentco_tui.widgets import partial_paint
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
+
+SETTLED = 3.0
+"""Seconds after which the program is taken to be imported as far as it is used."""
+TURN = 0.001
+"""Seconds that a thread reading a long answer may keep the event loop waiting."""
+
+
+def settle_memory() -> None:
+    """Let the collector pass over all that was made at the start, and begin to collect.
+
+    A hundred thousand objects of imported modules would otherwise hold up the event loop for 30
+    to 50 ms whenever it looks through all.
+    """
+    gc.freeze()
+    gc.enable()
 
 
 class DashboardApp(KeyApp):
@@ -88,6 +106,7 @@ class DashboardApp(KeyApp):
         if self.session.settings.theme is not None:
             self.theme = self.session.settings.theme
         self.set_keymap(dict(self.session.settings.keys))
+        self.set_timer(SETTLED, settle_memory, name="memory")
         self.run_worker(self._live(), name="poller", description="keeps the picture up to date")
 
     async def _live(self) -> None:
@@ -166,8 +185,9 @@ def make_session(
     return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk))
 
 
-def run_dashboard(settings: Settings) -> int:
-    """Run the dashboard to its end; returns the exit code."""
+def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
+    """Run the dashboard to its end; returns the exit code. `start` was sent before."""
+    sys.setswitchinterval(TURN)
     prepare(check())
     partial_paint.install()
     client = open_client(
@@ -178,6 +198,7 @@ def run_dashboard(settings: Settings) -> int:
         key_source=settings.key_source,
         attempts=1,
     )
+    client.take_over(start)
     folder = state_folder()
     session = make_session(settings, client, folder / "journal.jsonl")
     memory = Memory(folder / "remembered.json")

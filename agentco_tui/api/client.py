@@ -33,6 +33,7 @@ from agentco_tui.api.decode import (
     decode_trace,
 )
 from agentco_tui.api.etags import if_none_match, usable_etag
+from agentco_tui.api.lean_httpx import without_command
 from agentco_tui.api.outgoing import segment
 from agentco_tui.api.pager import Caps, Pager
 from agentco_tui.api.reading import body_digest, not_the_export, read_body
@@ -51,6 +52,7 @@ from agentco_tui.api.records import (
 )
 
 if TYPE_CHECKING:
+    from agentco_tui.api.head_start import HeadStart
     from agentco_tui.api.limits import Limits
     from agentco_tui.api.transport import Transport
 
@@ -73,6 +75,10 @@ class Client:
         self._pager = Pager(transport, caps)
         self._overview: BudgetOverview | None = None
         self._overview_etag: str | None = None
+
+    def take_over(self, start: HeadStart | None) -> None:
+        """Let the first reading of a list take the answer to a request that was sent before."""
+        self._pager.head_start = start
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -306,7 +312,8 @@ def open_client(
     Imports httpx, which takes 50 to 110 ms the first time. Raises CredentialError for no key, and
     for a host, a `ca_file` or a proxy setting that cannot be used.
     """
-    # Here and not above: httpx brings rich with it where click is installed.
+    # Here and not above: what only asks for the settings need not wait for it.
+    without_command()
     from agentco_tui.api.retry import RetryPolicy  # noqa: PLC0415
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
 

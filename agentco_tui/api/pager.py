@@ -20,6 +20,7 @@ from agentco_tui.api.slices import Memo, read_sliced
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
+    from agentco_tui.api.head_start import HeadStart
     from agentco_tui.api.incoming import Reply
     from agentco_tui.api.transport import Transport
 
@@ -81,6 +82,8 @@ class Pager:
     def __init__(self, transport: Transport, caps: Caps) -> None:
         self._transport = transport
         self._caps = caps
+        self.head_start: HeadStart | None = None
+        """A request that was sent before all this was made; its answer is taken over once."""
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
 
     async def listing(
@@ -110,9 +113,7 @@ class Pager:
         while True:
             seen.add(request)
             tag = last.etag if last is not None and not leaves else None
-            reply = await self._transport.request(
-                "GET", request.path, params=request.params, headers=if_none_match(tag)
-            )
+            reply = await self._reply(request, tag)
             if reply.status == 304 and last is not None:
                 self._last.move_to_end(key)
                 return last.listing
@@ -144,6 +145,16 @@ class Pager:
         if len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
         return listing
+
+    async def _reply(self, request: PageRequest, tag: str | None) -> Reply:
+        if self.head_start is not None:
+            early = await self.head_start.take(request.path, request.params)
+            if early is not None:
+                self._transport.measured.answer(early.elapsed, "", 0.0, from_cache=True)
+                return early
+        return await self._transport.request(
+            "GET", request.path, params=request.params, headers=if_none_match(tag)
+        )
 
     async def _leaf(
         self,
