@@ -12,7 +12,17 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "agentco_tui"
 
-LEAVES = {"__version__", "text", "signs", "width", "cells", "format", "keys", "key_names", "state_folder"}
+LEAVES = {
+    "__version__",
+    "text",
+    "signs",
+    "width",
+    "cells",
+    "format",
+    "keys",
+    "key_names",
+    "state_folder",
+}
 """Modules that any room may import."""
 
 MAY_IMPORT = {
@@ -77,7 +87,14 @@ def test_below_the_screens_there_is_no_textual(room: str) -> None:
 def test_only_the_transport_speaks_http() -> None:
     allowed = {
         PACKAGE / "api" / name
-        for name in ("transport.py", "incoming.py", "outgoing.py", "unanswered.py", "tls.py")
+        for name in (
+            "transport.py",
+            "incoming.py",
+            "outgoing.py",
+            "unanswered.py",
+            "tls.py",
+            "pools.py",
+        )
     }
     wrong = [
         str(module.relative_to(PACKAGE))

@@ -9,7 +9,6 @@ ApiError, without the exceptions of the layers below, whose texts and frames may
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import aclosing, asynccontextmanager
@@ -27,10 +26,12 @@ from agentco_tui.api import answered
 from agentco_tui.api.answered import KEY_SOURCE, Asked
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import ApiError, Broken
+from agentco_tui.api.held import Held
 from agentco_tui.api.incoming import OFFERED_ENCODING, Incoming, Reply, unpacked_body
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measured import Measured
 from agentco_tui.api.outgoing import Outgoing, Pairs, outgoing
+from agentco_tui.api.pools import Pools
 from agentco_tui.api.redaction import quiet_http_loggers
 from agentco_tui.api.retry import RetryPolicy
 from agentco_tui.api.tls import no_tls_context, tls_context
@@ -90,27 +91,6 @@ class BearerAuth(httpx.Auth):
         return f"BearerAuth({self._key!r})"
 
 
-class _Pools(httpx.AsyncBaseTransport):
-    """Kept connections for reads, a fresh one for each write.
-
-    A platform may close a kept connection in the moment in which we send on it. A read is then
-    sent again; for a write it would leave the outcome unknown, for no better reason than that.
-    """
-
-    def __init__(self, context: ssl.SSLContext, kept: httpx.Limits) -> None:
-        fresh = httpx.Limits(max_connections=4, max_keepalive_connections=0)
-        self._reads = httpx.AsyncHTTPTransport(verify=context, limits=kept, trust_env=False)
-        self._writes = httpx.AsyncHTTPTransport(verify=context, limits=fresh, trust_env=False)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        pool = self._reads if request.method == "GET" else self._writes
-        return await pool.handle_async_request(request)
-
-    async def aclose(self) -> None:
-        await self._reads.aclose()
-        await self._writes.aclose()
-
-
 class Transport:
     """Sends requests to one platform with one key. Use it with `async with`, in one event loop."""
 
@@ -149,6 +129,7 @@ class Transport:
         self._host = safe(base.origin.partition("://")[2], 120)
         self._auth = BearerAuth(key, origin)
         self._redact = key.redact_bytes
+        self._held = Held()
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
         quiet_http_loggers()
 
@@ -262,7 +243,7 @@ class Transport:
             async with deadline:
                 return await work
         except ApiError as error:
-            return error
+            return error.bare()
         except BELOW as cause:
             trouble = Trouble.TOTAL_WAIT if deadline.expired() else trouble_of(cause)
             return unanswered(
@@ -280,7 +261,7 @@ class Transport:
         response = await self._send(call, wire)
         try:
             pieces = self._pieces(response, call.asked, self.limits.body)
-            body = self._redact(b"".join([piece async for piece in pieces]))
+            body = self._redact(await self._held.whole(pieces, call.asked, response.status_code))
         finally:
             await response.aclose()
         now = time.monotonic()
@@ -376,7 +357,7 @@ def _http_client(
     try:
         return httpx.AsyncClient(
             # httpx looks for proxies only where it makes the transport itself.
-            transport=None if trust_env else _Pools(context, kept),
+            transport=None if trust_env else Pools(context, kept),
             limits=kept,
             verify=context,
             trust_env=trust_env,
