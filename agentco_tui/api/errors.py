@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from agentco_tui.text import SafeText
 
@@ -66,6 +67,14 @@ class ApiError(Exception):
         """(field, message) pairs of a refusal, for showing beside a form's fields."""
         self.retry_after = retry_after
         """Seconds the platform asked us to wait."""
+
+    def bare(self) -> Self:
+        """The error itself, without the frames it came through and what they hold (whole bodies).
+
+        For whoever keeps it longer than to tell of it.
+        """
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
 
     def __str__(self) -> str:
         if self.platform_message and self.platform_message not in self.sentence:

@@ -249,7 +249,7 @@ class Poller:
             feed,
             Freshness(
                 answered_at=before.answered_at,
-                failure=error,
+                failure=error.bare(),
                 next_try_at=None if turn.pace is Pace.OFF else turn.due_at,
                 failures=failures,
                 took=before.took,

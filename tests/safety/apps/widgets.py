@@ -163,7 +163,7 @@ class Widgets(App[None]):
     async def fill_in(self, text: str, error: ApiError) -> Form:
         """A form with the payload in it, refused."""
 
-        async def send(_values: object) -> Refusal:
+        async def send(_values: object, *_more: object) -> Refusal:
             return Refusal(plain(str(error)), dict(error.fields))
 
         plan = FormPlan(

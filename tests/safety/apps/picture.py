@@ -1,0 +1,40 @@
+"""The live picture without a screen, until every feed has an outcome: `picture URL KEY`.
+
+Prints the peak of memory in megabytes, how many feeds failed and how many live, as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+
+from agentco_tui.api.client import open_client
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store
+
+
+async def look(url: str, key: str) -> dict[str, float]:
+    """Poll everything until each feed answered or failed."""
+    store = Store()
+    async with open_client(BaseUrl.parse(url), ApiKey(key), attempts=1) as client:
+        poller = Poller(client, store, SystemClock(), refresh=60)
+        poller.set_paces(dict.fromkeys(FeedName, Pace.REFRESH))
+        running = asyncio.create_task(poller.run())
+        fresh = store.freshness
+        while any(one.failure is None and one.answered_at is None for one in fresh.values()):
+            await asyncio.sleep(0.02)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    failed = sum(one.failure is not None for one in fresh.values())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    unit = 1 if sys.platform == "darwin" else 1024
+    return {"peak_mb": peak * unit / 1e6, "failed": failed, "live": len(fresh) - failed}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(asyncio.run(look(sys.argv[1], sys.argv[2]))))

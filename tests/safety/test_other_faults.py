@@ -1,0 +1,118 @@
+"""Faults that need more than an answer: certificates, names, clocks, and what memory they cost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.api import errors
+from agentco_tui.api.client import Client
+from agentco_tui.api.limits import Limits
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.freshness import Phase
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store
+from tests.api.canary import transport
+from tests.api.test_transport_tls import CA, showing
+from tests.api.wire_server import WireServer, answering, http
+from tests.terminal.pty_session import REPOSITORY, clean_environment
+
+COMPANIES = json.dumps([{"id": "cmp_1", "name": "Acme"}]).encode()
+ONLY = dict.fromkeys(FeedName, Pace.OFF) | {FeedName.COMPANIES: Pace.REFRESH}
+FEED = FeedName.COMPANIES
+
+
+async def until(seen: object) -> None:
+    """Wait for what a test needs to see; the test's own time limit ends it otherwise."""
+    while not seen():  # type: ignore[operator]
+        await asyncio.sleep(0.005)
+
+
+async def test_a_certificate_that_expires_in_the_middle_and_is_renewed() -> None:
+    """Old data stays with its age and the reason; a new certificate is believed by itself."""
+    store = Store()
+    context = showing("right")
+    async with (
+        answering(*[http(COMPANIES)] * 50, tls=context) as server,
+        transport(server.base, ca_file=CA) as wire,
+    ):
+        poller = Poller(Client(wire), store, SystemClock(), refresh=0.05)
+        poller.set_paces(ONLY)
+        running = asyncio.create_task(poller.run())
+        await until(lambda: store.freshness[FEED].phase is Phase.LIVE)
+        certificate = Path("tests/api/certificates")
+        key = REPOSITORY / certificate / "server-key.pem"
+        context.load_cert_chain(REPOSITORY / certificate / "expired.pem", key)
+        await until(lambda: store.freshness[FEED].failure is not None)
+        stale = store.freshness[FEED]
+        assert stale.phase is Phase.STALE
+        assert isinstance(stale.failure, errors.TlsFailure)
+        assert "has expired" in str(stale.failure)
+        assert [company.name for company in store.companies] == ["Acme"]
+        assert running.done() is False
+        context.load_cert_chain(REPOSITORY / certificate / "right.pem", key)
+        await until(lambda: store.freshness[FEED].phase is Phase.LIVE)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_name_that_is_not_known() -> None:
+    store = Store()
+    async with transport("https://no-such-host.invalid", limits=Limits(connect=5)) as wire:
+        poller = Poller(Client(wire), store, SystemClock(), refresh=0.05)
+        poller.set_paces(ONLY)
+        running = asyncio.create_task(poller.run())
+        await until(lambda: store.freshness[FEED].failures >= 2)
+        failure = store.freshness[FEED].failure
+        assert isinstance(failure, (errors.NameNotFound, errors.Unreachable))
+        assert "no-such-host.invalid" in str(failure)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+async def test_a_clock_wrong_by_a_day_does_not_make_ages_wrong_by_a_day(days: int) -> None:
+    """The machine's clock is wrong: the Date header says what time it is on the platform."""
+    off = days * 86_400.0
+    dated = http(COMPANIES, headers={"Date": formatdate(time.time(), usegmt=True)})
+    async with WireServer(*[dated] * 3) as server:
+        async with transport(server.base, clock=lambda: time.time() + off) as wire:
+            clock = SystemClock(lambda: wire.measured.clock_skew)
+            await wire.request("GET", "/api/companies")
+            skew = wire.measured.clock_skew
+            assert skew is not None
+            assert abs(skew + off) < 3
+            # `now` of a clock that stands on the wrong machine: its own reading plus the skew.
+            assert abs(clock.now() + off - time.time()) < 3
+
+
+BOMBS = ("gzip_bomb=300", "gzip_bomb2=300", "endless", "deep=5000000", "digits=400000")
+
+
+@pytest.mark.parametrize("fault", BOMBS)
+def test_a_bomb_on_every_read_stays_below_200_megabytes(fault: str, tmp_path: Path) -> None:
+    """The whole live picture on it, with the limits of real life, in a process of its own."""
+    with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0, faults=(f"*:{fault}",)) as there:
+        ran = subprocess.run(
+            [sys.executable, "-m", "tests.safety.apps.picture", there.base_url, there.full_key],
+            env=clean_environment(),
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    sys.stdout.write(f"{fault}: {told}\n")
+    assert told["peak_mb"] < 200, told
+    assert told["failed"] + told["live"] == len(FeedName)

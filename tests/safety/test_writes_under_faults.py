@@ -1,0 +1,124 @@
+"""The five writes × every fault of the embedded platform: sent once, told truly, recovered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.actions.companies import CompanyWriter
+from agentco_tui.actions.create_task import TaskCreator
+from agentco_tui.actions.form_checks import CompanyForm, TaskForm
+from agentco_tui.actions.journal_entries import Attempt
+from agentco_tui.actions.limit import LimitSetter
+from agentco_tui.actions.outcome import CLEAR_FAILURES, Kind, KnownBy, Outcome
+from agentco_tui.api.limits import Limits
+from agentco_tui.api.records import Ref
+from agentco_tui.demo.faults import KINDS
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.text import plain
+from tests.actions.office import Office, journal_entries, office
+
+LIMITS = Limits(connect=5, read=1.5, write=2, pool=5, total=2.5, body=2 * 1024 * 1024)
+VALUES = {
+    "status": ("400", "401", "403", "404", "409", "422", "429", "500", "502", "503", "504"),
+    "latency": ("1ms",),
+    "drip": ("20ms",),
+    "gzip_bomb": ("8",),
+    "gzip_bomb2": ("8",),
+    "redirect_other": ("http://127.0.0.2:9/x",),
+}
+FAULTS = [
+    f"{kind}={value}" if value else kind for kind in KINDS for value in VALUES.get(kind, ("",))
+]
+WRITES = ("approve", "create_task", "create_company", "clone_company", "set_limit")
+MEMBERS = len(FAULTS) * len(WRITES)
+
+
+@pytest.fixture
+def platform() -> Iterator[EmbeddedPlatform]:
+    with EmbeddedPlatform(seed=7, companies=1, agents=3, tasks=12, speed=0.0) as running:
+        yield running
+
+
+@pytest.fixture
+async def at(platform: EmbeddedPlatform, tmp_path: Path) -> AsyncIterator[Office]:
+    async with office(platform, tmp_path / "journal.jsonl", limits=LIMITS) as running:
+        yield running
+
+
+class World:
+    """What the platform holds of what the five writes change."""
+
+    def __init__(self, platform: EmbeddedPlatform) -> None:
+        state = platform.world.state
+        names = [company.name for company in state.companies.values()]
+        self.made = {
+            "approve": sum(platform.world.applied.values()),
+            "create_task": sum(task.title == "a new task" for task in state.tasks.values()),
+            "create_company": names.count("A new one"),
+            "clone_company": names.count("A clone"),
+            "set_limit": sum(agent.limit == 77_000_000 for agent in state.agents.values()),
+        }
+
+
+async def all_writes(at: Office) -> dict[str, Outcome]:
+    """Each write once, all together."""
+    client = at.desk.client
+    company = (await client.companies()).records[0]
+    agent = (await client.agents()).records[0]
+    task = (await at.pending())[0]
+    form = TaskForm(company_id=company.id, title="a new task", agent_id=agent.id, priority="high")
+    new = CompanyForm(name="A new one", template="blank", mission="to help")
+    clone = CompanyForm(name="A clone", template="blank", mission="to help")
+    works: dict[str, Awaitable[Outcome]] = {
+        "approve": at.approver.approve(task),
+        "create_task": TaskCreator(at.desk).create(form),
+        "create_company": CompanyWriter(at.desk).create(new),
+        "clone_company": CompanyWriter(at.desk).clone(company, clone),
+        "set_limit": LimitSetter(at.desk).set(
+            Ref(id=agent.id, name=plain("she")), "77", shown=None
+        ),
+    }
+    outcomes = await asyncio.gather(*works.values())
+    return dict(zip(works, outcomes, strict=True))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> None:
+    platform = at.platform
+    before = World(platform).made
+    armed = platform.faults.add(f"writes:{fault}")
+    async with asyncio.timeout(30):
+        outcomes = await all_writes(at)
+    platform.faults.remove(armed)
+    assert armed.struck == len(WRITES)
+    after = World(platform).made
+    sent = [seen for seen in platform.requests if seen.method == "POST"]
+    assert sorted(str(seen.operation) for seen in sent) == sorted(WRITES), "sent once each"
+    for name, outcome in outcomes.items():
+        was_done = after[name] - before[name]
+        assert was_done <= 1, (name, after, before, outcome.sentence)
+        assert outcome.sentence, name
+        assert outcome.sentence.isprintable()
+        if outcome.good and outcome.known_by is KnownBy.READ:
+            assert was_done == 1, (name, outcome.known_by, outcome.sentence)
+        if outcome.kind in CLEAR_FAILURES:
+            assert was_done == 0, (name, outcome)
+        assert outcome.kind is not Kind.UNKNOWN, "reading settles it, or says that it cannot"
+    entries = journal_entries(tmp_path / "journal.jsonl")
+    attempts = [entry for entry in entries if isinstance(entry, Attempt)]
+    assert len(attempts) == len(WRITES)
+    assert len(entries) == 2 * len(attempts), "every attempt has its outcome"
+    # It goes on as if nothing had been; only a refused right is remembered, until the key changes.
+    at.desk.rights.key_changed()
+    task = (await at.pending())[-1]
+    assert (await at.approver.approve(task)).kind is Kind.APPROVED_HERE
+
+
+def test_how_many() -> None:
+    """At least 25 faults on each of the five writes."""
+    assert len(FAULTS) >= 25
+    assert MEMBERS >= 125
