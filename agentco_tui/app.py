@@ -6,6 +6,7 @@ import gc
 import io
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from agentco_tui.actions.desk import Desk
-from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.journal import Journal, JournalError
 from agentco_tui.actions.pen import Context
 from agentco_tui.actions.rights import Rights
 from agentco_tui.actions.waits import Waits
@@ -172,17 +173,18 @@ def make_session(
         query=Query(company=settings.company),
     )
     read_only = plain("writing is off (--read-only)") if settings.read_only else None
+    journal = Journal(journal_path, str if settings.key is None else settings.key.redact)
     desk = Desk.at(
         client,
         store,
         clock,
-        Journal(journal_path, str if settings.key is None else settings.key.redact),
+        journal,
         Context(settings.base_url.origin, settings.profile),
         poller=poller,
         rights=Rights(read_only),
         waits=waits,
     )
-    return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk))
+    return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk), journal)
 
 
 def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
@@ -201,6 +203,9 @@ def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
     client.take_over(start)
     folder = state_folder()
     session = make_session(settings, client, folder / "journal.jsonl")
+    with suppress(JournalError):
+        # What can't be tidied up now is told as soon as something is to be written.
+        session.journal.tidy()
     memory = Memory(folder / "remembered.json")
     # The embedded platform begins anew each time, and so does what is shown of it.
     keeps = settings.profile != DEMO_PROFILE
@@ -213,6 +218,12 @@ def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
         if keeps and app.main_screen is not None:
             memory.keep(settings.profile, app.main_screen.remembered())
 
-    return run_guarded(
-        app, crash_folder=made_state_folder, redact=str if key is None else key.redact, on_end=keep
-    )
+    try:
+        return run_guarded(
+            app,
+            crash_folder=made_state_folder,
+            redact=str if key is None else key.redact,
+            on_end=keep,
+        )
+    finally:
+        session.journal.close()

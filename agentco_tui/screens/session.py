@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.outcome import Outcome
 from agentco_tui.api.client import Client
 from agentco_tui.config import Settings
@@ -26,6 +27,8 @@ class Session:
     clock: Clock
     names: Names
     hands: Hands
+    journal: Journal
+    """Opened here; whoever made the session closes it."""
     read: set[str] = field(default_factory=set)
     """Ids of tasks whose details the person has had before them."""
     in_flight: set[str] = field(default_factory=set)
