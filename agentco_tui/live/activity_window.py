@@ -54,24 +54,14 @@ class ActivityWindow:
         if listing is self._listing:
             return (), (), ()
         joined = self.joins(listing)
-        added: list[str] = []
-        changed: list[str] = []
-        for entry in in_order(listing):
-            known = self._entries.get(entry.id)
-            if known is None:
-                if not joined:
-                    gap = gap_before(entry)
-                    self._entries[gap.id] = gap
-                    added.append(gap.id)
-                    joined = True
-                self._entries[entry.id] = entry
-                added.append(entry.id)
-            elif known != entry:
-                self._entries[entry.id] = entry
-                changed.append(entry.id)
-        if added:
-            self._sort()
-        removed = self._shrink()
+        coming = in_order(listing)
+        added, changed = self._put_in(coming)
+        marks = self._mark(coming, set(added), joined=joined)
+        before = set(self._entries)
+        self._entries = {entry.id: entry for entry in marks}
+        now = set(self._entries)
+        removed = [*(before - now), *self._shrink()]
+        added += now - before
         self._listing = listing
         self.unread = listing.unread
         gone, new = set(removed), set(added)
@@ -80,6 +70,56 @@ class ActivityWindow:
             tuple(entry_id for entry_id in changed if entry_id not in gone),
             tuple(entry_id for entry_id in removed if entry_id not in new),
         )
+
+    def _put_in(self, coming: list[Activity]) -> tuple[list[str], list[str]]:
+        """Put entries in their places; returns the ids added and changed.
+
+        Logs often tell time in whole seconds, so among entries of the same time the poll's own
+        order counts: what is new stands right before the next entry that is known.
+        """
+        added: list[str] = []
+        changed: list[str] = []
+        ahead_of: dict[str, list[Activity]] = {}
+        waiting: list[Activity] = []
+        for entry in coming:
+            known = self._entries.get(entry.id)
+            if known is None:
+                waiting.append(entry)
+                added.append(entry.id)
+                continue
+            ahead_of[entry.id] = waiting
+            waiting = []
+            if known != entry:
+                self._entries[entry.id] = entry
+                changed.append(entry.id)
+        if added or changed:
+            merged: list[Activity] = []
+            for entry_id, entry in self._entries.items():
+                merged += ahead_of.get(entry_id, ())
+                merged.append(entry)
+            self._entries = {entry.id: entry for entry in by_time(merged + waiting)}
+        return added, changed
+
+    def _mark(self, coming: list[Activity], added: set[str], *, joined: bool) -> list[Activity]:
+        """The entries with the marks for gaps as the poll `coming` shows them.
+
+        Within a poll nothing is missing. Something may be before its first entry if that is new
+        and older ones are known, and on both sides of a poll that doesn't join.
+        """
+        entries = list(self._entries.values())
+        if not coming:
+            return entries
+        places = {entry.id: place for place, entry in enumerate(entries)}
+        first, last = places[coming[0].id], places[coming[-1].id]
+        marked: list[Activity] = []
+        for place, entry in enumerate(entries):
+            if first < place < last and is_gap(entry):
+                continue
+            is_edge = (place == first and entry.id in added) or (place == last + 1 and not joined)
+            if is_edge and marked and not (is_gap(entry) or is_gap(marked[-1])):
+                marked.append(gap_before(entry))
+            marked.append(entry)
+        return marked
 
     def clear(self) -> tuple[str, ...]:
         """Forget all, because the question changed; returns the ids that went."""
@@ -90,17 +130,6 @@ class ActivityWindow:
         self.dropped = 0
         return gone
 
-    def _sort(self) -> None:
-        """Oldest first; entries without a time stay where they came in."""
-        last = 0.0
-        keyed: list[tuple[float, int, Activity]] = []
-        for position, entry in enumerate(self._entries.values()):
-            if entry.at is not None:
-                last = entry.at.at
-            keyed.append((last, position, entry))
-        keyed.sort(key=lambda item: item[:2])
-        self._entries = {entry.id: entry for _, _, entry in keyed}
-
     def _shrink(self) -> list[str]:
         surplus = len(self._entries) - self.capacity
         if surplus <= 0:
@@ -110,6 +139,17 @@ class ActivityWindow:
             del self._entries[entry_id]
         self.dropped += surplus
         return removed
+
+
+def by_time(entries: list[Activity]) -> list[Activity]:
+    """Oldest first; of the same time, and without one, they stay in their order."""
+    last = 0.0
+    times: list[float] = []
+    for entry in entries:
+        if entry.at is not None:
+            last = entry.at.at
+        times.append(last)
+    return [entries[place] for place in sorted(range(len(entries)), key=times.__getitem__)]
 
 
 def in_order(listing: Listing[Activity]) -> list[Activity]:
