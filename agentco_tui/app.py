@@ -38,9 +38,11 @@ from agentco_tui.screens.key_presses import KeyApp
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.thin_paint import ALL, LESS, paint_as_told
 from agentco_tui.state_folder import made_state_folder, state_folder
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
+from agentco_tui.terminal.line_speed import SPEED, Verdict
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain
 from agentco_tui.widgets import partial_paint
@@ -90,6 +92,7 @@ class DashboardApp(KeyApp):
         self.place = place
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
+        self._line = Verdict()
         self._without_colours = WithoutColours(lambda: self.current_theme.dark)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -108,7 +111,20 @@ class DashboardApp(KeyApp):
             self.theme = self.session.settings.theme
         self.set_keymap(dict(self.session.settings.keys))
         self.set_timer(SETTLED, settle_memory, name="memory")
+        self.session.thin.subscribe(self._paint_as_told)
+        self.set_interval(1.0, self._look_at_the_line, name="line")
+        self.call_after_refresh(self._paint_as_told)
         self.run_worker(self._live(), name="poller", description="keeps the picture up to date")
+
+    def _paint_as_told(self) -> None:
+        if self.main_screen is not None:
+            paint_as_told(self.main_screen)
+
+    def _look_at_the_line(self) -> None:
+        """Paint less when the terminal takes long to swallow what is written, and say so."""
+        slow = self._line.look(SPEED.took())
+        if self.session.thin.set_slow(slow) and self.main_screen is not None:
+            self.main_screen.say(LESS if slow else ALL)
 
     async def _live(self) -> None:
         async with self.session.client:

@@ -101,7 +101,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def flags_of(found: argparse.Namespace) -> Flags:
     """What the arguments say about the settings."""
-    names = ("profile", "base_url", "company", "screen", "refresh", "read_only", "config")
+    names = ("profile", "base_url", "company", "screen", "refresh", "read_only", "thin", "config")
     given = {name: getattr(found, name) for name in (*names, "log_file") if hasattr(found, name)}
     return Flags(**given)
 
@@ -230,6 +230,7 @@ def _look_flags(group: _Parser) -> None:
         help=f"screen to open with: {', '.join(SCREENS)}",
     )
     group.add_argument("--read-only", action="store_true", help="refuse every change")
+    group.add_argument("--thin", action="store_true", help="paint less, for slow lines")
 
 
 def _refresh_flag(group: _Parser) -> None:

@@ -180,6 +180,7 @@ class Gathering:
             "screen": self._pick("screen", ((flags.screen, "--screen"),), None),
             "refresh": self._pick("refresh", ((flags.refresh, "--refresh"),), 5.0),
             "read_only": self._pick("read_only", read_only, False),
+            "thin": self._pick("thin", ((flags.thin or None, "--thin"),), False),
             "allow_http": self._pick("allow_http", (), False),
             "trust_env": self._pick("trust_env", (), False),
             "ca_file": self._pick("ca_file", (), None),

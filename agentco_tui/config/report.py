@@ -18,6 +18,7 @@ _PLAIN = (
     "screen",
     "refresh",
     "read_only",
+    "thin",
     "allow_http",
     "trust_env",
     "ca_file",

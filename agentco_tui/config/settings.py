@@ -44,6 +44,8 @@ class Settings:
     """Seconds between two polls of what the screen shows."""
     read_only: bool = False
     """True if nothing may be changed from here."""
+    thin: bool = False
+    """True to paint less, for a slow line."""
     allow_http: bool = False
     """True if plain http may go to other hosts than this one (law 4)."""
     ca_file: Path | None = None
@@ -73,5 +75,6 @@ class Flags:
     screen: str | None = None
     refresh: float | None = None
     read_only: bool = False
+    thin: bool = False
     config: str | None = None
     log_file: str | None = None

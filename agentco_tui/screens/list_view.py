@@ -70,6 +70,7 @@ class ListView(TableView[R]):
     def swap_table(self) -> None:
         """Put a table with other columns in the place of the one there is."""
         before, self.table = self.table, self.make_table()
+        self.table.thin = before.thin
         before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
         before.remove()
         if self.filter_text and self.table.set_filter(self.filter_text) is not None:

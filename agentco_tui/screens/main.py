@@ -135,8 +135,9 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def tick(self) -> None:
         """A second has passed: ages are told anew."""
-        self.view.tick()
-        self.show_frame()
+        if self.session.thin.tells_ages():
+            self.view.tick()
+            self.show_frame()
 
     def show_frame(self) -> None:
         """Header and tabs; only what differs is painted."""

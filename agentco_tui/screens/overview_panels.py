@@ -35,28 +35,36 @@ def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | No
     if scope is not None and not companies:
         company_of = session.names.company_of
         companies = [b for b in store.agent_budgets if in_scope(company_of(b), scope)]
-    items: list[Item] = [_spend_item(session, budget, width) for budget in companies]
-    if whole is not None:
-        items.insert(0, _spend_item(session, whole, width))
+    shown = companies if whole is None else [whole, *companies]
+    sums = [_sum_of(budget, width) for budget in shown]
+    beside = BESIDE_GAUGE + max(map(cell_width, sums), default=0)
+    items: list[Item] = [
+        _spend_item(session, budget, of, (width, beside))
+        for budget, of in zip(shown, sums, strict=True)
+    ]
     if not items:
         items = [_instead(session, FeedName.BUDGET, "no budgets")]
     return items, next((b.period for b in (whole, *companies) if b is not None and b.period), None)
 
 
-def _spend_item(session: Session, budget: Budget, width: int) -> Cells:
+def _sum_of(budget: Budget, width: int) -> SafeText:
+    limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
+    if width < NARROW_SPEND:
+        return plain(f"of {limit}")
+    return plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
+
+
+def _spend_item(session: Session, budget: Budget, of: SafeText, columns: tuple[int, int]) -> Cells:
+    """`columns`: those of the panel, and of these what all lines keep beside name and gauge."""
+    width, beside = columns
     level = budget_level(budget, session.settings.alerts)
     name = plain("all") if budget.scope is BudgetScope.ALL else session.names.budget(budget)
-    limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
-    of = plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
-    if width < NARROW_SPEND:
-        of = plain(f"of {limit}")
-    name_width = max(8, min(18, width // 3))
+    room = width - beside
+    name_width = max(1, min(18, width // 3, room - LEAST_GAUGE))
     cells: list[Cell] = []
     if budget.share is not None and not budget.unlimited:
-        room = width - cell_width(of) - BESIDE_GAUGE
-        name_width = max(1, min(name_width, room - LEAST_GAUGE))
         gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
-        cells.append(Cell(bar(budget.share, gauge), TONES[level]))
+        cells.append(Cell(bar(budget.share, gauge, track=not session.thin.on), TONES[level]))
         cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
     cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
     cells[:0] = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]

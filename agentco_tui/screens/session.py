@@ -14,6 +14,7 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.live.waiting import Waiting
 from agentco_tui.screens.hands import Hands
+from agentco_tui.screens.thin_line import ThinLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,13 @@ class Session:
     fates: dict[str, Outcome] = field(default_factory=dict)
     """What became of the tasks that were decided here, by id."""
 
+    thin: ThinLine = field(init=False)
+    """Whether less is painted."""
     waiting: Waiting = field(init=False)
     """The queue in figures."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "thin", ThinLine(asked=self.settings.thin))
         object.__setattr__(self, "waiting", Waiting(self.store, self.names))
 
     @property

@@ -61,6 +61,7 @@ class TableView(View, Generic[T]):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.table = self.make_table()
+        self.table.thin = session.thin.on
         self.filter_text = ""
         self._touched_at = 0.0
         self._reload_due = False

@@ -22,6 +22,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 from agentco_tui.terminal.device import TerminalDevice, canvas_fileno
+from agentco_tui.terminal.line_speed import SPEED, TimedFile
 
 GRACE: Final = 0.05
 """Seconds that a job continued in the background waits for a signal that is to end it."""
@@ -61,6 +62,7 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
                 if stream is not None and stream.fileno() == canvas_fileno():
                     self._file = stream
                     break
+            self._file: Any = TimedFile(self._file, SPEED)
             self._starting = False
             self._started_before = False
             self._textuals_stop = signal.getsignal(signal.SIGTSTP)

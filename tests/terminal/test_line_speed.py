@@ -1,0 +1,109 @@
+"""A terminal that takes long to swallow what is written: seen, said, and taken back."""
+
+from __future__ import annotations
+
+import io
+import threading
+from pathlib import Path
+
+from agentco_tui.terminal.line_speed import (
+    LONG,
+    QUICK_TO_END,
+    SLOW_TO_BEGIN,
+    LineSpeed,
+    TimedFile,
+    Verdict,
+)
+from tests.terminal.dashboard import dashboard, ready
+from tests.terminal.platform_process import PlatformProcess
+
+STALL = 2.5
+"""Seconds that the reader takes nothing: what is tested, not what is waited for."""
+
+
+def stall_lasts(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+class Clock:
+    """Moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Slow(io.StringIO):
+    """A stream on which every write takes a second."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def write(self, text: str) -> int:
+        self.clock.now += 1.0
+        return super().write(text)
+
+
+def test_the_longest_write_is_told_once() -> None:
+    clock = Clock()
+    speed = LineSpeed(clock)
+    assert speed.took() is None
+    file = TimedFile(Slow(clock), speed)
+    assert file.write("abc") == 3
+    file.flush()
+    assert file.getvalue() == "abc"
+    assert speed.took() == 1.0
+    assert speed.took() is None
+
+
+def test_a_write_that_hangs_is_told_while_it_does() -> None:
+    clock = Clock()
+    speed = LineSpeed(clock)
+    speed.write_begins()
+    clock.now = 5.0
+    assert speed.took() == 5.0
+    clock.now = 7.0
+    assert speed.took() == 7.0
+    speed.write_ends()
+    assert speed.took() == 7.0
+    assert speed.took() is None
+
+
+def test_one_hiccup_is_not_a_slow_line() -> None:
+    verdict = Verdict()
+    for took in (LONG * 2, 0.0, LONG * 2, None, 0.01):
+        assert not verdict.look(took)
+
+
+def test_slow_begins_soon_and_ends_late() -> None:
+    verdict = Verdict()
+    assert [verdict.look(0.5) for _ in range(SLOW_TO_BEGIN)][-1]
+    assert Verdict().look(1.5), "a hang counts at once"
+    assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
+    assert verdict.look(0.2), "neither slow nor quick begins the count anew"
+    assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
+    assert not verdict.look(0.001)
+
+
+def test_a_reader_that_stalls_makes_the_dashboard_thin(tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        assert " thin" not in session.screen[0]
+        stalled = session.mark()
+        session.hold()
+        # More than the terminal holds for a reader that is not there.
+        for _ in range(20):
+            session.press("4", "1")
+        stall_lasts(STALL)
+        session.release()
+        session.wait_for(lambda screen: " thin" in screen.split("\n")[0])
+        session.wait_raw(b"painting less", mark=stalled)
+
+
+def test_thin_from_the_start(tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path, "--thin") as session:
+        ready(session)
+        assert " thin" in session.screen[0]
