@@ -163,6 +163,7 @@ class ListView(TableView[R]):
             self.reload_calmly()
         else:
             self.take_figures(change)
+            self.show_detail()
         self.show_title()
 
     def take_figures(self, change: Change) -> None:

@@ -23,7 +23,8 @@ class TextPane(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
     DEFAULT_CSS = (
         "TextPane {"
-        " overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-color: $surface-lighten-2;"
+        " overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-gutter: stable;"
+        " scrollbar-color: $surface-lighten-2;"
         " scrollbar-color-hover: $surface-lighten-2; scrollbar-color-active: $primary;"
         " scrollbar-background: $background; scrollbar-background-hover: $background;"
         " scrollbar-background-active: $background;" + TONE_CSS + "}"
