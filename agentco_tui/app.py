@@ -39,12 +39,12 @@ from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.thin_paint import ALL, LESS, paint_as_told
-from agentco_tui.state_folder import made_state_folder, state_folder
+from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.terminal.line_speed import SPEED, Verdict
 from agentco_tui.terminal.without_colours import WithoutColours
-from agentco_tui.text import plain
+from agentco_tui.text import plain, safe
 from agentco_tui.widgets import partial_paint
 
 NOTHING_REMEMBERED = Remembered()
@@ -114,6 +114,9 @@ class DashboardApp(KeyApp):
         self.session.thin.subscribe(self._paint_as_told)
         self.set_interval(1.0, self._look_at_the_line, name="line")
         self.call_after_refresh(self._paint_as_told)
+        off = self.session.hands.rights.off
+        if off is not None and not self.session.settings.read_only:
+            self.notify(off, markup=False, severity="warning", timeout=30)
         self.run_worker(self._live(), name="poller", description="keeps the picture up to date")
 
     def _paint_as_told(self) -> None:
@@ -188,7 +191,12 @@ def make_session(
         refresh=settings.refresh,
         query=Query(company=settings.company),
     )
-    read_only = plain("writing is off (--read-only)") if settings.read_only else None
+    off = plain("writing is off (--read-only)") if settings.read_only else None
+    if off is None and (why := why_not_writable(journal_path.parent)) is not None:
+        off = plain(
+            f"writing is off: the state folder {safe(str(journal_path.parent), 200)} can't be "
+            f"written ({why}), and nothing is sent without the journal; mend that and start again"
+        )
     journal = Journal(journal_path, str if settings.key is None else settings.key.redact)
     desk = Desk.at(
         client,
@@ -197,7 +205,7 @@ def make_session(
         journal,
         Context(settings.base_url.origin, settings.profile),
         poller=poller,
-        rights=Rights(read_only),
+        rights=Rights(off),
         waits=waits,
     )
     return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk), journal)

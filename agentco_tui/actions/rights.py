@@ -41,6 +41,11 @@ class Rights:
         self._missing: dict[Verb, SafeText] = {}
         self._listeners: list[Callable[[], None]] = []
 
+    @property
+    def off(self) -> SafeText | None:
+        """Why nothing may be written at all; None if something may."""
+        return self._read_only
+
     def may(self, verb: Verb) -> Allowed | Denied:
         """Whether a write may be tried, and if not, why not."""
         if self._read_only is not None:

@@ -1,0 +1,176 @@
+"""The real dashboard ended while polls hang and an approval is on its way (law 7).
+
+`AGENTCO_SIGNAL_RUNS=20` tries each end twenty times and then wants it within one second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.terminal.calm import RUNS, assert_restored, gone_after
+from tests.terminal.platform_process import own_folders
+from tests.terminal.pty_session import NotSeenError, PtySession
+
+COMMAND = [sys.executable, "-m", "agentco_tui", "--screen", "tasks", "--refresh", "0.5"]
+ENDS = ["SIGTERM", "SIGHUP", "SIGINT", "hang-up", "hang-up ignored", "blocked SIGTERM"]
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[EmbeddedPlatform]:
+    with EmbeddedPlatform(seed=7, speed=0, companies=2) as running:
+        yield running
+
+
+def dashboard(platform: EmbeddedPlatform, folder: Path, **options: object) -> PtySession:
+    env = {
+        **own_folders(folder),
+        "AGENTCO_BASE_URL": platform.base_url,
+        "AGENTCO_API_KEY": platform.full_key,
+    }
+    return PtySession(COMMAND, env=env, size=(120, 40), **options)  # type: ignore[arg-type]
+
+
+def approve(session: PtySession) -> None:
+    """Say yes to the first task, however slowly the question comes."""
+    session.press("a")
+    session.wait_for("APPROVE 1 task")
+    session.wait_quiet(0.9)
+    session.press("y")
+    session.wait_for(lambda screen: "APPROVE 1 task" not in screen)
+
+
+def block(session: PtySession) -> None:
+    """Stop reading, and let the app paint until it hangs in its writes."""
+    session.hold()
+    before, since = session.cpu_seconds(), time.monotonic()
+    keys = 0
+    while time.monotonic() - since < 0.5 or keys < 40:
+        if keys < 40:
+            session.press("123456"[keys % 6])
+            keys += 1
+        if (now := session.cpu_seconds()) != before:
+            before, since = now, time.monotonic()
+        with pytest.raises(NotSeenError):
+            session.wait_gone(0.02)
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("end", ENDS)
+def test_ended_with_an_approval_on_its_way(
+    platform: EmbeddedPlatform, end: str, run: int, tmp_path: Path
+) -> None:
+    platform.faults.clear()
+    ignored = [signal.SIGHUP] if "ignored" in end else []
+    with dashboard(platform, tmp_path, ignored=ignored) as session:
+        session.wait_for("TASKS pending")
+        session.wait_for("live")
+        session.wait_quiet(0.2)
+        hangs = platform.faults.add("approve:hang")
+        approve(session)
+        session.wait_for(lambda _: hangs.struck == 1)
+        polls = platform.faults.add("reads:hang")
+        session.press("r")
+        session.wait_for(lambda _: polls.struck > 0)
+        if end.startswith("hang-up"):
+            assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
+        else:
+            number = signal.Signals[end.rsplit(maxsplit=1)[-1]]
+            if "blocked" in end:
+                block(session)
+            assert gone_after(session, lambda: session.signal(number)) == 128 + number
+            if "blocked" in end:
+                session.release()
+                session.wait_raw(b"\x1b[?1049l")
+                session.wait_quiet(0.05)
+            assert_restored(session)
+            assert "Traceback" not in session.after_screen()
+    state = tmp_path / "state" / "agentco-tui"
+    entries = [json.loads(line) for line in (state / "journal.jsonl").read_bytes().splitlines()]
+    assert [entry["kind"] for entry in entries] == ["attempt"], "written before it was sent"
+    assert not list(state.glob("crash-*"))
+
+
+def test_what_was_on_its_way_is_taken_up_by_the_next_start(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    platform.faults.clear()
+    platform.requests.clear()
+    with dashboard(platform, tmp_path) as session:
+        session.wait_for("TASKS pending")
+        session.wait_for("live")
+        platform.faults.add("approve:hang_body,times=1")
+        approve(session)
+        session.wait_for(lambda _: len(platform.requests.matching("approve")) == 1)
+        session.signal(signal.SIGKILL)
+        session.wait_gone()
+    journal = tmp_path / "state" / "agentco-tui" / "journal.jsonl"
+
+    def kinds() -> list[str]:
+        return [json.loads(line)["kind"] for line in journal.read_bytes().splitlines()]
+
+    assert kinds() == ["attempt"]
+    with dashboard(platform, tmp_path) as session:
+        session.wait_for(lambda _: kinds() == ["attempt", "outcome"])
+        session.press("q")
+        assert session.wait_gone() == 0
+    assert json.loads(journal.read_bytes().splitlines()[-1])["outcome"].startswith("approved")
+    assert len(platform.requests.matching("approve")) == 1, "never sent again"
+
+
+def unwritable(folder: Path) -> None:
+    """A state folder that cannot be written: a file where it should be (root writes anywhere)."""
+    (folder / "state").mkdir()
+    (folder / "state" / "agentco-tui").write_text("in the way")
+
+
+def test_a_state_folder_that_cannot_be_written_is_told_and_costs_no_figure(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    platform.faults.clear()
+    unwritable(tmp_path)
+    before = len(platform.requests.matching("approve"))
+    with dashboard(platform, tmp_path) as session:
+        session.wait_for("TASKS pending")
+        session.wait_for("live")
+        seen = session.wait_for("writing is off")
+        assert "state folder" in seen
+        assert "writing off" in seen.split("\n")[0]
+        session.press("a")
+        session.wait_for(lambda screen: screen.count("writing is off") == 2)
+        assert "APPROVE 1 task" not in session.text
+        session.press("2")
+        session.wait_for("COMPANIES all")
+        session.press("q")
+        assert session.wait_gone() == 0
+        assert_restored(session)
+    assert len(platform.requests.matching("approve")) == before, "nothing without the journal"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+def test_a_full_disk_is_told_and_nothing_is_sent(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    platform.faults.clear()
+    before = len(platform.requests.matching("approve"))
+    state = tmp_path / "state" / "agentco-tui"
+    state.mkdir(parents=True, mode=stat.S_IRWXU)
+    with dashboard(platform, tmp_path) as session:
+        session.wait_for("TASKS pending")
+        session.wait_for("live")
+        # No disk can be filled here without harm; a journal that takes no byte is the same to us.
+        os.symlink("/dev/full", state / "journal.jsonl")
+        approve(session)
+        session.wait_for("nothing is sent")
+        session.press("q")
+        assert session.wait_gone() == 0
+    assert len(platform.requests.matching("approve")) == before
