@@ -48,9 +48,11 @@ class BatchQuestion(Question):
         self.decision = batch
         self.typed = ""
         self.number_line = StatusLine(classes="dialog--number")
-        count = plain(f"{fmt.count(batch.summary.count)} tasks")
+        count = tasks_of(batch)
         title = title_of(session.settings.profile, "APPROVE", count)
         super().__init__(title, (), f"approve all {fmt.count(batch.summary.count)}")
+
+    BESIDE_BODY = 7
 
     DEFAULT_CSS = """
     BatchQuestion .dialog--number { height: 1; margin-top: 1; }
@@ -148,6 +150,12 @@ class BatchQuestion(Question):
         """There is no single trace to read for a set."""
 
 
+def tasks_of(batch: BatchApproval) -> SafeText:
+    """How many tasks a set has."""
+    count = batch.summary.count
+    return plain("1 task" if count == 1 else f"{fmt.count(count)} tasks")
+
+
 def shares(found: Iterable[Share]) -> SafeText:
     """Names with their counts, the largest first."""
     listed = list(found)
@@ -174,14 +182,14 @@ class BatchProgress(Dialog[bool]):
     ]
 
     DEFAULT_CSS = """
-    BatchProgress TextPane { height: auto; max-height: 70vh; min-height: 3; }
+    BatchProgress .dialog--body { height: auto; min-height: 3; }
     """
 
     def __init__(self, session: Session, batch: BatchApproval) -> None:
-        count = plain(f"{fmt.count(batch.summary.count)} tasks")
+        count = tasks_of(batch)
         super().__init__(title_of(session.settings.profile, "APPROVING", count))
         self.decision = batch
-        self.pane = TextPane()
+        self.pane = TextPane(classes="dialog--body")
         self._unsubscribe: Callable[[], None] | None = None
         self._due = False
 
@@ -274,8 +282,11 @@ class BatchProgress(Dialog[bool]):
             found = item.outcome
             if found is not None and found.kind not in GOOD:
                 words = f"{found.sentence}" + (f" (platform: {found.words})" if found.words else "")
-                tone = Tone.DIM if found.kind is Kind.DECIDED_ELSEWHERE else Tone.WARNING
-                yield Text(plain(f"{signs.warning} {item.task.title}"), tone)
+                # That somebody else was first is no error.
+                others = found.kind is Kind.DECIDED_ELSEWHERE
+                sign = signs.arrow if others else signs.warning
+                tone = Tone.DIM if others else Tone.WARNING
+                yield Text(plain(f"{sign} {item.task.title}"), tone)
                 yield Text(plain(words), Tone.DIM, 2)
         for item in self.decision.items:
             if item.outcome is None and item.state is not State.WAITING:

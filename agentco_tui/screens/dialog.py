@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from time import monotonic
 from typing import ClassVar, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -20,6 +21,9 @@ from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
+
+SHARE = 0.94
+"""Of the terminal's height, for a box at its largest."""
 
 ARMING = 0.3
 """Seconds a question must have stood on the screen before a key can answer it."""
@@ -38,6 +42,9 @@ class Dialog(Overlay[T]):
     Dialog .dialog--keys { height: 1; margin-top: 1; }
     """
 
+    BESIDE_BODY: ClassVar[int] = 5
+    """Lines of the box beside its body: border, title, a blank and the keys."""
+
     def __init__(self, title: Sequence[Cell]) -> None:
         super().__init__()
         self.title_line = StatusLine(classes="dialog--title")
@@ -47,6 +54,12 @@ class Dialog(Overlay[T]):
     def on_mount(self) -> None:
         """Draw the title."""
         self.title_line.show(self._title_cells)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Let the body scroll rather than push the keys out of the box."""
+        super().on_resize(event)
+        for body in self.query(".dialog--body"):
+            body.styles.max_height = max(1, int(event.size.height * SHARE) - self.BESIDE_BODY)
 
 
 def title_of(profile: str, verb: str, what: SafeText) -> list[Cell]:
@@ -79,7 +92,7 @@ class Question(Dialog[bool]):
 
     DEFAULT_CSS = """
     Question .dialog--body {
-        height: auto; max-height: 70vh; min-height: 4; scrollbar-size-horizontal: 0;
+        height: auto; min-height: 3; scrollbar-size-horizontal: 0;
     }
     """
 

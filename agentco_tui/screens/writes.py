@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval, Phase, State
 from agentco_tui.actions.decided import decided_as, decision_about
 from agentco_tui.actions.journal import Attempt, JournalError
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
+from agentco_tui.actions.outcome import GOOD, Kind, KnownBy, Outcome, Progress, Step
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
@@ -45,6 +46,8 @@ SENT = frozenset({State.SENDING, State.CONFIRMING, State.UNKNOWN})
 DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.NOT_DONE, Kind.STILL_PENDING})
 """Sent from here without its being known to have done anything: who approved it later can't be
 told."""
+TOLD_ONE_BY_ONE = 3
+"""So many outcomes of an earlier run are each told; of more, how many came to what."""
 TRACE_LINES = 4
 """Steps of the trace that the question shows."""
 
@@ -265,11 +268,15 @@ class Writes:
         hands, fates = self.session.hands, self.session.fates
         work = TakeUp(hands.approver, hands.tasks, hands.companies, hands.limits)
 
+        kinds: Counter[Kind] = Counter()
+
         def told(attempt: Attempt, outcome: Outcome) -> None:
+            kinds[outcome.kind] += 1
             if attempt.verb == Verb.APPROVE:
                 fates[outcome.subject] = outcome
                 self.fates_known((outcome.subject,))
-            self.tell(outcome)
+            if len(left) <= TOLD_ONE_BY_ONE:
+                self.tell(outcome)
 
         try:
             left = await work.open_attempts()
@@ -281,6 +288,12 @@ class Writes:
                 words = f"{count} of an earlier run had no outcome: reading what became of them"
                 self.say(f"{signs.unknown} {words}", bad=True)
             await work.run(told)
+            if len(left) > TOLD_ONE_BY_ONE:
+                came_to = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in kinds.most_common())
+                words = f"{count} of an earlier run: {came_to}; the journal has each"
+                self.say(
+                    f"{signs.good if GOOD.issuperset(kinds) else signs.warning} {words}", bad=True
+                )
         except JournalError as error:
             self.say(f"{signs.warning} {error.sentence}; nothing can be approved", bad=True)
 

@@ -1,0 +1,355 @@
+"""Many tasks by one decision, as a person goes through it: question, hold, progress, results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.actions.outcome import Kind
+from agentco_tui.actions.waits import Waits
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.screens.batch import BatchProgress, BatchQuestion
+from tests.actions.waits import QUICK
+from tests.screens.harness import NARROW, NOW, WIDE, RunningClock, Stage, settings_for, stage
+
+MANY = 200
+
+
+@pytest.fixture
+def busy_platform() -> Iterator[EmbeddedPlatform]:
+    """A queue of some hundreds."""
+    with EmbeddedPlatform(companies=2, agents=12, tasks=620, speed=0, now=NOW) as running:
+        yield running
+
+
+class Gate:
+    """Sleeps end only once it is open; then they move the world's clock instead of lasting."""
+
+    def __init__(self, platform: EmbeddedPlatform) -> None:
+        self.opened = asyncio.Event()
+        self._clock = platform.world.clock
+
+    async def sleep(self, seconds: float) -> None:
+        """As asyncio.sleep."""
+        await self.opened.wait()
+        self._clock.advance(seconds)
+
+    @property
+    def waits(self) -> Waits:
+        """The hold as it is for a person."""
+        return replace(QUICK, hold=Waits().hold, sleep=self.sleep)
+
+
+async def ask(s: Stage, count: int) -> BatchQuestion:
+    """Mark so many and ask about them."""
+    await s.press(*["space"] * count, "a")
+    await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
+    await s.armed()
+    question = s.app.screen
+    assert isinstance(question, BatchQuestion)
+    return question
+
+
+async def approve(s: Stage, count: int) -> BatchProgress:
+    """Mark so many, and say yes to all of them."""
+    await ask(s, count)
+    if count > 10:
+        await s.type(str(count))
+    await s.press("y")
+    await s.wait_until(lambda: isinstance(s.app.screen, BatchProgress), "the progress")
+    progress = s.app.screen
+    assert isinstance(progress, BatchProgress)
+    return progress
+
+
+async def ended(s: Stage) -> None:
+    """Wait until all is known."""
+    await s.sees("esc close")
+
+
+def quick(s: EmbeddedPlatform) -> dict[str, object]:
+    """A stage whose waits are short and whose clock runs."""
+    return {"place": "tasks", "clock": RunningClock(s), "waits": QUICK}
+
+
+# ---- the question
+
+
+@pytest.mark.parametrize("size", [(60, 16), NARROW, WIDE])
+async def test_the_question_shows_the_essential_without_scrolling(
+    busy_platform: EmbeddedPlatform, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with stage(busy_platform, tmp_path, place="tasks", size=size) as s:
+        rows = list(s.rows)
+        await s.press("t", "escape")
+        await s.press("asterisk", "a")
+        await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
+        await s.sees("demo", "APPROVE", f"{len(rows)} tasks", "companies", "agents", "priority")
+        await s.sees("oldest", f"type {len(rows)}, then press y", f"approve all {len(rows)}")
+        if size != (60, 16):
+            await s.sees(f"{len(rows) - 1} of them you have not read", "more")
+        names = {busy_platform.world.task(row).agent.company.name for row in rows}
+        assert all(name in s.line_with("│ companies") for name in names)
+        oldest = min((busy_platform.world.task(row) for row in rows), key=lambda t: t.created)
+        assert oldest.title[:20] in s.line_with("oldest")
+
+
+async def test_what_is_unlike_the_rest_stands_out(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        rows = s.rows[:8]
+        with platform.world.living() as state:
+            for row in rows:
+                state.tasks[row].priority = "low"
+                state.changed_task(state.tasks[row], platform.world.now)
+            state.tasks[rows[4]].priority = "urgent"
+            state.changed_task(state.tasks[rows[4]], platform.world.now)
+        await s.poll()
+        await ask(s, 8)
+        await s.sees("unlike the rest", "priority urgent, most are low")
+
+
+async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        question = await ask(s, 11)
+        await s.press("y")
+        await s.sees("type 11 first")
+        await s.press("enter", "1", "2", "enter", "y")
+        await s.sees("not 12")
+        assert s.app.screen is question
+        assert not s.writes
+        await s.press("1", "2", "backspace", "1", "y")
+        await ended(s)
+        assert len(s.writes) == 11
+
+
+async def test_ten_need_no_number(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        await ask(s, 10)
+        assert "type 10" not in s.text
+        await s.press("y")
+        await ended(s)
+        await s.sees("10 approved here", "10 of 10")
+        assert len(s.writes) == 10
+        assert not s.view.table.marked
+
+
+@pytest.mark.parametrize("key", ["n", "escape", "enter"])
+async def test_anything_but_yes_sends_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path, key: str
+) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        question = await ask(s, 3)
+        await s.press(*[key] * 20 if key == "enter" else [key])
+        assert (s.app.screen is question) == (key == "enter")
+        assert len(s.view.table.marked) == 3, "the marks stay"
+        assert not s.writes
+
+
+# ---- the hold
+
+
+@pytest.mark.parametrize("key", ["u", "escape"])
+async def test_in_the_hold_it_is_taken_back(
+    platform: EmbeddedPlatform, tmp_path: Path, key: str
+) -> None:
+    gate = Gate(platform)
+    async with stage(platform, tmp_path, place="tasks", waits=gate.waits) as s:
+        await approve(s, 5)
+        await s.sees("nothing is sent yet", "begins in 5", "u take it back")
+        await s.press(key)
+        await s.sees("taken back: nothing was sent")
+        gate.opened.set()
+        await s.press("escape")
+        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await s.poll()
+        assert not s.writes
+        assert len(s.view.table.marked) == 5
+
+
+async def test_a_ghost_in_the_hold_is_not_claimed(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    gate = Gate(platform)
+    async with stage(platform, tmp_path, place="tasks", waits=gate.waits) as s:
+        first = s.rows[0]
+        await approve(s, 5)
+        platform.world.another_operator(first, "reject", "Wanda")
+        await s.poll()
+        assert s.main.fate_of(first).text == "rejected elsewhere"
+        gate.opened.set()
+        await ended(s)
+        await s.sees("4 approved here, 1 decided elsewhere", "already rejected elsewhere by Wanda")
+        assert len(s.writes) == 4
+        assert s.main.fate_of(first).text == "rejected elsewhere"
+
+
+# ---- while it goes on
+
+
+async def test_at_most_four_are_in_flight(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        platform.faults.add("approve:latency=30ms")
+        await approve(s, 24)
+        await ended(s)
+        spans = [(seen.started, seen.started + seen.took) for seen in s.writes]
+        assert len(spans) == 24
+        together = max(sum(a <= at < b for a, b in spans) for at, _ in spans)
+        assert 2 <= together <= 4
+
+
+async def test_escape_stops_what_is_not_sent(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        platform.faults.add("approve:latency=120ms")
+        await approve(s, 20)
+        await s.wait_until(lambda: len(s.writes) >= 2, "the first")
+        await s.sees("esc stop what is not yet sent", "of 20")
+        await s.press("escape")
+        await ended(s)
+        sent = len(s.writes)
+        assert 2 <= sent <= 12
+        await s.sees("stopped by you", f"{sent} approved here", f"{20 - sent} not sent")
+        assert sum(platform.world.applied.values()) == sent
+
+
+async def test_each_has_its_result_and_f_asks_about_clear_failures_only(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        refused, changed, elsewhere = s.rows[1], s.rows[3], s.rows[4]
+        question = await ask(s, 8)
+        platform.faults.add(f"/api/tasks/{refused}/approve:status=422,times=1")
+        platform.world.another_operator(elsewhere, "approve", "Wanda")
+        with platform.world.living() as state:
+            state.tasks[changed].title = "Something else"
+            state.changed_task(state.tasks[changed], platform.world.now)
+        await s.press("y")
+        await ended(s)
+        await s.sees("5 approved here", "1 refused", "1 changed", "1 decided elsewhere")
+        await s.sees("f ask again about the 1 that failed", "because it changed")
+        assert platform.world.applied[changed] == 0
+        before = len(s.writes)
+        assert before == 6
+        await s.press("f")
+        await s.wait_until(
+            lambda: isinstance(s.app.screen, BatchQuestion) and s.app.screen is not question,
+            "the question about what failed",
+        )
+        await s.sees("APPROVE 1 task")
+        await s.armed()
+        assert len(s.writes) == before, "nothing is sent again without a new yes"
+        await s.press("y")
+        await ended(s)
+        assert [seen.path for seen in s.writes[before:]] == [f"/api/tasks/{refused}/approve"]
+        assert platform.world.applied[refused] == 1
+
+
+async def test_a_key_that_may_not_approve_stops_it(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    settings = settings_for(platform, key=platform.read_key)
+    async with stage(
+        platform,
+        tmp_path,
+        place="tasks",
+        settings=settings,
+        clock=RunningClock(platform),
+        waits=QUICK,
+    ) as s:
+        await approve(s, 15)
+        await ended(s)
+        await s.sees("stopped: ", "403")
+        assert 1 <= len(s.writes) <= 4
+        assert not sum(platform.world.applied.values())
+
+
+async def test_a_revoked_key_stops_it(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        await ask(s, 15)
+        platform.faults.add("approve:latency=20ms")
+        await s.type("15")
+        platform.faults.add("writes:status=401,after=3")
+        platform.faults.add("tasks:status=401,after=1")
+        await s.press("y")
+        await ended(s)
+        await s.sees("stopped: the platform answered 401")
+        assert len(s.writes) <= 8
+
+
+async def test_three_without_a_clear_answer_stop_it(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        await ask(s, 15)
+        platform.faults.add("approve:status=500")
+        await s.type("15")
+        await s.press("y")
+        await ended(s)
+        await s.sees("stopped: 3 in a row had no clear answer", "not done", "not sent")
+        assert len(s.writes) <= 6
+
+
+async def test_while_the_platform_is_away_one_can_leave_and_is_told_later(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        rows = s.rows[:3]
+        await ask(s, 3)
+        platform.faults.add("approve:drop_after")
+        platform.faults.add("reads:status=503,after=1")
+        await s.press("y")
+        await s.sees("3 unknown, being read", "esc leave")
+        await s.press("escape")
+        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await s.press("j", "j", "j", "j", "space")
+        marked = s.view.table.marked[-1:]
+        platform.faults.clear()
+        await s.wait_until(lambda: all(row in s.session.fates for row in rows), "the outcomes")
+        await s.sees("3 approved")
+        assert s.view.table.marked == marked, "what was marked since stays marked"
+        assert {s.session.fates[row].kind for row in rows} == {Kind.APPROVED}
+        assert [platform.world.applied[row] for row in rows] == [1, 1, 1]
+
+
+# ---- keys
+
+
+async def test_one_task_in_two_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
+        task, keys = str(s.cursor), ["a", "y"]
+        await s.press(keys[0])
+        await s.armed()
+        await s.press(keys[1])
+        await s.wait_until(lambda: platform.world.applied[task] == 1, "the approval")
+        assert len(keys) == 2
+        assert len(s.writes) == 1
+
+
+async def test_two_hundred_in_a_dozen_keys(busy_platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """From the first screen: 4, *, a, the number, y."""
+    platform = busy_platform
+    with platform.world.living() as state:
+        for task in list(state.pending.values())[MANY:]:
+            state.leave_queue(task, "cancelled")
+    async with stage(
+        platform, tmp_path, clock=RunningClock(platform), waits=QUICK, place="overview"
+    ) as s:
+        keys = ["4", "asterisk", "a", *str(MANY), "y"]
+        await s.press(keys[0])
+        await s.wait_until(lambda: s.main.place == "tasks" and len(s.rows) == MANY, "the queue")
+        await s.press(keys[1], keys[2])
+        await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
+        await s.armed()
+        await s.press(*keys[3:])
+        await ended(s)
+        await s.sees("200 approved here", "200 of 200", "100 %")
+        assert len(keys) == 7 <= 12
+        assert len(s.writes) == MANY
+        assert set(platform.world.applied.values()) == {1}
