@@ -281,7 +281,8 @@ class Rows(Generic[R]):
 
     def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
         """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
-        if len(put) + len(gone) > max(_FEW, len(self.records) // 8):
+        as_wished = (self._keyed_by, self._keys.descending) == (self.sort_column, self.descending)
+        if not as_wished or len(put) + len(gone) > max(_FEW, len(self.records) // 8):
             draft = copy.copy(self)
             draft.records = {**self.records, **put}
             draft._by_id = None

@@ -251,3 +251,11 @@ def test_search_text_is_read_once_a_record_until_it_changes() -> None:
     take(rows.apply([("id00000", Item("W1", 0.0))], []))
     assert read == ["w0", "w1", "w2", "W1"]
     assert rows.shown == ["id00000", "id00001"]
+
+
+def test_rows_that_come_before_anything_was_loaded_are_in_the_order_that_was_wished() -> None:
+    rows: Rows[Item] = Rows(COLUMNS)
+    rows.sort_column, rows.descending = 1, True
+    items = {f"r{number}": Item("x", float(number)) for number in range(5)}
+    take(rows.apply(items.items(), ()))
+    assert rows.shown == ["r4", "r3", "r2", "r1", "r0"]
