@@ -77,7 +77,7 @@ class Prompt(Horizontal):
         with self.prevent(Input.Changed):
             self.input.value = text
         self.input.cursor_position = len(text)
-        self.input.focus()
+        self.take_keys()
 
     def hint(self, words: SafeText, *, bad: bool = False) -> None:
         """Say how to go on, or what is wrong with the words."""
@@ -88,8 +88,8 @@ class Prompt(Horizontal):
         self._hint.show([Cell(words, Tone.WARNING if bad else Tone.DIM)])
 
     def take_keys(self) -> None:
-        """Have the keys again after they went elsewhere."""
-        self.input.focus()
+        """Have the keys, and that at once: the next may have been typed already."""
+        self.screen.set_focus(self.input)
 
     def close(self) -> None:
         """Hide the line."""
