@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
+from textual.widget import AwaitMount
 
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, paces
@@ -107,7 +108,7 @@ class MainScreen(Screen[None], Writes, Reads):
         store.subscribe(self.take)
         store.subscribe_freshness(self.take_freshness)
         self.rights.subscribe(self.show_footer)
-        self.action_show(self.place)
+        self.turn_to(self.place)
         self.set_interval(1.0, self.tick, name="ages")
         self.run_worker(self.take_up(), description="settle what an earlier run left open")
 
@@ -161,33 +162,42 @@ class MainScreen(Screen[None], Writes, Reads):
 
     # ---- which screen
 
-    def action_show(self, place: Place) -> None:
-        """Show one of the six screens."""
-        first_visit = place not in self.views
-        if first_visit:
+    async def action_show(self, place: Place) -> None:
+        """Show one of the six screens; keys typed on wait until its list is there to take them."""
+        await self.turn_to(place)
+        self._focus_list()
+
+    def turn_to(self, place: Place) -> AwaitMount:
+        """Show one of the six screens; wait for the result to be sure that it is mounted."""
+        new: list[View] = []
+        if place not in self.views:
             view = self._make[place](self.session)
             if isinstance(view, TableView):
                 view.recall(self._remembered.lists.get(place, ListMemory()))
             self.views[place] = view
-            self.body.mount(view)
+            new = [view]
+        mounted = self.body.mount(*new)
         self.place = place
         # A widget that is hidden with the focus on it gives it up later, whoever has it by then.
         self.set_focus(None)
         for other, view in self.views.items():
             view.display = other == place
         self.set_paces()
-        if not first_visit:
+        if not new:
             if isinstance(self.view, TableView):
                 self.view.arrive()
             self._focus_list()
             self.view.take_freshness()
         self.call_after_refresh(self._focus_list)
         self.show_frame()
+        return mounted
 
     def _focus_list(self) -> None:
         view = self.view
         if isinstance(view, TableView) and not self.prompt.display:
-            (view.detail if isinstance(view, ListView) and view.reading else view.table).focus()
+            self.set_focus(
+                view.detail if isinstance(view, ListView) and view.reading else view.table
+            )
 
     def remembered(self) -> Remembered:
         """How the dashboard is left: the screen, and the lists that were visited."""
@@ -205,7 +215,7 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def show_record(self, place: Place, row_id: str) -> None:
         """Go to a screen and put its cursor on a record."""
-        self.action_show(place)
+        self.turn_to(place)
         view = self.view
 
         def go() -> None:
@@ -271,7 +281,7 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Keys that go elsewhere leave the prompt, or escape could not; a filter stays."""
-        if self.prompt.display and event.widget is not self.prompt.input:
+        if self.prompt.display and self.focused is not self.prompt.input:
             self._close_prompt()
 
     def _close_prompt(self) -> None:
@@ -301,7 +311,7 @@ class MainScreen(Screen[None], Writes, Reads):
         """Go where the words lead."""
         if to.scope is not None:
             self.set_scope(to.scope or None)
-        self.action_show(to.place)
+        self.turn_to(to.place)
         status = getattr(self.view, "show_status", None)
         if to.place == "tasks" and to.status is not None and status is not None:
             self.view.call_after_refresh(status, to.status)
@@ -363,7 +373,7 @@ class MainScreen(Screen[None], Writes, Reads):
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:
         if event.line is self.tabs:
-            self.action_show(event.key)  # type: ignore[arg-type]
+            self.turn_to(event.key)  # type: ignore[arg-type]
         elif event.line is self.footer:
             self.run_key(event.key)
 
