@@ -1,0 +1,172 @@
+"""Cost follows change, in the whole dashboard: what is written is counted, never timed (law 5)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+from textual._compositor import ChopsUpdate, CompositorUpdate
+
+from agentco_tui.api.records import Listing
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.text import SafeText
+from agentco_tui.widgets import partial_paint
+from tests.screens.harness import WIDE, Stage, settings_for, stage
+
+FRAME = 22
+"""Bytes that Textual adds to each frame: synchronised output, and the cursor's place."""
+
+
+class Written:
+    """Everything that the compositor hands to the terminal from now on."""
+
+    def __init__(self, s: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.updates: list[CompositorUpdate] = []
+        display = s.app._display
+
+        def kept(screen: Any, renderable: Any) -> None:
+            if isinstance(renderable, CompositorUpdate):
+                self.updates.append(renderable)
+            display(screen, renderable)
+
+        monkeypatch.setattr(s.app, "_display", kept)
+
+    @property
+    def spans(self) -> list[tuple[int, int, int]]:
+        """Line, left and right edge of each stretch that was painted."""
+        spans = []
+        for update in self.updates:
+            assert isinstance(update, ChopsUpdate), "the whole screen was painted"
+            spans += update.spans
+        return spans
+
+    @property
+    def size(self) -> int:
+        """Bytes, in 24-bit colour."""
+        console = Console(color_system="truecolor", force_terminal=True, width=120, height=2)
+        return sum(len(update.render_segments(console).encode()) for update in self.updates)
+
+
+@asynccontextmanager
+async def quiet(
+    platform: EmbeddedPlatform,
+    monkeypatch: pytest.MonkeyPatch,
+    place: Place,
+    *,
+    thin: bool = False,
+) -> AsyncIterator[tuple[Stage, Written]]:
+    """A dashboard on which everything has been read and painted."""
+    partial_paint.install()
+    try:
+        settings = replace(settings_for(platform), thin=thin)
+        with TemporaryDirectory() as folder:
+            async with stage(
+                platform, Path(folder), place=place, size=WIDE, settings=settings
+            ) as s:
+                await s.loaded()
+                await s.settle()
+                yield s, Written(s, monkeypatch)
+    finally:
+        partial_paint.uninstall()
+
+
+@pytest.mark.parametrize(
+    "place", ["overview", "companies", "agents", "tasks", "budget", "activity"]
+)
+async def test_a_poll_with_nothing_new_writes_nothing(
+    place: Place, platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with quiet(platform, monkeypatch, place) as (s, written):
+        for _ in range(3):
+            feeds = [feed for feed in FeedName if s.session.poller.pace(feed).value != "off"]
+            for feed in feeds:
+                await s.session.poller.read_again(feed)
+            s.main.tick()
+            await s.pilot.pause()
+        assert written.spans == []
+        assert written.size == 0
+
+
+@pytest.mark.parametrize("count", [1, 3, 7])
+async def test_k_changed_cells_repaint_k_cells(
+    count: int, platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with quiet(platform, monkeypatch, "tasks") as (s, written):
+        table, store = s.view.table, s.session.store
+        # Not the line under the cursor, whose detail tells of it too.
+        chosen = set(table.shown_ids[3 : 3 + count])
+        word = SafeText("odd")
+        assert all(task.priority != word for task in store.pending)
+        records = tuple(
+            msgspec.structs.replace(task, priority=word) if task.id in chosen else task
+            for task in store.pending
+        )
+        store.publish(store.pending.replace(Listing(records=records)))
+        await s.pilot.pause()
+        spans = written.spans
+        assert len(spans) == count
+        assert len({y for y, _, _ in spans}) == count
+        assert len({(left, right) for _, left, right in spans}) == 1
+        assert written.size + FRAME <= 80 * count
+
+
+async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(
+    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with quiet(platform, monkeypatch, "companies") as (s, written):
+        store = s.session.store
+        records = tuple(
+            msgspec.structs.replace(task, priority=SafeText("odd")) for task in store.pending
+        )
+        store.publish(store.pending.replace(Listing(records=records)))
+        await s.pilot.pause()
+        assert written.size == 0
+
+
+async def test_a_thin_line_paints_less_and_says_so(
+    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with quiet(platform, monkeypatch, "tasks", thin=True) as (s, written):
+        assert " thin" in s.lines[0]
+        await s.pilot.press("j")
+        await s.pilot.pause()
+        written.updates.clear()
+        table = s.view.table
+        table.move_cursor_to(table.shown_ids[3])
+        table.move_cursor_to(table.shown_ids[4])
+        await s.pilot.pause()
+        lines = {y for y, left, right in written.spans if left == 0 and right - left > 3}
+        assert not lines, "the cursor is its sign only"
+
+
+async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(
+    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with quiet(platform, monkeypatch, "tasks") as (s, _):
+        assert " thin" not in s.lines[0]
+        assert s.session.thin.set_slow(True)
+        await s.pilot.pause()
+        assert " thin" in s.lines[0]
+        assert s.view.table.thin
+        assert not s.session.thin.set_slow(True)
+        assert s.session.thin.set_slow(False)
+        await s.pilot.pause()
+        assert " thin" not in s.lines[0]
+        assert not s.view.table.thin
+
+
+async def test_ages_are_told_every_ten_seconds_on_a_thin_line(
+    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with quiet(platform, monkeypatch, "tasks", thin=True) as (s, _):
+        told = [s.session.thin.tells_ages() for _ in range(40)]
+        assert told.count(True) == 4
