@@ -1,0 +1,128 @@
+"""The README keeps what it says: its commands, and the table of keys and endpoints."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+OPERATIONS = (
+    "GET /api/companies",
+    "GET /api/companies/:id",
+    "POST /api/companies",
+    "POST /api/companies/:id/clone",
+    "GET /api/agents",
+    "GET /api/agents/:id",
+    "GET /api/tasks",
+    "POST /api/tasks",
+    "POST /api/tasks/:id/approve",
+    "GET /api/tasks/:id/trace",
+    "GET /api/activity",
+    "GET /api/activity/export",
+    "GET /api/budget",
+    "GET /api/budget/companies",
+    "GET /api/budget/agents",
+    "POST /api/budget/agents/:id",
+    "GET /api/budget/alerts",
+)
+"""Every operation of the interface (INTERFACE 4)."""
+
+
+def project() -> dict[str, object]:
+    """What pyproject.toml says of the project."""
+    found: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return found
+
+
+def fenced() -> list[str]:
+    """The single lines of the README's shell blocks."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def section(heading: str) -> str:
+    """The text below a heading, up to the next of its level."""
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"there is no section {heading}"
+    return found[1]
+
+
+def rows(table: str) -> list[list[str]]:
+    """The cells of a Markdown table's rows, without its head."""
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+def command_ending_in(words: str) -> str:
+    """The one line that makes an environment, installs, and ends so."""
+    found = [line for line in fenced() if line.endswith(words)]
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("extra", "ending"),
+    [("demo", ".venv/bin/agentco-tui demo"), ("dev", ".venv/bin/python -m pytest")],
+)
+def test_one_line_from_a_fresh_machine(extra: str, ending: str) -> None:
+    line = command_ending_in(ending)
+    make, install, run = (part.strip() for part in line.split("&&"))
+    assert make == "python3 -m venv .venv"
+    assert re.fullmatch(rf"\.venv/bin/pip install (-q )?'\.\[{extra}\]'", install)
+    assert run == ending
+
+
+def test_what_the_lines_install_is_what_the_project_offers() -> None:
+    found = project()
+    extras = found["optional-dependencies"]
+    scripts = found["scripts"]
+    assert isinstance(extras, dict)
+    assert isinstance(scripts, dict)
+    assert {"demo", "dev"} <= set(extras)
+    assert scripts["agentco-tui"] == "agentco_tui.cli:main"
+    assert any(need.startswith("pytest") for need in extras["dev"])
+    assert {"starlette", "uvicorn"} <= {re.split(r"[^\w-]", need)[0] for need in extras["demo"]}
+
+
+def test_every_operation_is_reached_by_a_key_or_a_command() -> None:
+    table = rows(section("Keys and endpoints"))
+    reached: dict[str, str] = {}
+    for cells in table:
+        for operation in re.findall(r"`((?:GET|POST) /api[^`]*)`", " ".join(cells)):
+            assert operation not in reached, f"{operation} stands in the table twice"
+            reached[operation] = cells[0]
+    assert set(reached) == set(OPERATIONS)
+    for operation, way in reached.items():
+        assert re.search(r"`[^`]+`", way), f"{operation} has no key and no command"
+
+
+def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
+    from agentco_tui.arguments import parse
+    from agentco_tui.keys import KEYS
+
+    known = {name for key in KEYS for name in key.keys.split(",")}
+    for cells in rows(section("Keys and endpoints")):
+        for word in re.findall(r"`([^`]+)`", cells[0]):
+            if word.startswith("agentco-tui "):
+                assert parse([*word.split()[1:]]).command is not None
+            else:
+                assert word in known, f"{word} is no key"
+
+
+def test_every_command_of_the_program_stands_in_the_readme() -> None:
+    from agentco_tui.cli import _COMMANDS
+
+    said = " ".join(cells[0] for cells in rows(section("Commands")))
+    for name in _COMMANDS:
+        assert f"agentco-tui {name}" in said
+
+
+def test_its_pictures_are_there() -> None:
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README)
+    assert pictures
+    assert [name for name in pictures if not (ROOT / name).is_file()] == []
