@@ -57,7 +57,7 @@ class Figures:
         gc.collect()
         self.rss = memory(os.getpid())
         self.tasks = len(asyncio.all_tasks())
-        links = [os.readlink(entry) for entry in _descriptors()]
+        links = [str(entry.readlink()) for entry in _descriptors()]
         self.sockets = sum(link.startswith("socket:") for link in links)
         self.files = len(links)
         self.records = sum(

@@ -50,7 +50,7 @@ class Elsewhere:
                 elsewhere.received.append(f"{self.requestline}\n{self.headers}".encode())
                 self.send_error(404)
 
-            do_POST = do_GET
+            do_POST = do_GET  # noqa: N815
 
             def log_message(self, *_: object) -> None:
                 """Nothing is printed."""

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from email.utils import formatdate
 from pathlib import Path
 
@@ -31,9 +32,9 @@ ONLY = dict.fromkeys(FeedName, Pace.OFF) | {FeedName.COMPANIES: Pace.REFRESH}
 FEED = FeedName.COMPANIES
 
 
-async def until(seen: object) -> None:
+async def until(seen: Callable[[], object]) -> None:
     """Wait for what a test needs to see; the test's own time limit ends it otherwise."""
-    while not seen():  # type: ignore[operator]
+    while not seen():  # noqa: ASYNC110 (what is waited for happens elsewhere)
         await asyncio.sleep(0.005)
 
 
@@ -84,15 +85,17 @@ async def test_a_clock_wrong_by_a_day_does_not_make_ages_wrong_by_a_day(days: in
     """The machine's clock is wrong: the Date header says what time it is on the platform."""
     off = days * 86_400.0
     dated = http(COMPANIES, headers={"Date": formatdate(time.time(), usegmt=True)})
-    async with WireServer(*[dated] * 3) as server:
-        async with transport(server.base, clock=lambda: time.time() + off) as wire:
-            clock = SystemClock(lambda: wire.measured.clock_skew)
-            await wire.request("GET", "/api/companies")
-            skew = wire.measured.clock_skew
-            assert skew is not None
-            assert abs(skew + off) < 3
-            # `now` of a clock that stands on the wrong machine: its own reading plus the skew.
-            assert abs(clock.now() + off - time.time()) < 3
+    async with (
+        WireServer(*[dated] * 3) as server,
+        transport(server.base, clock=lambda: time.time() + off) as wire,
+    ):
+        clock = SystemClock(lambda: wire.measured.clock_skew)
+        await wire.request("GET", "/api/companies")
+        skew = wire.measured.clock_skew
+        assert skew is not None
+        assert abs(skew + off) < 3
+        # What a clock on the wrong machine says: its own reading plus the skew.
+        assert abs(clock.now() + off - time.time()) < 3
 
 
 BOMBS = ("gzip_bomb=300", "gzip_bomb2=300", "endless", "deep=5000000", "digits=400000")

@@ -14,6 +14,7 @@ from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.freshness import Phase
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 
@@ -26,7 +27,7 @@ async def look(url: str, key: str) -> dict[str, float]:
         poller.set_paces(dict.fromkeys(FeedName, Pace.REFRESH))
         running = asyncio.create_task(poller.run())
         fresh = store.freshness
-        while any(one.failure is None and one.answered_at is None for one in fresh.values()):
+        while any(one.phase is Phase.LOADING for one in fresh.values()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

@@ -1,8 +1,8 @@
 """Shows every payload in every widget that takes one text at a time, one payload after another.
 
 `python -m tests.safety.apps.widgets FILE STRIDE`: every STRIDE-th payload; in FILE stands at the
-end how many (place, payload) pairs were on the screen. The texts take the way they take in the dashboard: through the error that
-an answer becomes, through the outcome of a write, through `safe`.
+end how many (place, payload) pairs were on the screen. The texts take the way they take in the
+dashboard: through the error that an answer becomes, through the outcome of a write, through `safe`.
 """
 
 from __future__ import annotations

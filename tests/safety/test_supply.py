@@ -1,0 +1,86 @@
+"""The embedded platform stays on loopback, and out of the dashboard on another platform."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform, ServeOptions, serve
+from tests.terminal.platform_process import own_folders
+from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
+
+LOADED = """
+import atexit, json, sys
+atexit.register(lambda: open(sys.argv[0] + ".loaded", "w").write(json.dumps(sorted(sys.modules))))
+"""
+
+
+def test_it_listens_on_loopback_only() -> None:
+    with EmbeddedPlatform(companies=1, agents=1, tasks=1, speed=0) as platform:
+        listening = Path("/proc/net/tcp").read_text().split("\n") if sys.platform == "linux" else []
+        ours = [
+            line.split()[1] for line in listening if f":{platform.port:04X} 00000000:0000" in line
+        ]
+        assert all(address.startswith("0100007F:") for address in ours)
+        with (
+            pytest.raises(OSError, match="refused|timed out"),
+            socket.create_connection(("127.0.0.2", platform.port), 2),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
+def test_another_address_is_refused(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert serve(ServeOptions(host=host)) == 2
+    assert "loopback only" in capsys.readouterr().err
+
+
+def test_the_dashboard_never_loads_it(tmp_path: Path) -> None:
+    started = tmp_path / "start.py"
+    started.write_text(LOADED + "from agentco_tui.cli import main\nsys.exit(main(sys.argv[1:]))\n")
+    with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0) as platform:
+        env = {
+            **own_folders(tmp_path),
+            "PYTHONPATH": str(REPOSITORY),
+            "AGENTCO_BASE_URL": platform.base_url,
+            "AGENTCO_API_KEY": platform.full_key,
+        }
+        with PtySession([sys.executable, str(started)], env=env) as session:
+            session.wait_for("live")
+            session.press("2")
+            session.wait_for("COMPANIES all")
+            session.press("q")
+            assert session.wait_gone() == 0
+    loaded = set(json.loads((tmp_path / "start.py.loaded").read_text()))
+    assert "agentco_tui.app" in loaded
+    assert not {name for name in loaded if name.startswith(("agentco_tui.demo", "starlette"))}
+    assert "uvicorn" not in loaded
+
+
+def test_every_dependency_has_a_lower_bound_and_a_reason() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    reasons = (REPOSITORY / "CONTRIBUTING.md").read_text()
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["demo"]]
+    for requirement in wanted:
+        name, bound, _ = requirement.partition(">=")
+        assert bound, requirement
+        assert name in reasons
+
+
+def test_how_much_is_tried() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.safety"],
+        cwd=REPOSITORY,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "places × payloads" in told
+    assert "writes × faults" in told
