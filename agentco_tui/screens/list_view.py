@@ -308,6 +308,7 @@ class ListView(TableView[R]):
         """Enter on a line: read its detail."""
         self.screen.set_focus(None)
         self.add_class("-reading")
+        self.main.show_footer()
         self.show_detail(top=True)
         self.call_after_refresh(self.detail.focus)
 
@@ -316,6 +317,7 @@ class ListView(TableView[R]):
         if self.reading:
             self.screen.set_focus(None)
             self.remove_class("-reading")
+            self.main.show_footer()
             self.call_after_refresh(self.table.focus)
         else:
             super().action_back()

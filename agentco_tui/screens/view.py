@@ -45,6 +45,9 @@ class Frame(Protocol):
     def say(self, words: str, *, bad: bool = False) -> None:
         """Show a short message."""
 
+    def show_footer(self) -> None:
+        """Other keys are wanted now."""
+
     def ask_filter(self, view: TableView[Any]) -> None:
         """Let the person type a filter for the view."""
 
