@@ -30,6 +30,8 @@ from agentco_tui.demo.requestlog import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.turn import Turn
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.session import Session
@@ -81,6 +83,17 @@ class NoJitter(Random):
     def uniform(self, a: float, b: float) -> float:
         """The upper end."""
         return max(a, b)
+
+
+def steady(poller: Poller) -> None:
+    """Take away what differs from run to run: the jitter, and how long answers really took."""
+    poller._random = NoJitter()
+    answered = poller._answered
+
+    def at_once(feed: FeedName, turn: Turn, begun: float, _: float) -> None:
+        answered(feed, turn, begun, 0.0)
+
+    poller._answered = at_once  # type: ignore[method-assign,assignment]
 
 
 @dataclass
@@ -309,7 +322,7 @@ async def stage(
     session = make_session(
         settings, client, folder / "journal.jsonl", clock or WorldClock(platform), waits
     )
-    session.poller._random = NoJitter()
+    steady(session.poller)
     app = DashboardApp(session, place)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:
