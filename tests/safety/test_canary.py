@@ -120,7 +120,10 @@ def test_the_key_is_nowhere_over_all_faults(tmp_path: Path, elsewhere: Elsewhere
             session.press("?")  # where the crash is planted
             assert session.wait_gone() == 1
             searched["screen"] = session.raw
-            searched["told at the end"] = session.after_screen().encode()
+            told = session.after_screen()
+            assert len(told.strip().splitlines()) == 2, told
+            assert "RuntimeError" in told
+            searched["told at the end"] = told.encode()
         searched["requests elsewhere"] = b"\n".join(elsewhere.received)
     copied = CLIPBOARD.findall(searched["screen"])
     assert copied

@@ -29,7 +29,7 @@ def test_it_listens_on_loopback_only() -> None:
         ]
         assert all(address.startswith("0100007F:") for address in ours)
         with (
-            pytest.raises(OSError, match="refused|timed out"),
+            pytest.raises(OSError, match=r"refused|timed out"),
             socket.create_connection(("127.0.0.2", platform.port), 2),
         ):
             pass
