@@ -121,13 +121,11 @@ class TasksView(CollectionView[Task], TaskActions):
         if task is not None and (self.reading or self.has_class("-wide")) and top:
             self.main.has_read(task.id)
 
-    def title_cells(self) -> list[Cell]:
-        """As for every list, with how many are marked."""
-        cells = super().title_cells()
+    def title_right(self) -> list[Cell]:
+        """As for every list, with how many are marked, which a long filter must not cut off."""
         marked = len(self.table.marked)
-        if not marked:
-            return cells
-        return [*cells, Cell(plain(f"  {signs.mark} {marked} marked"), Tone.ACCENT)]
+        cells = [Cell(plain(f"{signs.mark} {marked} marked  "), Tone.ACCENT)] if marked else []
+        return [*cells, *super().title_right()]
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""

@@ -1,0 +1,192 @@
+"""The dashboard killed with SIGKILL in the middle of approving a set, and started again.
+
+    AGENTCO_KILLS=20 pytest tests/terminal/test_dashboard_killed.py
+
+What the platform counted and what the journal holds are compared afterwards: nothing was applied
+or sent twice, no attempt is left without an outcome, and every outcome is true.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from agentco_tui.actions.journal_entries import Attempt, Settled, from_line
+from agentco_tui.actions.outcome import Kind
+from agentco_tui.screens.writes import TOLD_ONE_BY_ONE
+from tests.terminal.dashboard import dashboard, leave, ready, say_yes, show
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import PtySession
+
+KILLS = int(os.environ.get("AGENTCO_KILLS", "3"))
+SET = 60
+"""Tasks approved by each decision."""
+BEYOND = 70
+"""More than are ever needed at once; one screen of the platform's queue holds them all."""
+APPLIED = {Kind.APPROVED_HERE, Kind.APPROVED}
+NOT_APPLIED = {Kind.NOT_DONE, Kind.NOT_SENT, Kind.REFUSED}
+
+
+@dataclass
+class Journal:
+    """What the dashboard wrote, read from its file."""
+
+    path: Path
+    attempts: dict[str, Attempt] = field(default_factory=dict)
+    settled: dict[str, list[Settled]] = field(default_factory=dict)
+    lines: int = 0
+
+    def read(self) -> Journal:
+        """Read it; a line torn by the kill may be the last only until something follows it."""
+        self.attempts.clear()
+        self.settled.clear()
+        content = self.path.read_bytes() if self.path.exists() else b""
+        self.lines = content.count(b"\n")
+        for line in content.split(b"\n")[:-1]:
+            entry = from_line(line) if line else None
+            if isinstance(entry, Attempt):
+                self.attempts[entry.attempt] = entry
+            elif isinstance(entry, Settled):
+                self.settled.setdefault(entry.attempt, []).append(entry)
+        return self
+
+    @property
+    def unsettled(self) -> set[str]:
+        """Attempts without an outcome."""
+        return self.attempts.keys() - self.settled.keys()
+
+
+def wait(seconds: float) -> None:
+    """Let real time pass: the moment of a kill is drawn, not waited for."""
+    select.select([], [], [], seconds)
+
+
+def messages(screen: str) -> str:
+    """The words of the messages on the screen, their lines put together."""
+    rows = (row.rpartition("▌")[2] for row in screen.split("\n")[-22:] if "▌" in row)
+    return re.sub(r"\s+", " ", " ".join(rows))
+
+
+def approve_a_set(session: PtySession) -> None:
+    """Mark the longest waits and say yes to all of them."""
+    show(session, 4)
+    session.press(*["space"] * SET)
+    session.wait_for(f"{SET} marked")
+    session.press("a")
+    session.wait_for(f"type {SET}")
+    session.wait_quiet(0.5)
+    session.press(*str(SET))
+    session.wait_for("press y to approve them")
+    say_yes(session, "press y to approve them")
+    session.wait_for("nothing is sent yet")
+
+
+def kill_during(session: PtySession, journal: Journal, chance: Random) -> None:
+    """Kill the dashboard when the journal has a drawn number of lines more, or a little later."""
+    until = journal.read().lines + chance.randrange(1, 2 * SET - 8)
+    while journal.read().lines < until:
+        assert session.alive
+        wait(0.002)
+    wait(chance.uniform(0.0, 0.06))
+    session.signal(signal.SIGKILL)
+    assert session.wait_gone() == 128 + signal.SIGKILL
+
+
+def told_of(session: PtySession, left: int, *, settled: bool = False) -> None:
+    """Wait until the screen tells of what the last run left open, and what became of it."""
+    ready(session)
+    if not left:
+        return
+    count = "1 write" if left == 1 else f"{left} writes"
+    session.wait_for(lambda screen: f"{count} of an earlier run" in messages(screen))
+    if settled:
+        what = "left unsettled" if left <= TOLD_ONE_BY_ONE else "of an earlier run: "
+        session.wait_for(lambda screen: what in messages(screen), timeout=40)
+
+
+def check(platform: PlatformProcess, journal: Journal, decisions: list[set[str]]) -> Counter[str]:
+    """Compare the platform's counts with the journal; returns how many came to which outcome."""
+    journal.read()
+    world = platform.world()
+    applied: dict[str, int] = world["applied"]
+    sent: Counter[str] = Counter()
+    for request in platform.requests():
+        if request["operation"] == "approve":
+            headers = {name.lower(): value for name, value in request["headers"]}
+            sent[headers["idempotency-key"]] += 1
+            attempt = journal.attempts[headers["idempotency-key"]]
+            assert request["path"] == f"/api/tasks/{attempt.task}/approve"
+    assert max(sent.values()) == 1, "an attempt was sent twice"
+    assert max(applied.values()) == 1, "a task was approved twice"
+    assert not journal.unsettled
+    assert all(len(settled) == 1 for settled in journal.settled.values())
+    for attempts in decisions:
+        tasks = Counter(journal.attempts[attempt].task for attempt in attempts)
+        assert max(tasks.values(), default=0) <= 1, "one decision, two attempts"
+    outcomes: Counter[str] = Counter()
+    for attempt_id, attempt in journal.attempts.items():
+        outcome = journal.settled[attempt_id][0].outcome
+        outcomes[outcome] += 1
+        later = [
+            other.attempt
+            for other in journal.attempts.values()
+            if other.task == attempt.task and other.time > attempt.time
+        ]
+        assert outcome in APPLIED | NOT_APPLIED, (attempt, journal.settled[attempt_id])
+        if outcome in APPLIED:
+            assert applied.get(str(attempt.task)) == 1, attempt
+            assert not later, "what is known to be approved is not decided again"
+        elif not later:
+            assert not applied.get(str(attempt.task)), attempt
+    told: set[str] = {
+        str(attempt.task)
+        for attempt_id, attempt in journal.attempts.items()
+        if journal.settled[attempt_id][0].outcome in APPLIED
+    }
+    assert {task for task, count in applied.items() if count} == told, "every task accounted for"
+    return outcomes
+
+
+def still_pending(platform: PlatformProcess) -> int:
+    """How many tasks wait."""
+    tasks: dict[str, Any] = platform.world()["tasks"]
+    return int(tasks["pending"])
+
+
+@pytest.mark.timeout(60 + 40 * KILLS)
+def test_killed_while_approving_it_accounts_for_every_task(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "state" / "agentco-tui" / "journal.jsonl")
+    decisions: list[set[str]] = []
+    left_open = 0
+    with PlatformProcess("--tasks", str(100 + KILLS * 320), "--seed", "3") as platform:
+        assert still_pending(platform) > KILLS * SET + BEYOND
+        platform.fault("approve:latency=60ms")
+        for number in range(KILLS):
+            chance = Random(number)
+            known = set(journal.read().attempts)
+            with dashboard(platform, tmp_path) as session:
+                # The next set is begun while what the last one left is still being read.
+                told_of(session, len(journal.unsettled))
+                approve_a_set(session)
+                kill_during(session, journal, chance)
+            decisions.append(set(journal.read().attempts) - known)
+            left_open += len(journal.unsettled)
+        with dashboard(platform, tmp_path) as session:
+            told_of(session, len(journal.read().unsettled), settled=True)
+            session.wait_for(lambda _: not journal.read().unsettled, timeout=40)
+            leave(session)
+        outcomes = check(platform, journal, decisions)
+    assert len(decisions) == KILLS
+    if KILLS > 3:
+        words = f"{KILLS} kills, {sum(outcomes.values())} sent, {left_open} left open"
+        sys.stdout.write(f"{words}: {dict(outcomes)}\n")
