@@ -26,6 +26,21 @@ NARROW_SPEND = 50
 """Columns below which the spend panel leaves the sum out: the bar and per cent tell it."""
 
 
+def spend_depends_on(session: Session, width: int) -> tuple[object, ...]:
+    """What decides how the panel of the money looks; equal as long as nothing of it changes.
+
+    It holds a line for every company, and is looked at every second.
+    """
+    store = session.store
+    phase = store.freshness[FeedName.BUDGET].phase
+    feeds = (
+        *(store.budget, store.company_budgets, store.agent_budgets),
+        *(store.companies, store.agents),
+    )
+    versions = tuple(feed.version for feed in feeds)
+    return (*versions, session.company, width, session.thin.on, phase)
+
+
 def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | None]:
     """The budgets of the scope for a panel of so many columns, and the period they are for."""
     store, scope = session.store, session.company
@@ -60,7 +75,7 @@ def _spend_item(session: Session, budget: Budget, of: SafeText, columns: tuple[i
     level = budget_level(budget, session.settings.alerts)
     name = plain("all") if budget.scope is BudgetScope.ALL else session.names.budget(budget)
     room = width - beside
-    name_width = max(1, min(18, width // 3, room - LEAST_GAUGE))
+    name_width = max(1, min(18, max(15, width // 5), room - LEAST_GAUGE))
     cells: list[Cell] = []
     if budget.share is not None and not budget.unlimited:
         gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
