@@ -18,6 +18,9 @@ PLACES = ("OVERVIEW", "COMPANIES", "AGENTS", "TASKS", "BUDGET", "ACTIVITY")
 TITLES = ("NEEDS YOU", "COMPANIES all", "AGENTS all", "TASKS pending", "BUDGET all", "ACTIVITY all")
 """The title line of each screen begins so."""
 
+CURSOR = "▌>"
+"""At the beginning of the line under the cursor, in Unicode and in ASCII."""
+
 LIVE = re.compile(r"\blive +\d")
 """In the header while the platform answers."""
 
@@ -46,8 +49,15 @@ def dashboard(
 
 
 def ready(session: PtySession) -> str:
-    """Wait until the platform has answered and nothing on the screen is still loading."""
-    return session.wait_for(lambda screen: bool(LIVE.search(screen)) and "loading" not in screen)
+    """Wait until the platform has answered, nothing loads, and the list has its rows."""
+    return shows(session, is_whole)
+
+
+def is_whole(screen: str) -> None:
+    """All that a list needs is there: also the cursor, drawn last, without which no key acts."""
+    assert LIVE.search(screen)
+    assert "loading" not in screen
+    assert any(row[:1] in CURSOR for row in screen.split("\n")[3:] if row)
 
 
 def show(session: PtySession, number: int, check: Callable[[str], object] = lambda _: None) -> str:
@@ -56,8 +66,7 @@ def show(session: PtySession, number: int, check: Callable[[str], object] = lamb
 
     def whole(screen: str) -> None:
         assert title in screen
-        assert "loading" not in screen
-        assert LIVE.search(screen)
+        is_whole(screen)
         check(screen)
 
     session.press(str(number))

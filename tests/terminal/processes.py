@@ -34,10 +34,11 @@ def gone(pid: int, within: float = 15.0) -> None:
         os.close(handle)
 
 
-def command_lines() -> bytes:
-    """What the process list shows of every process: its command line."""
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            lines.append(path.read_bytes())
-    return b"\n".join(lines)
+def command_lines(pid: int) -> bytes:
+    """What the process list shows of a process and of all that it started, one a line."""
+    shown = b""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        shown = Path(f"/proc/{pid}/cmdline").read_bytes() + b"\n"
+        for child in children_of(pid):
+            shown += command_lines(child)
+    return shown

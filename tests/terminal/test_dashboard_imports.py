@@ -1,0 +1,59 @@
+"""`--help`, `status` and `tail` start without the screen toolkit (issue 3)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import REPOSITORY, clean_environment
+
+SCREEN_ONLY = ("textual", "agentco_tui.screens", "agentco_tui.widgets", "agentco_tui.app")
+
+
+def imported(platform: PlatformProcess, folder: Path, *arguments: str) -> tuple[int, str, set[str]]:
+    """Exit code, what was printed, and the modules that a run of the program imported."""
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "agentco_tui", *arguments],
+        env=clean_environment(platform.env(folder)),
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
+    names = {line.rpartition("|")[2].strip() for line in lines}
+    assert "argparse" in names, "the imports were told"
+    return ran.returncode, ran.stdout, names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("--help",), 0, "usage: agentco-tui"),
+        (("--version",), 0, "agentco-tui "),
+        (("status",), 2, "critical"),
+        (("tail", "--limit", "5"), 0, "Tidied notes"),
+        (("export", "activity"), 0, "Tidied notes"),
+        (("config", "path"), 0, "config.toml"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_command_does_not_import_the_screens(
+    arguments: tuple[str, ...], code: int, says: str, tmp_path: Path
+) -> None:
+    with PlatformProcess() as platform:
+        ended, said, names = imported(platform, tmp_path, *arguments)
+    assert ended == code
+    assert says in said
+    assert not [name for name in names if name.startswith(SCREEN_ONLY)]
+
+
+def test_help_imports_nothing_that_talks_to_a_network(tmp_path: Path) -> None:
+    with PlatformProcess() as platform:
+        _, _, names = imported(platform, tmp_path, "--help")
+    assert not names & {"httpx", "ssl", "asyncio", "uvicorn", "starlette"}

@@ -1,0 +1,186 @@
+"""Every key of the contract once, on every screen: dialogs open and close, nothing is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.keys import KEYS, Place
+from tests.terminal.dashboard import back, dashboard, leave, ready, show
+from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.pty_session import PtySession
+
+SCREENS: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
+TYPED = {
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "asterisk": "*",
+    "escape": "esc",
+}
+"""Textual's names of keys as this harness calls them; the others are the same."""
+
+HARMLESS = (
+    "j",
+    "k",
+    "down",
+    "up",
+    "G",
+    "end",
+    "g",
+    "home",
+    "pagedown",
+    "pageup",
+    "s",
+    "S",
+    "x",
+    "r",
+)
+"""Keys of every list that open nothing."""
+
+OPENS: dict[Place, tuple[tuple[str, str], ...]] = {
+    "overview": (("a", "APPROVE 1 task"), ("t", "read again"), ("l", "SET LIMIT")),
+    "companies": (("n", "CREATE 1 company"), ("c", "CLONE")),
+    "agents": (("l", "SET LIMIT"), ("enter", "esc back")),
+    "tasks": (
+        ("a", "APPROVE 1 task"),
+        ("t", "read again"),
+        ("n", "CREATE 1 task"),
+        ("enter", "esc back"),
+    ),
+    "budget": (("l", "SET LIMIT"), ("enter", "esc back")),
+    "activity": (("f", "FILTER"), ("e", "EXPORT"), ("enter", "esc back")),
+}
+"""On each screen: a key, and what shows that it has opened something that escape closes."""
+
+EVERYWHERE = (("?", "Keys on"), ("/", "words  !not"), (":", "agent NAME"), ("ctrl+p", "Search"))
+"""Keys that open something on every screen."""
+
+DONE = {
+    "q": "the end of every walk",
+    "1 2 3 4 5 6": "how each walk begins",
+    "esc": "how everything is closed",
+    "0": "after enter on Companies",
+    "y": "its own test: it writes to the clipboard",
+    "p": "on Activity",
+    "v": "on Tasks",
+    "space m *": "marks, on Tasks",
+    "y n": "answers, in the questions",
+}
+
+
+@pytest.mark.parametrize("place", SCREENS)
+def test_every_key_of_a_screen(place: Place, tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        show(session, SCREENS.index(place) + 1)
+        prepare(session, place)
+        for key, shown in (*OPENS[place], *EVERYWHERE):
+            session.press(key)
+            session.wait_for(shown)
+            if shown in {"SET LIMIT", "CREATE 1 task", "CREATE 1 company", "CLONE"}:
+                session.press("tab", "down", "up")
+            back(session, shown)
+        special(session, place)
+        session.press(*HARMLESS)
+        leave(session)
+        writes = [seen for seen in platform.requests() if seen["method"] != "GET"]
+        assert writes == []
+        assert platform.world()["attempts"] == {}
+
+
+def prepare(session: PtySession, place: Place) -> None:
+    """Put the cursor on a record that the keys can act on."""
+    session.press("g")
+    if place == "budget":
+        session.press(*"jjjj")
+        session.wait_for(re.compile("^▌ .{3} +Ada ", re.MULTILINE))
+
+
+def special(session: PtySession, place: Place) -> None:
+    """Keys that close by themselves, or by another key than escape."""
+    if place == "companies":
+        session.press("enter")
+        session.wait_for("every screen shows Acme Robotics now")
+        session.press("0")
+        session.wait_for("every screen shows all companies now")
+    elif place == "tasks":
+        session.press("space")
+        session.wait_for("1 marked")
+        session.press("j", "j", "m")
+        session.wait_for("4 marked")
+        session.press("*")
+        session.wait_for("40 marked")
+        back(session, " marked")
+        session.press("v")
+        session.wait_for("TASKS all statuses")
+        session.press("v")
+        session.wait_for(lambda screen: "TASKS all statuses" not in screen)
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+        session.press("enter", "enter", "n")
+        session.wait_for(lambda screen: "APPROVE 1 task" not in screen)
+    elif place == "activity":
+        session.press("p")
+        session.wait_for("paused")
+        session.press("p")
+        session.wait_for("following")
+
+
+def test_the_id_is_sent_to_the_clipboard_and_nothing_else(tmp_path: Path) -> None:
+    with (
+        PlatformProcess() as platform,
+        dashboard(platform, tmp_path, "--screen", "tasks") as session,
+    ):
+        session.wait_for("Refund 214")
+        session.press("g", "y")
+        session.wait_for("sent to the terminal's clipboard: tsk_")
+        session.wait_raw(b"\x1b]52;c;")
+        leave(session)
+
+
+def test_keys_typed_faster_than_the_screens_come(tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        for keys, shown in (
+            ("4a", "APPROVE 1 task"),
+            ("3G1g4t", "read again"),
+            ("14a", "APPROVE 1 task"),
+        ):
+            session.write(keys)
+            session.wait_for(shown)
+            back(session, shown)
+        leave(session)
+
+
+def test_the_prompt_goes_where_it_is_told(tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        for words, seen in (
+            (":tasks pending", "TASKS pending"),
+            (":agent Linus", "AGENTS all companies"),
+            (":company Globex", "COMPANIES Globex"),
+            (":company all", "COMPANIES all companies"),
+            (":budget", "BUDGET all companies"),
+        ):
+            session.press(":")
+            session.wait_for("agent NAME")
+            session.press(*words[1:], "enter")
+            session.wait_for(seen)
+        session.press(":")
+        session.wait_for("agent NAME")
+        session.press(*"bugdet", "enter")
+        session.wait_for("did you mean budget?")
+        back(session, "did you mean")
+        leave(session)
+
+
+def test_every_key_there_is_was_pressed_in_these_walks() -> None:
+    """So that a key that is added is walked too."""
+    pressed = set(HARMLESS) | {key for key, _ in EVERYWHERE}
+    pressed |= {key for keys in OPENS.values() for key, _ in keys}
+    pressed |= {key for keys in DONE for key in keys.split()}
+    there = {TYPED.get(name, name) for binding in KEYS for name in binding.keys.split(",")}
+    assert there - pressed == set()
