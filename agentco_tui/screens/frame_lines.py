@@ -8,7 +8,6 @@ from typing import Any
 from agentco_tui import format as fmt
 from agentco_tui.keys import KEYS, KeyBinding, Place, keys_of
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.insight import Level, alert_level, in_scope
 from agentco_tui.live.store import Collection
 from agentco_tui.screens.freshness_cells import health_cells, worst
 from agentco_tui.screens.session import Session
@@ -76,13 +75,7 @@ def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
 
 def open_alerts(session: Session) -> tuple[int, int]:
     """How many alerts of the scope are critical, and how many are warnings."""
-    names = session.names
-    levels = [
-        alert_level(alert)
-        for alert in session.store.alerts
-        if in_scope(names.company_of(alert), session.company)
-    ]
-    return levels.count(Level.CRITICAL), levels.count(Level.WARNING)
+    return session.waiting.open_alerts(session.company)
 
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.timer import Timer
 
 from agentco_tui import format as fmt
 from agentco_tui.api.records import Record
@@ -27,6 +28,8 @@ R = TypeVar("R", bound=Record)
 
 MANY = 5_000
 """Records of one change from which on the list is taken anew."""
+SOON = 0.05
+"""Seconds from a move of the cursor to the detail of its line."""
 WIDE = 120
 """Columns from which the detail stands beside the list."""
 
@@ -54,6 +57,7 @@ class ListView(TableView[R]):
         super().__init__(session)
         self.detail = TextPane(classes="list--detail")
         self._raw = False
+        self._soon: Timer | None = None
         self._whole: R | None = None
         self._names_seen: Mapping[str, SafeText] = {}
 
@@ -296,8 +300,13 @@ class ListView(TableView[R]):
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        if message.table is self.table:
-            self.show_detail(top=True)
+        if message.table is self.table and self._soon is None:
+            # After the cursor itself has been painted, and once for a key held down.
+            self._soon = self.set_timer(SOON, self._show_moved, name="detail")
+
+    def _show_moved(self) -> None:
+        self._soon = None
+        self.show_detail(top=True)
 
     @on(RecordTable.Opened)
     def _opened(self, message: RecordTable.Opened) -> None:

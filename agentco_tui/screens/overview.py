@@ -27,7 +27,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.live.turns import in_turns
 from agentco_tui.live.worst import worst_tasks
 from agentco_tui.screens.columns.needs import need_columns, subject
-from agentco_tui.screens.overview_panels import latest_items, spend_items
+from agentco_tui.screens.overview_panels import latest_items, spend_depends_on, spend_items
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
@@ -86,6 +86,7 @@ class OverviewView(TableView[Need], TaskActions):
         self.found: list[Need] = []
         """The needs, the worst first; of very many only the first."""
         self._levels = (0, 0)
+        self._spend_drawn: tuple[object, ...] = ()
         self._looking = False
         self._look_again = False
         self._behind = False
@@ -308,6 +309,10 @@ class OverviewView(TableView[Need], TaskActions):
 
     def _show_spend(self) -> None:
         width = self.spend.scrollable_content_region.width
+        drawn_from = spend_depends_on(self.session, width)
+        if drawn_from == self._spend_drawn:
+            return
+        self._spend_drawn = drawn_from
         items, period = spend_items(self.session, width)
         self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))])
         self.spend.show(items)

@@ -20,8 +20,8 @@ from agentco_tui.widgets.tones import (
     Cell,
     Pressable,
     Tone,
+    ToneStyles,
     columns,
-    tone_style,
 )
 
 GAP = 2
@@ -50,6 +50,12 @@ class StatusLine(Widget):
         super().__init__(id=id, classes=classes)
         self._left: tuple[Cell, ...] = ()
         self._right: tuple[Cell, ...] = ()
+        self._styles_of = ToneStyles(self)
+
+    def notify_style_update(self) -> None:
+        """Textual calls it when theme, focus or style sheet change."""
+        super().notify_style_update()
+        self._styles_of.forget()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """One line."""
@@ -80,7 +86,7 @@ class StatusLine(Widget):
     def render_line(self, y: int) -> Strip:
         """The line as Textual wants it."""
         cells = self._laid_out(self.size.width)
-        return Strip([Segment(cell.text, tone_style(self, cell.tone)) for cell in cells])
+        return Strip([Segment(cell.text, self._styles_of.of(cell.tone)) for cell in cells])
 
     def on_click(self, event: events.Click) -> None:
         """Tell which cell was clicked."""

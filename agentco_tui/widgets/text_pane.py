@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets.pane_content import Item, Line, broken
-from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, tone_style
+from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, ToneStyles
 
 
 class TextPane(ScrollView, can_focus=True):
@@ -44,6 +44,7 @@ class TextPane(ScrollView, can_focus=True):
         self._items: tuple[Item, ...] = ()
         self._lines: list[Line] = []
         self._broken_at = 0
+        self._styles_of = ToneStyles(self)
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
         """Show these items; with `top` from their first line, else where the pane stands."""
@@ -67,15 +68,24 @@ class TextPane(ScrollView, can_focus=True):
             return
         before, self._lines = self._lines, broken(self._items, width)
         self._broken_at = width
-        size = Size(width, len(self._lines))
+        height = len(self._lines)
+        if not self.styles.is_auto_height:
+            # As long as all fits, its length changes nothing but its own lines.
+            height = max(height, self.scrollable_content_region.height)
+        size = Size(width, height)
         if size != self.virtual_size:
             self.virtual_size = size
             self.refresh(layout=self.styles.is_auto_height)
             return
         top = self.scroll_offset.y
-        for at in range(top, min(top + self.size.height, len(self._lines))):
-            if before[at] != self._lines[at]:
+        for at in range(top, top + self.size.height):
+            if before[at : at + 1] != self._lines[at : at + 1]:
                 self.refresh(Region(0, at - top, width, 1))
+
+    def notify_style_update(self) -> None:
+        """Textual calls it when theme, focus or style sheet change."""
+        super().notify_style_update()
+        self._styles_of.forget()
 
     def on_resize(self, event: events.Resize) -> None:
         """Break the lines anew where the width has changed."""
@@ -86,8 +96,8 @@ class TextPane(ScrollView, can_focus=True):
         """One line as Textual wants it."""
         at = y + self.scroll_offset.y
         width = self.size.width
-        base = self.rich_style
+        base = self._styles_of.of(None)
         if at >= len(self._lines):
             return Strip.blank(width, base)
-        segments = [Segment(cell.text, tone_style(self, cell.tone)) for cell in self._lines[at]]
+        segments = [Segment(cell.text, self._styles_of.of(cell.tone)) for cell in self._lines[at]]
         return Strip([*segments, Segment(plain(""), base)]).adjust_cell_length(width, base)

@@ -45,6 +45,29 @@ def tone_style(widget: Widget, tone: Tone) -> Style:
     return widget.rich_style + widget.get_component_rich_style(f"tone--{tone.value}")
 
 
+class ToneStyles:
+    """The styles of a widget's tones, worked out once; to be forgotten when its style changes.
+
+    Textual puts them together from all rules anew each time, which takes longer than painting.
+    """
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._known: dict[Tone | None, Style] = {}
+
+    def of(self, tone: Tone | None) -> Style:
+        """The style of a tone; of None that of the widget itself."""
+        style = self._known.get(tone)
+        if style is None:
+            style = self._widget.rich_style if tone is None else tone_style(self._widget, tone)
+            self._known[tone] = style
+        return style
+
+    def forget(self) -> None:
+        """Theme, focus or style sheet have changed."""
+        self._known.clear()
+
+
 def columns(cells: Iterable[Cell]) -> int:
     """How many columns cells take together."""
     return sum(cell_width(cell.text) for cell in cells)

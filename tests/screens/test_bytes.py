@@ -153,13 +153,14 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(
 ) -> None:
     async with quiet(platform, monkeypatch, "tasks") as (s, _):
         assert " thin" not in s.lines[0]
-        assert s.session.thin.set_slow(True)
-        await s.pilot.pause()
+        s.app._line.slow = True
+        s.app._look_at_the_line()
+        await s.sees("painting less")
         assert " thin" in s.lines[0]
         assert s.view.table.thin
-        assert not s.session.thin.set_slow(True)
-        assert s.session.thin.set_slow(False)
-        await s.pilot.pause()
+        s.app._line.slow = False
+        s.app._look_at_the_line()
+        await s.sees("everything is painted")
         assert " thin" not in s.lines[0]
         assert not s.view.table.thin
 
