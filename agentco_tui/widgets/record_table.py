@@ -321,11 +321,16 @@ class RecordTable(TableHand[R], can_focus=True):
     def ghost(self, row_id: str, note: Cell | None) -> None:
         """Says what became of a row, shown in its place until the release; None takes it back."""
         self._finish()
+        if note == self._rows.notes.get(row_id):
+            return
         if note is None:
             self._rows.notes.pop(row_id, None)
         else:
             self._rows.notes[row_id] = note
-        self._sync()
+        place = self._rows.position(row_id)
+        # A set of hundreds says so of each; only what can be seen has to be drawn.
+        if place is not None and self._top <= place < self._top + self._height:
+            self._sync()
 
     def _tell_held(self) -> None:
         now = (self._rows.held, self._rows.waiting)
