@@ -238,8 +238,20 @@ class OverviewView(TableView[Need], TaskActions):
         else:
             self.table.load(shown.items())
             self._reload_due = False
+            if self._is_arriving():
+                self.table.action_first()
         self._loaded = list(shown.items())
         self.table.renew()
+
+    def _is_arriving(self) -> bool:
+        """Whether the first picture is still being put together, and nobody's hand is on it: then
+        the cursor stands on the worst, whichever answer came first.
+        """
+        freshness = self.session.store.freshness
+        feeds = (*SHOWN_FEEDS, FeedName.AGENT_BUDGETS, FeedName.AGENTS)
+        return self._touched_at == 0.0 and any(
+            freshness[feed].phase is Phase.LOADING for feed in feeds
+        )
 
     def _apply_calmly(self, shown: dict[str, Need]) -> None:
         """While a hand is on the list: new needs wait, those that are over leave a ghost."""

@@ -62,7 +62,7 @@ def test_every_screen_in_every_shape(shape: str, tmp_path: Path) -> None:
 
 
 def check_overview(screen: str, shape: str) -> None:
-    """Waiting tasks by title, with agent and company."""
+    """Waiting tasks by title, with agent and company; the cursor on the worst, the first line."""
     pending = world().tasks(status="pending")
     shown = [
         task
@@ -73,6 +73,7 @@ def check_overview(screen: str, shape: str) -> None:
     assert len(shown) >= (4 if shape in SPARSE else 8)
     assert f"{len(pending)} tasks wait" in screen
     assert rows_with(screen, " all ", "48 %")
+    assert screen.split("\n")[4].startswith("▌  ✖")
 
 
 def check_companies(screen: str, shape: str) -> None:
