@@ -12,8 +12,10 @@ from agentco_tui.actions.journal import Attempt, Journal, Settled
 from agentco_tui.actions.journal_entries import stamp
 from tests.safety.hostile_world import COUNT, KEY, TEXTS, HostilePlatform
 from tests.safety.judge import unclean
+from tests.safety.patient import PtySession
 from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import PtySession
+
+pytestmark = pytest.mark.timeout(400)
 
 
 def run(folder: Path, base_url: str, *words: str) -> bytes:
@@ -21,7 +23,7 @@ def run(folder: Path, base_url: str, *words: str) -> bytes:
     env = {**own_folders(folder), "AGENTCO_BASE_URL": base_url, "AGENTCO_API_KEY": KEY}
     command = [sys.executable, "-m", "agentco_tui", *words]
     with PtySession(command, env=env, size=(200, 50)) as session:
-        session.wait_gone(40)
+        session.wait_gone()
         return session.raw
 
 

@@ -15,10 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.safety.hostile_world import COUNT, KEY, HostilePlatform
 from tests.safety.judge import tags, unclean
+from tests.safety.patient import PATIENCE, PtySession
 from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import PtySession
+
+pytestmark = pytest.mark.timeout(400)
 
 SIZE = (150, COUNT + 40)
 """So many rows that a table shows every payload at once."""
@@ -39,7 +43,7 @@ def dashboard(platform: HostilePlatform, folder: Path, *words: str) -> Iterator[
     env = {**own_folders(folder), "AGENTCO_BASE_URL": platform.base_url, "AGENTCO_API_KEY": KEY}
     command = [sys.executable, "-m", "agentco_tui", "--refresh", "60", *words]
     with PtySession(command, size=SIZE, env=env) as session:
-        session.wait_raw(b"live", 40)
+        session.wait_raw(b"live")
         yield session
 
 
@@ -52,7 +56,7 @@ def in_columns(session: PtySession, letters: set[str], least: int = COUNT) -> in
             letter: max(map(len, found.get(letter, {}).values()), default=0) for letter in letters
         }
 
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while min((stand := standing()).values()) < least:
         assert time.monotonic() < end, f"{stand} of {least}"
         session.wait_quiet(0.1)
@@ -131,8 +135,8 @@ def test_dialogs_messages_scope_suggestion_and_clipboard(tmp_path: Path) -> None
         session.wait_for("K15")  # the end of the trace
         session.wait_quiet(0.8)
         session.press("y")
-        session.wait_for(lambda _: bool(platform.writes), 20)
-        session.wait_for("Z00", 20)  # the refusal's words, in a message
+        session.wait_for(lambda _: bool(platform.writes))
+        session.wait_for("Z00")  # the refusal's words, in a message
         session.press(":")
         session.wait_for("task ID, all")
         session.press("agent A01")

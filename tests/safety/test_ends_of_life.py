@@ -16,9 +16,12 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from tests.safety.patient import PtySession
 from tests.terminal.calm import RUNS, assert_restored, gone_after
 from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import NotSeenError, PtySession
+from tests.terminal.pty_session import NotSeenError
+
+pytestmark = pytest.mark.timeout(400)
 
 COMMAND = [sys.executable, "-m", "agentco_tui", "--screen", "tasks", "--refresh", "0.5"]
 ENDS = ["SIGTERM", "SIGHUP", "SIGINT", "hang-up", "hang-up ignored", "blocked SIGTERM"]

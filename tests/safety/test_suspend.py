@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from tests.safety.patient import PtySession
 from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import REPOSITORY, PtySession
+from tests.terminal.pty_session import REPOSITORY
 from tests.terminal.test_job_control import back_in_the_shell, settings
 
 BASH = shutil.which("bash")

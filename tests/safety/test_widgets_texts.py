@@ -8,10 +8,14 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.safety.apps.widgets import PLACES
 from tests.safety.judge import unclean
-from tests.terminal.pty_session import PtySession
+from tests.safety.patient import PtySession
 from tests.text.payloads import PAYLOADS
+
+pytestmark = pytest.mark.timeout(400)
 
 STRIDE = 1 if os.environ.get("AGENTCO_ALL_PAYLOADS") else 2
 """Every other payload in the normal run: one takes some tenths of a second."""
@@ -23,7 +27,7 @@ def test_no_widget_lets_a_payload_through(tmp_path: Path) -> None:
     report = tmp_path / "pairs"
     command = [sys.executable, "-m", "tests.safety.apps.widgets", str(report), str(STRIDE)]
     with PtySession(command, size=(120, 60)) as session:
-        assert session.wait_gone(100) == 0, session.after_screen()[-600:]
+        assert session.wait_gone(300) == 0, session.after_screen()[-600:]
         assert session.after_screen() == ""
         raw = session.raw
     shown = len(list(PAYLOADS)[::STRIDE])
