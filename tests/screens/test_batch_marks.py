@@ -59,7 +59,7 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens(
         await s.sees("3 marked")
         await s.press("escape")
         for place in ("agents", "overview"):
-            await s.go(place)  # type: ignore[arg-type]
+            await s.go(place)
             await s.poll()
         await s.go("tasks")
         assert s.view.table.marked == marked
