@@ -22,8 +22,11 @@ async def test_in_a_body() -> None:
 
 
 async def test_in_the_export() -> None:
-    async with answering(http(QUOTED)) as server, transport(server.base) as wire:
-        async with wire.stream("GET", "/api/activity/export") as coming:
-            told = b"".join([piece async for piece in coming.chunks])
+    async with (
+        answering(http(QUOTED)) as server,
+        transport(server.base) as wire,
+        wire.stream("GET", "/api/activity/export") as coming,
+    ):
+        told = b"".join([piece async for piece in coming.chunks])
     assert CANARY.encode() not in told
     assert b"Bearer ag_****" in told

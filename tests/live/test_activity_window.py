@@ -74,7 +74,9 @@ def test_a_corrected_entry_is_a_change() -> None:
 
 def test_entries_without_a_time_stay_in_the_order_they_came() -> None:
     window = ActivityWindow()
-    window.merge(Listing(records=(Activity(id="b", text=plain("b")), Activity(id="a", text=plain("a")))))
+    window.merge(
+        Listing(records=(Activity(id="b", text=plain("b")), Activity(id="a", text=plain("a"))))
+    )
     assert [item.id for item in window] == ["a", "b"]
     window.clear()
     assert len(window) == 0
