@@ -9,6 +9,7 @@ from pathlib import Path
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Agent, Company
+from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.sources import ActivityFilter, Query
 from agentco_tui.screens.dialog import title_of
 from agentco_tui.screens.form import Doubt, Errors, FormField, FormPlan, Refusal, Values
@@ -42,8 +43,8 @@ def activity_filters(session: Session, done: Callable[[], None]) -> FormPlan:
         if begin and end and begin > end:
             errors["to"] = plain("that is before the first day")
         limit = values["limit"]
-        if limit and not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= 100_000):
-            errors["limit"] = plain("a whole number from 1 to 100000 is needed")
+        if limit and not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= DEFAULT_CAPACITY):
+            errors["limit"] = plain(f"a whole number from 1 to {DEFAULT_CAPACITY} is needed")
         if errors:
             return errors
         return ActivityFilter(

@@ -93,9 +93,7 @@ def test_a_budget_is_judged_by_its_share(share: str | None, level: Level) -> Non
 
 def test_no_limit_is_no_worry_and_the_platforms_own_warning_point_counts() -> None:
     assert budget_level(Budget(id="a", scope=BudgetScope.AGENT, unlimited=True), LIMITS) is Level.OK
-    early = Budget(
-        id="a", scope=BudgetScope.AGENT, share=Decimal("0.6"), warn_at=Decimal("0.5")
-    )
+    early = Budget(id="a", scope=BudgetScope.AGENT, share=Decimal("0.6"), warn_at=Decimal("0.5"))
     assert budget_level(early, LIMITS) is Level.WARNING
 
 
