@@ -8,6 +8,8 @@ from typing import Final
 
 from agentco_tui.api.waits import http_date
 
+_NOTICED: Final = 0.05
+"""Seconds."""
 _SMOOTHING: Final = 0.3
 """The weight of the newest latency in the smoothed one."""
 _SKEWS: Final = 5
@@ -31,7 +33,8 @@ class Measured:
         self.smoothed_latency: float | None = None
         """Seconds, newer requests weighing more."""
         self.steady_latency: float | None = None
-        """Seconds; the smoothed latency as it was when it last changed to twice or half of that."""
+        """Seconds; the smoothed latency as it was when it last became another that a person would
+        notice, so that whoever shows it need not draw it anew after every answer."""
         self._skews: deque[float] = deque(maxlen=_SKEWS)
 
     @property
@@ -53,9 +56,11 @@ class Measured:
         self.smoothed_latency = (
             latency if before is None else before + _SMOOTHING * (latency - before)
         )
-        steady = self.steady_latency
-        if steady is None or not steady / 2 <= self.smoothed_latency <= steady * 2:
-            self.steady_latency = self.smoothed_latency
+        steady, smooth = self.steady_latency, self.smoothed_latency
+        if steady is None or (
+            abs(smooth - steady) >= _NOTICED and not steady / 2 <= smooth <= steady * 2
+        ):
+            self.steady_latency = smooth
         said = None if from_cache else http_date(date)
         if said is not None:
             # The header was cut to whole seconds, and written somewhere between question and now.

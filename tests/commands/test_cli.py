@@ -75,7 +75,7 @@ def test_each_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) ->
         (["demo", "--port", "70000"], "65,535"),
         (["demo", "--speed", "nan"], "must be a number"),
         (["demo", "--companies", "0"], "from 1"),
-        (["--thin"], "unknown flag --thin"),
+        (["--thinn"], "unknown flag --thinn"),
         (["replay", "x"], "invalid choice: 'replay'"),
         (["--profile"], "expected one argument"),
         (["--prof", "x"], "unknown flag --prof"),
