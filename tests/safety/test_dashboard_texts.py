@@ -111,7 +111,7 @@ def test_details_trace_and_raw_texts(tmp_path: Path) -> None:
         session.press("enter")
         session.wait_for("esc back")
         session.press("G", "x")
-        session.wait_for("hidden characters shown")
+        session.wait_for("u001b")
         back(session)
         session.press("t")
         pairs += in_columns(session, {"K"}, COUNT // 2)

@@ -60,7 +60,12 @@ class World:
             "create_task": sum(task.title == "a new task" for task in state.tasks.values()),
             "create_company": names.count("A new one"),
             "clone_company": names.count("A clone"),
-            "set_limit": sum(agent.limit == 77_000_000 for agent in state.agents.values()),
+            # Not those of the clone, which gets the limits of its original.
+            "set_limit": sum(
+                agent.limit == 77_000_000
+                for agent in state.agents.values()
+                if agent.company is next(iter(state.companies.values()))
+            ),
         }
 
 
