@@ -43,7 +43,8 @@ def activity_filters(session: Session, done: Callable[[], None]) -> FormPlan:
         if begin and end and begin > end:
             errors["to"] = plain("that is before the first day")
         limit = values["limit"]
-        if limit and not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= DEFAULT_CAPACITY):
+        whole = limit.isascii() and limit.isdigit()
+        if limit and not (whole and 0 < int(limit) <= DEFAULT_CAPACITY):
             errors["limit"] = plain(f"a whole number from 1 to {DEFAULT_CAPACITY} is needed")
         if errors:
             return errors
