@@ -16,7 +16,7 @@ import pytest
 from agentco_tui.demo.model import Task
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
-from tests.terminal.dashboard import dashboard, leave, rows_with, say_yes, show
+from tests.terminal.dashboard import dashboard, leave, ready, rows_with, say_yes, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
 
@@ -51,6 +51,7 @@ def test_every_screen_in_every_shape(shape: str, tmp_path: Path) -> None:
         PlatformProcess("--shape", shape) as platform,
         dashboard(platform, tmp_path, size=SIZE) as session,
     ):
+        ready(session)
         for number, check in enumerate(CHECKS, start=1):
             shows_all = partial(check, shape=shape)
             screen = show(session, number, shows_all)
