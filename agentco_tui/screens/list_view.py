@@ -128,14 +128,18 @@ class ListView(TableView[R]):
             yield self.detail
 
     def on_mount(self) -> None:
-        """Show what the store has already."""
+        """Show what the store has already, laid out for the terminal from the first picture on."""
+        self._fit(self.app.size.width)
         self.reload()
         self.take_freshness()
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the detail beside the list where there is room."""
-        self.set_class(event.size.width >= WIDE, "-wide")
-        self.set_class(event.size.width < WIDE, "-narrow")
+        self._fit(event.size.width)
+
+    def _fit(self, width: int) -> None:
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(width < WIDE, "-narrow")
 
     # ---- the store
 
