@@ -18,6 +18,7 @@ from agentco_tui.widgets.gauge import bar
 from agentco_tui.widgets.pane_content import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
+MINUTE = 60.0
 GAUGE = 14
 LEAST_GAUGE = 3
 BESIDE_GAUGE = 12
@@ -93,7 +94,7 @@ def latest_items(session: Session, look: Look, room: int) -> list[Item]:
     for entry in newest:
         who = session.names.agent(entry.agent or entry.actor)
         level = severity_level(entry.severity)
-        age = fit(look.age(entry.at.at if entry.at else None), 5, "right")
+        age = fit(_age(look, entry), 5, "right")
         items.append(
             Cells(
                 (
@@ -105,6 +106,15 @@ def latest_items(session: Session, look: Look, room: int) -> list[Item]:
             )
         )
     return items or [_instead(session, FeedName.ACTIVITY, "nothing happened yet")]
+
+
+def _age(look: Look, entry: Activity) -> SafeText:
+    """Its age, that of the newest only by its bound: a dozen of them counting seconds would cost
+    more on the line than all else on this screen.
+    """
+    if entry.at is not None and look.clock.now() - entry.at.at < MINUTE:
+        return plain("<1 m")
+    return look.age(None if entry.at is None else entry.at.at)
 
 
 def _instead(session: Session, feed: FeedName, none: str) -> Item:

@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets.pane_content import Item, Line, broken
+from agentco_tui.widgets.status_line import differing
 from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, ToneStyles
 
 
@@ -79,8 +80,12 @@ class TextPane(ScrollView, can_focus=True):
             return
         top = self.scroll_offset.y
         for at in range(top, top + self.size.height):
-            if before[at : at + 1] != self._lines[at : at + 1]:
-                self.refresh(Region(0, at - top, width, 1))
+            old, new = before[at : at + 1], self._lines[at : at + 1]
+            if old == new:
+                continue
+            first, last = differing(old[0], new[0]) if old and new else (0, width)
+            if first is not None:
+                self.refresh(Region(first, at - top, last - first, 1))
 
     def notify_style_update(self) -> None:
         """Textual calls it when theme, focus or style sheet change."""
