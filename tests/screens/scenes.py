@@ -160,7 +160,11 @@ async def staged(
         await scene.play(s)
         for entry in s.app.screen.query(Input):
             entry.cursor_blink = False
-        await s.settle()
+        before = ""
+        while (now := s.svg()) != before:
+            before = now
+            await s.settle()
+            await s.pilot.pause()
         yield s
 
 
