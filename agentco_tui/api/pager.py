@@ -123,7 +123,9 @@ class Pager:
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
             old = len(ids)
-            ids.update(record.id for record in leaf.page.records)
+            if leaf.following is not None or len(leaves) > 1:
+                # A list in one page has no other page to repeat it, and may be very long.
+                ids.update(record.id for record in leaf.page.records)
             nothing_new = len(leaves) > 1 and len(ids) == old
             if leaf.following is None or leaf.following in seen or nothing_new:
                 # A page that was asked for and repeats the others: we asked in vain for the rest.
