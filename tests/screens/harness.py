@@ -219,6 +219,15 @@ class Stage:
         await asyncio.gather(*(poller.read_again(feed) for feed in asked))
         await self.settle()
 
+    async def at_rest(self) -> None:
+        """Wait until nothing is about to be drawn: a move draws its detail a moment later."""
+        await self.wait_until(lambda: getattr(self.main.view, "_soon", None) is None, "the detail")
+        before = ""
+        while (now := self.svg()) != before:
+            before = now
+            await self.settle()
+            await self.pilot.pause()
+
     async def resize(self, width: int, height: int) -> None:
         """Another size of the terminal."""
         await self.pilot.resize_terminal(width, height)

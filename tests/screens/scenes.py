@@ -38,7 +38,10 @@ async def approve(s: Stage) -> None:
 
 async def approve_many(s: Stage) -> None:
     """The question whether to approve three."""
-    await s.press("j", "space", "space", "space", "a")
+    for key in ("j", "space", "space", "space"):
+        await s.press(key)
+        await s.at_rest()
+    await s.press("a")
     await s.armed()
     await s.sees("3 tasks")
 
@@ -160,11 +163,7 @@ async def staged(
         await scene.play(s)
         for entry in s.app.screen.query(Input):
             entry.cursor_blink = False
-        before = ""
-        while (now := s.svg()) != before:
-            before = now
-            await s.settle()
-            await s.pilot.pause()
+        await s.at_rest()
         yield s
 
 

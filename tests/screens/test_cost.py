@@ -43,7 +43,7 @@ async def test_nothing_new_paints_nothing(
     async with stage(platform, tmp_path, place=place, size=WIDE) as s:
         await s.poll()
         await s.press("j")
-        await s.settle()
+        await s.at_rest()
         painted = Painted(monkeypatch)
         for _ in range(3):
             await s.poll()
