@@ -17,6 +17,15 @@ NOW = 1_763_546_400.0
 """2025-11-19 10:00 UTC: the world's clock in tests, standing still."""
 
 
+class Child(subprocess.Popen[str]):
+    """A process that a failing test doesn't wait for."""
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(None, None, None)
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a command did."""
@@ -69,9 +78,9 @@ class Command:
         assert "Traceback" not in done.stderr, done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str) -> Child:
         """Start it and go on."""
-        return subprocess.Popen(
+        return Child(
             self.arguments(*words),
             env=self.env,
             cwd=self.home,
