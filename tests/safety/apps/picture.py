@@ -9,6 +9,7 @@ import asyncio
 import json
 import resource
 import sys
+from pathlib import Path
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -32,9 +33,19 @@ async def look(url: str, key: str) -> dict[str, float]:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     failed = sum(one.failure is not None for one in fresh.values())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    unit = 1 if sys.platform == "darwin" else 1024
-    return {"peak_mb": peak * unit / 1e6, "failed": failed, "live": len(fresh) - failed}
+    return {"peak_mb": peak_bytes() / 1e6, "failed": failed, "live": len(fresh) - failed}
+
+
+def peak_bytes() -> int:
+    """The most memory this program held.
+
+    Linux keeps `ru_maxrss` over an exec, so there it would be that of whoever started the program.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

@@ -1,0 +1,13 @@
+"""What holds for all tests."""
+
+from __future__ import annotations
+
+import signal
+
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    # Under nohup, or in the background of a script, signals are ignored, and every program that a
+    # test starts would inherit that: the tests of how programs end need what a terminal gives.
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
