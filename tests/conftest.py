@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import signal
 
+from hypothesis import HealthCheck, settings
+
+# No test depends on the machine's speed, nor does the time an example takes mean anything here.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
+
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     # Under nohup, or in the background of a script, signals are ignored, and every program that a
     # test starts would inherit that: the tests of how programs end need what a terminal gives.
