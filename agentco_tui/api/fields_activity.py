@@ -32,10 +32,6 @@ def _type_inside(raw: Json) -> Any:
     return word(told) if type(told) is str else NONE
 
 
-def _success(raw: Json) -> Any:
-    return safe("ok" if raw else "failed") if type(raw) is bool else None
-
-
 ACTIVITY: Final = Spec(
     (
         Meaning(

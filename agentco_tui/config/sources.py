@@ -14,8 +14,7 @@ API_KEY = "AGENTCO_API_KEY"
 PROFILE = "AGENTCO_PROFILE"
 CONFIG = "AGENTCO_CONFIG"
 READ_ONLY = "AGENTCO_READ_ONLY"
-VARIABLES = (BASE_URL, API_KEY, PROFILE, CONFIG, READ_ONLY)
-"""Every environment variable the settings come from; one that is empty counts as not set."""
+"""The environment variables the settings come from; one that is empty counts as not set."""
 
 
 def default_config_path() -> Path:

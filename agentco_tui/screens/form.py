@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
 from agentco_tui.screens.dialog import Dialog, Question
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.notice import Notice
 from agentco_tui.widgets.pane_content import Item, Text
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
@@ -226,8 +226,3 @@ class Form(Dialog[bool]):
         words = f"{signs.unknown} the answer was lost: it is looked for by reading, nothing is sent"
         self.status.show([Text(plain(words), Tone.WARNING)])
         self.keys_line.show([Cell(plain("esc"), Tone.ACCENT), Cell(plain(" leave"))])
-
-
-def words_of(*parts: str | None) -> SafeText:
-    """Parts that are there, parted by the separating sign."""
-    return plain(f" {signs.separator} ".join(safe(part) for part in parts if part))
