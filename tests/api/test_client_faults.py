@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from decimal import Decimal
 
@@ -90,10 +91,13 @@ async def test_faults_on_every_operation(platform: EmbeddedPlatform, fault: str)
         told = [one for one in (*outcomes, *written) if isinstance(one, ApiError)]
         assert all(error.sentence for error in told)
         struck = platform.requests.matching(method="POST")
-        assert len(struck) == len(WRITES), "a write was sent again, or not at all"
+        arrived = Counter(seen.path for seen in struck)
+        assert max(arrived.values()) == 1, "a write was sent again"
+        errors = {error.path: error for error in written if isinstance(error, ApiError)}
+        # Of five writes at most four go at once; the fifth may follow on a connection that the
+        # fault has left broken. Then it never arrives, and must be told.
+        assert len(arrived) + len(errors.keys() - arrived.keys()) == len(WRITES), "a write is lost"
         for seen in struck:
-            errors = [error for error in written if isinstance(error, ApiError)]
-            ours = [error for error in errors if error.path == seen.path]
-            if seen.status < 400 and ours:
-                assert ours[0].sent is Sent.UNKNOWN, "applied, perhaps, but told as not sent"
+            if seen.status < 400 and seen.path in errors:
+                assert errors[seen.path].sent is Sent.UNKNOWN, "applied, perhaps; told as not sent"
         assert (await client.companies()).records, "no recovery on the same client"
