@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "agentco_tui"
 
 LEAVES = {
     "__version__",
+    "background",
     "text",
     "signs",
     "width",

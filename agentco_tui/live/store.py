@@ -6,13 +6,13 @@ identity, so that whoever caches by identity keeps the cache (law 5).
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from agentco_tui import background
 from agentco_tui.api.records import (
     Activity,
     Agent,
@@ -122,7 +122,7 @@ class Collection(Generic[R]):
         while True:
             comparison = Comparison(self._records, listing.records)
             for _ in comparison.slices():
-                await asyncio.sleep(0)
+                await background.turn()
                 if self._records is not comparison.before:
                     break
             else:

@@ -13,6 +13,7 @@ from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.api.records import Agent, AgentState, Alert, Budget, BudgetScope, Task
+from agentco_tui.background import in_slices
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Phase
@@ -24,7 +25,6 @@ from agentco_tui.live.insight import (
     needs,
 )
 from agentco_tui.live.store import Change
-from agentco_tui.live.turns import in_turns
 from agentco_tui.live.worst import worst_tasks
 from agentco_tui.screens.columns.needs import need_columns, subject
 from agentco_tui.screens.overview_panels import latest_items, spend_depends_on, spend_items
@@ -199,7 +199,7 @@ class OverviewView(TableView[Need], TaskActions):
                 self._look_again = False
                 limits = self.session.settings.alerts
                 tasks = self._tasks_in_scope()
-                worst = await in_turns(worst_tasks(tasks, self.session.now, limits, MOST_NEEDS))
+                worst = await in_slices(worst_tasks(tasks, self.session.now, limits, MOST_NEEDS))
                 found = self._needs_with(worst.tasks)
                 others = [need.level for need in found if need.kind is not NeedKind.TASK]
                 critical = worst.critical + others.count(Level.CRITICAL)

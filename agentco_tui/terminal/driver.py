@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
 
+from textual import events
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
+from agentco_tui.background import person_acts
 from agentco_tui.terminal.device import TerminalDevice, canvas_fileno
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
 
@@ -76,6 +79,15 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
         def _stop_with_a_shell(self, number: int, frame: FrameType | None) -> None:
             if shell_above() and callable(self._textuals_stop):
                 self._textuals_stop(number, frame)
+
+        def process_message(self, message: Message) -> None:
+            """Pass on what came from the terminal; background work makes room at once."""
+            if isinstance(
+                message,
+                (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp),
+            ):
+                person_acts()
+            super().process_message(message)
 
         def write(self, data: str) -> None:
             """Write to the terminal; what an app writes that is to end before it began is lost."""

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from textual.message import Message
 
+from agentco_tui import background
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table_columns import Cell, Column, Kind, R, Tone
 from agentco_tui.widgets.table_filter import FilterError, parse
@@ -25,8 +26,6 @@ from agentco_tui.widgets.table_rows import Steps
 
 __all__ = ["Cell", "Column", "FilterError", "Kind", "RecordTable", "TableState", "Tone"]
 
-_SLICE: Final = 0.008
-"""Seconds of work on a large table after which other things get their turn."""
 _AT_ONCE: Final = 10
 """Steps (of about a thousand rows) that are always taken at once."""
 _FILTER_AGES: Final = 10.0
@@ -359,8 +358,8 @@ class RecordTable(TableHand[R], can_focus=True):
 
     async def _go_on(self, steps: Steps) -> None:
         while self._work is steps:
-            await asyncio.sleep(0)
-            until = perf_counter() + _SLICE
+            await background.turn()
+            until = perf_counter() + background.SLICE
             while self._work is steps and perf_counter() < until:
                 if next(steps, self) is self:
                     self._done()
