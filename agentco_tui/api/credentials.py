@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, Self
 from urllib.parse import urlsplit
 
+from agentco_tui.api.redactor import Redactor
+
 _KEY: Final = re.compile(r"[!-~]+")
 _LONGEST_KEY: Final = 4096
 _LONGEST_ADDRESS: Final = 2048
@@ -75,6 +77,10 @@ class ApiKey:
     def redact_bytes(self, data: bytes) -> bytes:
         """The same for bytes as they come over the line: some platforms quote the key they got."""
         return data.replace(self.__text.encode("ascii"), self.masked.encode("ascii"))
+
+    def redactor(self) -> Redactor:
+        """The same for bytes that come in pieces; one for each body."""
+        return Redactor(self.__text.encode("ascii"), self.masked.encode("ascii"))
 
     def __repr__(self) -> str:
         return f"ApiKey({self.masked})"

@@ -21,6 +21,7 @@ from agentco_tui.api.lean_httpx import without_command
 
 if TYPE_CHECKING:
     from agentco_tui.api.incoming import Reply
+    from agentco_tui.api.intake import Intake
     from agentco_tui.api.outgoing import Pairs
 
 _PATH: Final = "/api/tasks"
@@ -33,6 +34,9 @@ class HeadStart:
     def __init__(self, params: Pairs) -> None:
         self.params = params
         self._reply: Future[Reply | None] = Future()
+        self._intake: Future[Intake] = Future()
+        # So that a request that waited in vain can't cancel it.
+        self._intake.set_running_or_notify_cancel()
         self._taken = False
 
     @classmethod
@@ -58,14 +62,16 @@ class HeadStart:
         threading.Thread(target=ask, name="head-start", daemon=True).start()
         return start
 
-    async def take(self, path: str, params: Pairs) -> Reply | None:
+    async def take(self, path: str, params: Pairs, intake: Intake) -> Reply | None:
         """The answer, if this is the request that was sent and it was not taken before.
 
-        None for any other request. Raises ApiError as the request itself would.
+        A long body goes into `intake`. None for any other request. Raises ApiError as the request
+        itself would.
         """
         if self._taken or (path, tuple(params)) != (_PATH, self.params):
             return None
         self._taken = True
+        self._intake.set_result(intake)
         return await asyncio.wrap_future(self._reply)
 
     def _work(self, asking: Coroutine[Any, Any, Reply]) -> None:
@@ -87,10 +93,14 @@ class HeadStart:
     ) -> Reply:
         # In this thread, beside the import of the toolkit in the other.
         without_command()
+        from agentco_tui.api.intake import Waiting  # noqa: PLC0415
         from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
         transport = Transport(
             base, key, ca_file=ca_file, trust_env=trust_env, key_source=key_source or KEY_SOURCE
         )
         async with transport:
-            return await transport.request("GET", _PATH, params=self.params, attempts=1)
+            intake = Waiting(self._intake)
+            return await transport.request(
+                "GET", _PATH, params=self.params, attempts=1, intake=intake
+            )

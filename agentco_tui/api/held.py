@@ -1,7 +1,7 @@
-"""How much of all bodies that are on their way in is held at once.
+"""How much of all bodies that are on their way in is taken at once.
 
 Each body has its cap, but several are read together: four that are almost too large would take
-four times the memory (SAFETY, HTTP). Together they may hold `MOST`; beyond that the largest gives
+four times the memory (SAFETY, HTTP). Together they may have `MOST`; beyond that the largest gives
 way, so that what breaks one answer does not cost the others theirs.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 
 from agentco_tui.api import answered
 from agentco_tui.api.answered import Asked
+from agentco_tui.api.intake import Intake
 
 MOST: Final = 80 * 1024 * 1024
 """Bytes."""
@@ -24,24 +25,35 @@ class Held:
         self._most = most
         self._sizes: dict[object, int] = {}
 
-    async def whole(self, pieces: AsyncIterator[bytes], asked: Asked, status: int) -> bytes:
-        """All pieces in one. Raises TooLarge if this is the largest of too many bytes."""
+    async def into(
+        self, intake: Intake, pieces: AsyncIterator[bytes], asked: Asked, status: int
+    ) -> bytes:
+        """Give all pieces to the intake; what it makes of them.
+
+        What it has read already counts too: the records take about as much as the bytes. Raises
+        TooLarge if this is the largest of too many bytes.
+        """
         body = object()
-        kept: list[bytes] = []
         self._sizes[body] = 0
+        intake.begin()
         try:
             async for piece in pieces:
-                kept.append(piece)
-                size = self._sizes[body] = self._sizes[body] + len(piece)
-                if self.bytes > self._most and size == max(self._sizes.values()):
-                    raise answered.too_large(asked, status, size)
-            return b"".join(kept)
-        finally:
+                self._count(body, len(piece), asked, status)
+                await intake.take(piece)
+            return await intake.end()
+        except BaseException:
             # An error keeps the frames it came through, and with them what they hold.
-            kept.clear()
+            intake.begin()
+            raise
+        finally:
             del self._sizes[body]
+
+    def _count(self, body: object, more: int, asked: Asked, status: int) -> None:
+        size = self._sizes[body] = self._sizes[body] + more
+        if self.bytes > self._most and size == max(self._sizes.values()):
+            raise answered.too_large(asked, status, size)
 
     @property
     def bytes(self) -> int:
-        """What is held now."""
+        """What of bodies under way has come by now."""
         return sum(self._sizes.values())

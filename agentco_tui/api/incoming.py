@@ -27,7 +27,7 @@ class Reply:
     headers: Mapping[str, str] = field(repr=False)
     """Names in lower case. Values are platform text, not cleaned."""
     body: bytes = field(repr=False)
-    """Unpacked."""
+    """Unpacked; empty if an intake has read it while it came."""
     elapsed: float
     """Seconds from the start of the attempt to the last byte."""
     received_at: float

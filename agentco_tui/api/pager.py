@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.decode import Kind, Page, decode_page
 from agentco_tui.api.etags import if_none_match, usable_etag
+from agentco_tui.api.long_list import LongList
+from agentco_tui.api.memo import Memo
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
-from agentco_tui.api.reading import LARGE, body_digest, read_body
+from agentco_tui.api.reading import LARGE, beside, body_digest, read_body
 from agentco_tui.api.records import Listing, Record
-from agentco_tui.api.slices import Memo, read_sliced
+from agentco_tui.api.slices import Sliced, read_sliced
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
@@ -25,11 +26,21 @@ if TYPE_CHECKING:
     from agentco_tui.api.transport import Transport
 
 R = TypeVar("R", bound=Record)
+K = TypeVar("K")
+V = TypeVar("V")
 
 _PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor")
 _MOST_REASONS: Final = 5
 _REMEMBERED: Final = 24
 """Lists whose last answer is kept: every feed, and a few filters a person goes to and fro in."""
+
+
+class _Answer(NamedTuple, Generic[R]):
+    """One answer as it came."""
+
+    reply: Reply
+    sliced: Sliced[R] | None
+    """What was read of a long list, most often while it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,8 @@ class Pager:
         self.head_start: HeadStart | None = None
         """A request that was sent before all this was made; its answer is taken over once."""
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
+        self._uneven: OrderedDict[tuple[Any, ...], None] = OrderedDict()
+        """Lists whose long answers have to be there as a whole to be read."""
 
     async def listing(
         self,
@@ -113,13 +126,13 @@ class Pager:
         while True:
             seen.add(request)
             tag = last.etag if last is not None and not leaves else None
-            reply = await self._reply(request, tag)
-            if reply.status == 304 and last is not None:
+            known = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
+            answer = await self._answer(kind, key, request, tag, known)
+            if answer.reply.status == 304 and last is not None:
                 self._last.move_to_end(key)
                 return last.listing
-            known = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
-            leaf = await self._leaf(kind, reply, request, held, known)
-            etag = None if leaves else usable_etag(reply.headers)
+            leaf = await self._leaf(kind, answer, request, held, known)
+            etag = None if leaves else usable_etag(answer.reply.headers)
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
             old = len(ids)
@@ -142,31 +155,56 @@ class Pager:
         if listing is None:
             listing = self._listing(leaves, stuck=stuck, capped=capped)
         only = etag if len(leaves) == 1 else None
-        self._last[key] = _Last(tuple(leaves), listing, only, stuck, capped)
-        self._last.move_to_end(key)
-        if len(self._last) > _REMEMBERED:
-            self._last.popitem(last=False)
+        _remember(self._last, key, _Last(tuple(leaves), listing, only, stuck, capped))
         return listing
 
-    async def _reply(self, request: PageRequest, tag: str | None) -> Reply:
+    async def _answer(
+        self,
+        kind: Kind[R],
+        key: tuple[Any, ...],
+        request: PageRequest,
+        tag: str | None,
+        known: _Leaf[R] | None,
+    ) -> _Answer[R]:
+        memo = known.memo if known is not None and known.request == request else None
+        whole = key in self._uneven
+        coming = LongList(kind, memo, as_a_whole=whole)
+        reply = await self._ask(request, tag, coming)
+        if coming.lost:
+            _remember(self._uneven, key, None)
+            reply = await self._ask(request, tag, LongList(kind, memo, as_a_whole=True))
+        elif whole and len(reply.body) > LARGE:
+            sliced = await beside(lambda: read_sliced(kind, reply.body, memo))
+            if sliced is not None:
+                del self._uneven[key]
+            return _Answer(reply, sliced)
+        return _Answer(reply, coming.sliced)
+
+    async def _ask(self, request: PageRequest, tag: str | None, coming: LongList[R]) -> Reply:
         if self.head_start is not None:
-            early = await self.head_start.take(request.path, request.params)
+            early = await self.head_start.take(request.path, request.params, coming)
             if early is not None:
                 self._transport.measured.answer(early.elapsed, "", 0.0, from_cache=True)
                 return early
         return await self._transport.request(
-            "GET", request.path, params=request.params, headers=if_none_match(tag)
+            "GET",
+            request.path,
+            params=request.params,
+            headers=if_none_match(tag),
+            intake=coming,
         )
 
     async def _leaf(
         self,
         kind: Kind[R],
-        reply: Reply,
+        answer: _Answer[R],
         request: PageRequest,
         before: int,
         known: _Leaf[R] | None,
     ) -> _Leaf[R]:
-        digest = await body_digest(reply.body)
+        reply, sliced = answer
+        digest = await body_digest(reply.body) if sliced is None else sliced.digest
+        size = len(reply.body) if sliced is None else sliced.size
         headers: Mapping[str, str] = reply.headers
         steering = tuple(headers.get(name, "") for name in _PAGING_HEADERS)
         if known is not None and (known.request, known.before, known.digest, known.steering) == (
@@ -181,14 +219,10 @@ class Pager:
             here = len(page.records) + page.unread
             following = next_page(body, headers, request, here)
             more = following is None and more_suspected(body, before + here, request)
-            size = len(reply.body)
             return _Leaf(request, before, digest, steering, page, following, more, size, memo)
 
-        if len(reply.body) > LARGE:
-            memo = known.memo if known is not None and known.request == request else None
-            sliced = await asyncio.to_thread(read_sliced, kind, reply.body, memo)
-            if sliced is not None:
-                return leaf(sliced.page, sliced.body, sliced.memo)
+        if sliced is not None:
+            return leaf(sliced.page, sliced.body, sliced.memo)
         asked = self._transport.asked("GET", request.path)
         return await read_body(
             reply.body,
@@ -225,6 +259,14 @@ class Pager:
             pages=len(leaves),
             digest=digests[0] if len(digests) == 1 else blake2b(b"".join(digests)).digest()[:16],
         )
+
+
+def _remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
+    """Keep a value as the youngest, and let go of the oldest where there are too many."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > _REMEMBERED:
+        kept.popitem(last=False)
 
 
 def _same(before: tuple[_Leaf[R], ...], now: list[_Leaf[R]]) -> bool:

@@ -1,12 +1,14 @@
 """Bodies to records, with whatever is wrong with a body told as an ApiError.
 
-Large bodies are read in a thread, so that the event loop is never held (law 5).
+Large bodies are read in a thread, so that the event loop is never held (law 5). It is one thread
+for all: each thread has memory of its own that it keeps, and Python runs one at a time anyway.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from typing import Final, TypeVar
 
@@ -26,10 +28,18 @@ NO_ERROR: Final = 200
 T = TypeVar("T")
 
 
+_thread = ThreadPoolExecutor(1, thread_name_prefix="reading")
+
+
+def beside(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Begin `work` in the thread that reads, beside the event loop; in the order of the calls."""
+    return asyncio.get_running_loop().run_in_executor(_thread, work)
+
+
 async def body_digest(body: bytes) -> bytes:
     """A hash of a body: 16 bytes. A megabyte takes about a millisecond."""
     if len(body) > 4 * LARGE:
-        return await asyncio.to_thread(_digest, body)
+        return await beside(lambda: _digest(body))
     return _digest(body)
 
 
@@ -43,7 +53,7 @@ async def read_body(body: bytes, asked: Asked, status: int, work: Callable[[Json
     def whole() -> T | ApiError:
         return _outcome(body, asked, status, work)
 
-    outcome = await asyncio.to_thread(whole) if len(body) > LARGE else whole()
+    outcome = await beside(whole) if len(body) > LARGE else whole()
     if isinstance(outcome, ApiError):
         raise outcome
     return outcome

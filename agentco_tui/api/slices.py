@@ -2,27 +2,26 @@
 
 A hundred thousand tasks are some fifty megabytes. Parsed in one call they would hold up everything
 else for half a second, take four hundred megabytes while it lasts, and every poll would read all of
-them anew to find the few that differ. Here the body is cut between records, each record is known
-again by a hash of its bytes, and only those that are not known are read; values that many records
-share are kept once.
-
-A cut is where an object of the list ends and the next begins. What looks like one may lie inside a
-text or deeper in a record; then what is before it is no whole list of objects, which the parser
-finds out, and the next place is tried. So a wrong cut is never taken.
+them anew to find the few that differ. Here the body is cut between records while it comes and
+never held as a whole, each record is known again by a hash of its bytes, and only those that are
+not known are read; values that many records share are kept once.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from array import array
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from agentco_tui.api.bodies import BodyError, Json, parse_json
+from agentco_tui.api.cuts import Cutter, UnevenError
 from agentco_tui.api.envelopes import FoundList, find_list
-from agentco_tui.api.listings import Kind, Page, decode_page, read_rows
-from agentco_tui.api.records import Moment, Record
+from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_rows
+from agentco_tui.api.memo import Memo, Recall
+from agentco_tui.api.records import Record
 from agentco_tui.api.unwrapping import names_beside
 from agentco_tui.text import SafeText
 
@@ -30,63 +29,11 @@ R = TypeVar("R", bound=Record)
 
 _ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
-_PIECE: Final = 64 * 1024
-"""Bytes: reading so much takes a few milliseconds."""
-_HEAD: Final = 4_096
-"""Where the list must have begun."""
-_TAIL: Final = 16_384
-_TRIES: Final = 64
-"""Places tried for one cut before the body is read as a whole."""
+_FED: Final = 256 * 1024
+"""Bytes of a body that is there as a whole which are read at a time."""
 _MOST_REASONS: Final = 5
-_MOST_SHARED: Final = 50_000
-"""Values kept to be shared; beyond that it begins anew."""
-_LONGEST_SHARED: Final = 100
-"""Characters or bytes."""
-_SHARED: Final = (
-    *("agent", "company", "priority", "status", "cost", "trust", "decided_by", "extra"),
-    *("role", "model", "template", "budget_remaining", "actor", "severity"),
-)
-"""Fields whose values many records have in common."""
-_MOMENTS: Final = ("created", "waiting_since", "updated", "decided", "last_seen")
-
-_START: Final = re.compile(rb"\[\s*\{")
-_BETWEEN: Final = re.compile(rb"\}\s*,\s*(?=\{)")
-_END: Final = re.compile(rb"\}\s*(?=\])")
-
-_objects: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
-
-
-class Memo(Generic[R]):
-    """The records of a list as it was read last, by a hash of what was sent for each."""
-
-    def __init__(self, pool: dict[Any, Any] | None = None) -> None:
-        self.known: dict[int, R] = {}
-        self.pool: dict[Any, Any] = {} if pool is None else pool
-
-    def shared(self, record: R) -> R:
-        """The record, with values that others have too replaced by theirs."""
-        pool = self.pool
-        for name in _SHARED:
-            value = getattr(record, name, None)
-            if value is None or (type(value) in (str, bytes) and len(value) > _LONGEST_SHARED):
-                continue
-            known = pool.get(value)
-            if known is None:
-                if len(pool) >= _MOST_SHARED:
-                    pool.clear()
-                pool[value] = value
-            elif known is not value:
-                msgspec.structs.force_setattr(record, name, known)
-        first: Moment | None = None
-        for name in _MOMENTS:
-            at = getattr(record, name, None)
-            if at is None or at is first:
-                continue
-            if first is None:
-                first = at
-            elif at == first:
-                msgspec.structs.force_setattr(record, name, first)
-        return record
+_MOST_RECORDS: Final = 200_001
+"""Records kept of one body, whatever its length; one more than a listing holds at most."""
 
 
 class Sliced(NamedTuple, Generic[R]):
@@ -96,10 +43,15 @@ class Sliced(NamedTuple, Generic[R]):
     body: Json
     """The body with the first and the last of its records only: for what stands round them."""
     memo: Memo[R]
+    digest: bytes
+    """Hash of the whole body."""
+    size: int
+    """Bytes of the body."""
 
 
-class _UnevenError(ValueError):
-    """The body is not simply a list of objects in an envelope: it has to be read as a whole."""
+def is_sliceable(kind: Kind[R]) -> bool:
+    """Whether lists of this kind can be read a piece at a time."""
+    return kind.name in _ALONE
 
 
 def read_sliced(kind: Kind[R], body: bytes, before: Memo[R] | None) -> Sliced[R] | None:
@@ -108,109 +60,127 @@ def read_sliced(kind: Kind[R], body: bytes, before: Memo[R] | None) -> Sliced[R]
     `before` is the memo of the same list's last answer; it is not changed. To be called in a
     thread: takes time in proportion to what is new, in steps of a few milliseconds.
     """
-    if kind.name not in _ALONE:
+    if not is_sliceable(kind):
         return None
+    slicer = Slicer(kind, before)
     try:
-        return _read(kind, body, before)
-    except (_UnevenError, BodyError, msgspec.MsgspecError):
+        for start in range(0, len(body), _FED):
+            slicer.feed(body[start : start + _FED])
+        return slicer.finish()
+    except UnevenError:
         return None
 
 
-def _read(kind: Kind[R], body: bytes, before: Memo[R] | None) -> Sliced[R]:
-    start = _START.search(body, 0, _HEAD)
-    ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
-    if start is None or not ends:
-        raise _UnevenError
-    opens, closes = start.end() - 1, ends[-1]
-    pieces = _pieces(body, opens, closes)
-    first = next(pieces)
-    head, tail = body[:opens], body[closes:]
-    found = _found(kind, parse_json(head + b",".join(first) + tail), first)
-    memo: Memo[R] = Memo(None if before is None else before.pool)
-    taken = _Taken(kind, found, {} if before is None else before.known, memo)
-    last = first
-    for piece in _after(first, pieces):
-        last = piece
-        taken.take(piece)
-        if not taken.by_id:
-            raise _UnevenError  # whatever these are, they are no records
-    ring = parse_json(head + b",".join([*first, *last]) + tail)
-    page = decode_page(kind, ring)
-    whole = msgspec.structs.replace(
-        page,
-        records=tuple(taken.by_id.values()),
-        unread=sum(taken.unread.values()),
-        unread_reasons=tuple(taken.unread)[:_MOST_REASONS],
-    )
-    return Sliced(whole, ring, memo)
+class Slicer(Generic[R]):
+    """Reads one list while its body comes; `feed` it in order, then `finish`.
+
+    Both raise UnevenError, and take a few milliseconds of one thread for each 64 KiB.
+    """
+
+    def __init__(self, kind: Kind[R], before: Memo[R] | None) -> None:
+        self._kind = kind
+        self._taken = _Taken(kind, Memo() if before is None else before)
+        self._cutter = Cutter()
+        self._first: list[bytes] = []
+        self._last: list[bytes] = []
+        self._digest = blake2b(digest_size=16)
+        self._size = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether records were read, so that what was fed is needed no more."""
+        return bool(self._first)
+
+    def feed(self, data: bytes) -> None:
+        """Read all records that are whole by now."""
+        self._digest.update(data)
+        self._size += len(data)
+        self._take(self._cutter.feed(data))
+
+    def finish(self) -> Sliced[R]:
+        """The page: to be called when all has been fed."""
+        self._take(self._cutter.finish())
+        head, tail, first, taken = self._cutter.head, self._cutter.tail, self._first, self._taken
+        assert head is not None
+        try:
+            _check(self._kind, parse_json(head + b",".join(first) + tail), first)
+            ring = parse_json(head + b",".join([*first, *self._last]) + tail)
+            page = decode_page(self._kind, ring)
+        except (BodyError, Unshaped):
+            raise UnevenError from None
+        memo = taken.memo()
+        whole = msgspec.structs.replace(
+            page,
+            records=memo.records,
+            unread=sum(taken.unread.values()),
+            unread_reasons=tuple(taken.unread)[:_MOST_REASONS],
+        )
+        return Sliced(whole, ring, memo, self._digest.digest(), self._size)
+
+    def _take(self, pieces: Iterable[list[bytes]]) -> None:
+        for piece in pieces:
+            self._last = piece
+            self._taken.take(piece)
+            if not self._taken.records:
+                raise UnevenError  # whatever these are, they are no records
+            self._first = self._first or piece
 
 
 class _Taken(Generic[R]):
-    """The records read so far; of an id given twice the last one is kept."""
+    """The records read so far."""
 
-    def __init__(
-        self, kind: Kind[R], found: FoundList, old: Mapping[int, R], memo: Memo[R]
-    ) -> None:
-        self.by_id: dict[str, R] = {}
+    def __init__(self, kind: Kind[R], before: Memo[R]) -> None:
+        self.records: list[R] = []
         self.unread: dict[SafeText, int] = {}
-        self._kind, self._found, self._old, self._memo = kind, found, old, memo
+        self._kind, self._before = kind, before
+        self._marks = array("q")
+        self._recall = Recall(before)
 
     def take(self, piece: list[bytes]) -> None:
         """Read the records of a piece, those that are known already by their bytes alone."""
-        known, old, by_id = self._memo.known, self._old, self.by_id
-        for raw in piece:
-            # The hash is keyed anew for each process: nobody can make two records look the same.
-            mark = hash(raw)
-            record = old.get(mark)
-            if record is None:
-                record = self._read(raw)
-                if record is None:
-                    continue
-            known[mark] = record
-            by_id[record.id] = record
+        # The hash is keyed anew for each process: nobody can make two records look the same.
+        marks = array("q", map(hash, piece))
+        known = self._recall.run(marks)
+        if known is not None:
+            self.records += known
+            self._marks += marks
+            return
+        for mark, raw in zip(marks, piece, strict=True):
+            record = self._recall.by_mark(mark) or self._read(raw, mark)
+            if record is not None and len(self.records) < _MOST_RECORDS:
+                self.records.append(record)
+                self._marks.append(mark)
 
-    def _read(self, raw: bytes) -> R | None:
-        found = self._found._replace(items=[parse_json(raw)])
+    def memo(self) -> Memo[R]:
+        """All of them for the next reading; of an id given twice the last one is kept."""
+        places: dict[str, int] = {}
+        for place, record in enumerate(self.records):
+            places[record.id] = place
+        records, marks = self.records, self._marks
+        if len(places) < len(records):
+            records = [records[place] for place in places.values()]
+            marks = array("q", (marks[place] for place in places.values()))
+        return Memo(marks, tuple(records), self._before.pool)
+
+    def _read(self, raw: bytes, mark: int) -> R | None:
+        try:
+            found = FoundList([parse_json(raw)], None, "", None)
+        except BodyError:
+            raise UnevenError from None
         records, reasons = read_rows(self._kind, found, None)
         for reason, count in reasons.items():
             self.unread[reason] = self.unread.get(reason, 0) + count
-        return self._memo.shared(records[0]) if records else None
+        if not records:
+            return None
+        return self._recall.instead(self._before.shared(records[0]), mark)
 
 
-def _found(kind: Kind[R], thin: Json, first: list[bytes]) -> FoundList:
-    """Where the list stands in its envelope; refuses what more than the list decides about."""
+def _check(kind: Kind[R], thin: Json, first: list[bytes]) -> None:
+    """Refuses a body where more than the list decides how its records are read."""
     found = find_list(thin, kind.resource)
     if found is None or found.keys is not None or len(found.items) != len(first):
-        raise _UnevenError
+        raise UnevenError
     if found.items[0] != parse_json(first[0]) or found.items[-1] != parse_json(first[-1]):
-        raise _UnevenError
+        raise UnevenError
     if found.path.startswith("text:") or "{one}" in found.path or names_beside(thin):
-        raise _UnevenError
-    return found
-
-
-def _after(first: list[bytes], rest: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
-    yield first
-    yield from rest
-
-
-def _pieces(body: bytes, opens: int, closes: int) -> Iterator[list[bytes]]:
-    """The objects of the list from `opens` to `closes`, some at a time, as they were sent."""
-    at = opens
-    while at < closes:
-        cut = at + _PIECE
-        for _ in range(_TRIES):
-            between = _BETWEEN.search(body, cut, closes) if cut < closes else None
-            stop = closes if between is None else between.start() + 1
-            try:
-                raws = _objects(b"[%b]" % body[at:stop])
-            except msgspec.MsgspecError:
-                if between is None:
-                    raise
-                cut = between.end()
-                continue
-            yield [bytes(raw) for raw in raws]
-            at = closes if between is None else between.end()
-            break
-        else:
-            raise _UnevenError
+        raise UnevenError

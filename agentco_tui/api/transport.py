@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Final, Self, TypeVar
@@ -28,6 +29,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import ApiError, Broken
 from agentco_tui.api.held import Held
 from agentco_tui.api.incoming import OFFERED_ENCODING, Incoming, Reply, unpacked_body
+from agentco_tui.api.intake import Intake, Whole
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measured import Measured
 from agentco_tui.api.outgoing import Outgoing, Pairs, outgoing
@@ -129,6 +131,7 @@ class Transport:
         self._host = safe(base.origin.partition("://")[2], 120)
         self._auth = BearerAuth(key, origin)
         self._redact = key.redact_bytes
+        self._redactor = key.redactor
         self._held = Held()
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
         quiet_http_loggers()
@@ -143,11 +146,13 @@ class Transport:
         accept: str = "application/json",
         headers: Pairs = (),
         attempts: int | None = None,
+        intake: Intake | None = None,
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
         `path` begins with /api, identifiers in it percent-encoded. `attempts` beats the retry
-        policy's own number. A 304 is an answer if `headers` holds If-None-Match. Raises ApiError.
+        policy's own number. A 304 is an answer if `headers` holds If-None-Match. `intake` takes
+        the body while it comes. Raises ApiError.
         """
         asked = self.asked(method, path)
         call = outgoing(
@@ -156,8 +161,9 @@ class Transport:
         policy = self._retry if attempts is None else replace(self._retry, attempts=attempts)
         started = time.monotonic()
         attempt = 1
+        whole = partial(self._whole, intake or Whole())
         while True:
-            outcome, _ = await self._attempt(self._whole, call)
+            outcome, _ = await self._attempt(whole, call)
             if isinstance(outcome, Reply):
                 return outcome
             elapsed = time.monotonic() - started
@@ -255,13 +261,14 @@ class Transport:
                 answer_began=wire.began,
             )
 
-    async def _whole(self, call: Outgoing, wire: Wire) -> Reply:
+    async def _whole(self, intake: Intake, call: Outgoing, wire: Wire) -> Reply:
         """One try, up to the last byte of the answer."""
         started = time.monotonic()
         response = await self._send(call, wire)
         try:
-            pieces = self._pieces(response, call.asked, self.limits.body)
-            body = self._redact(await self._held.whole(pieces, call.asked, response.status_code))
+            coming = self._redacted(self._pieces(response, call.asked, self.limits.body))
+            async with aclosing(coming) as pieces:
+                body = await self._held.into(intake, pieces, call.asked, response.status_code)
         finally:
             await response.aclose()
         now = time.monotonic()
@@ -330,14 +337,24 @@ class Transport:
         self, pieces: AsyncGenerator[bytes], asked: Asked, wire: Wire
     ) -> AsyncGenerator[bytes]:
         """The pieces, with what goes wrong between them told as ApiError."""
-        async with aclosing(pieces):
+        async with aclosing(self._redacted(pieces)) as redacted:
             while True:
-                piece = await self._guarded(anext(pieces, None), asked, wire, None)
+                piece = await self._guarded(anext(redacted, None), asked, wire, None)
                 if isinstance(piece, ApiError):
                     raise piece
                 if piece is None:
                     return
-                yield self._redact(piece)
+                yield piece
+
+    async def _redacted(self, pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+        """The pieces without the key, also where it lies across two of them."""
+        redactor = self._redactor()
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if told := redactor.feed(piece):
+                    yield told
+        if rest := redactor.rest():
+            yield rest
 
 
 def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:

@@ -10,6 +10,7 @@ import pytest
 from agentco_tui.api.answered import Asked
 from agentco_tui.api.errors import TooLarge
 from agentco_tui.api.held import Held
+from agentco_tui.api.intake import Whole
 from agentco_tui.text import safe
 
 ASKED = Asked("GET", "/api/tasks", safe("host"))
@@ -24,9 +25,9 @@ async def pieces(count: int) -> AsyncIterator[bytes]:
 async def test_the_largest_gives_way() -> None:
     held = Held(100)
     large, *small = await asyncio.gather(
-        held.whole(pieces(30), ASKED, 200),
-        held.whole(pieces(3), ASKED, 200),
-        held.whole(pieces(2), ASKED, 200),
+        held.into(Whole(), pieces(30), ASKED, 200),
+        held.into(Whole(), pieces(3), ASKED, 200),
+        held.into(Whole(), pieces(2), ASKED, 200),
         return_exceptions=True,
     )
     assert isinstance(large, TooLarge)
@@ -36,7 +37,7 @@ async def test_the_largest_gives_way() -> None:
 
 async def test_one_alone_may_have_all() -> None:
     held = Held(100)
-    assert len(await held.whole(pieces(10), ASKED, 200)) == 100
+    assert len(await held.into(Whole(), pieces(10), ASKED, 200)) == 100
     with pytest.raises(TooLarge):
-        await held.whole(pieces(11), ASKED, 200)
+        await held.into(Whole(), pieces(11), ASKED, 200)
     assert held.bytes == 0

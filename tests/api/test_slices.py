@@ -96,7 +96,7 @@ def test_records_sent_again_are_the_same_objects_and_changed_ones_are_read() -> 
     same = [now is then for now, then in zip(again.page.records, first.page.records, strict=True)]
     assert same.count(False) == 2
     assert again.page == decode_page(TASKS, parse_json(json.dumps(changed).encode()))
-    assert len(again.memo.known) == 2_000
+    assert len(again.memo.records) == 2_000
 
 
 def test_equal_values_are_kept_once() -> None:
