@@ -3,9 +3,17 @@
 python -m tests.benchmarks.soak [--polls 100000]
 
 The live picture (poller, store, client) polls every feed of an embedded platform in a process of
-its own, as fast as it answers, while the world changes and a part of the answers is faulty. Prints
-memory, tasks, sockets and files after warm-up and at the end; exits 1 if memory grew by 5 % or
-more, or if anything else was left behind.
+its own, as fast as it answers, while the world changes and a part of the answers is faulty. Every
+4,000 polls the platform is killed and begins anew: connections break, and every record is replaced.
+
+Memory is compared between the ends of such eras. The world goes on by a fixed time at each round
+of polls and grows without end, as a real one does; only at the same age does it hold the same, on
+a slow machine and a fast one. (Compared within one world, its growth would count as ours: in the
+first soak the records had doubled between the two figures, with the tasks that nobody decided.)
+
+Prints memory, tasks, sockets, descriptors and threads at the end of every era. Exits 1 if the last
+fifth of the eras holds 5 % more memory than the second fifth (the first is warm-up), or if more
+tasks, sockets or descriptors were left behind.
 """
 
 from __future__ import annotations
@@ -15,9 +23,12 @@ import asyncio
 import gc
 import os
 import sys
+import threading
 import time
+from collections.abc import Sized
 from contextlib import suppress
 from pathlib import Path
+from statistics import fmean
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -42,42 +53,51 @@ FAULTS = (
     "reads:hostile,p=0.02,seed=9",
     "reads:hang_body,p=0.001,seed=10",
 )
+WORLD = ("--agents", "12", "--tasks", "400")
+"""Its list of tasks grows past the size from which bodies are read in threads and in slices."""
 LIMITS = Limits(connect=5, read=1, total=2)
-WARM_UP = 0.4
-"""Share of the polls after which the first figures are taken."""
-FAST, CALM = 150, 4
-"""How many times faster than life the world moves until warm-up is over, and after that."""
+ERA = 4_000
+"""Polls."""
+STEP = 10.0
+"""Seconds that the world goes on between two rounds of polls."""
+SPARE = 4
+"""Connections and the like that may be open at one moment and not at another."""
 MOST_GROWTH = 0.05
 
 
 class Figures:
     """What the process holds now."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | None = None) -> None:
         gc.collect()
         self.rss = memory(os.getpid())
         self.tasks = len(asyncio.all_tasks())
-        links = [str(entry.readlink()) for entry in _descriptors()]
+        links = _descriptors()
         self.sockets = sum(link.startswith("socket:") for link in links)
         self.files = len(links)
-        self.records = sum(
-            len(getattr(store, name))
-            for name in ("companies", "agents", "pending", "tasks", "alerts", "activity")
-        )
+        self.threads = threading.active_count()
+        self.records = 0 if store is None else sum(map(len, _collections(store)))
 
     def __str__(self) -> str:
         return (
             f"{self.rss:.1f} MB, {self.tasks} tasks, {self.sockets} sockets, "
-            f"{self.files} descriptors, {self.records} records"
+            f"{self.files} descriptors, {self.threads} threads, {self.records:,} records"
         )
 
+    def left_behind(self, before: Figures, spare: int = 0) -> bool:
+        """Whether there is more of anything than before, memory apart."""
+        return self.tasks > before.tasks or self.files > before.files + spare
 
-def _descriptors() -> list[Path]:
+
+def _collections(store: Store) -> tuple[Sized, ...]:
+    return store.companies, store.agents, store.pending, store.tasks, store.alerts, store.activity
+
+
+def _descriptors() -> list[str]:
     found = []
     for entry in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            entry.readlink()
-            found.append(entry)
+            found.append(str(entry.readlink()))
     return found
 
 
@@ -86,55 +106,65 @@ def _say(words: str) -> None:
     sys.stdout.flush()
 
 
-async def soak(platform: PlatformProcess, polls: int) -> int:
-    """Poll, and compare."""
-    store = Store()
-    base, key = BaseUrl.parse(platform.base_url), ApiKey(platform.full_key)
-    done = failed = changes = 0
-    first: Figures | None = None
-    started = time.monotonic()
+class Soak:
+    """One run."""
 
-    def count(_change: object) -> None:
-        nonlocal changes
-        changes += 1
+    def __init__(self, platform: PlatformProcess) -> None:
+        self.platform = platform
+        self.done = self.failed = self.changes = 0
+        self.eras: list[Figures] = []
 
-    async with open_client(base, key, attempts=1, limits=LIMITS) as client:
-        poller = Poller(client, store, SystemClock(), refresh=3600)
-        store.subscribe(count)
-        poller.set_paces(dict.fromkeys(FeedName, Pace.REFRESH))
-        running = asyncio.create_task(poller.run())
-        while done < polls:
-            outcomes = await asyncio.gather(
-                *(poller.read_again(feed) for feed in FeedName), return_exceptions=True
-            )
-            done += len(outcomes)
-            failed += sum(one.failure is not None for one in store.freshness.values())
-            unforeseen = [
-                one
-                for one in outcomes
-                if isinstance(one, BaseException) and not isinstance(one, ApiError)
-            ]
-            if unforeseen:
-                raise unforeseen[0]
-            if first is None and done >= polls * WARM_UP:
-                # What a world brings in hours has come; from here on it only changes.
-                platform.change(speed=CALM)
-                first = Figures(store)
-                _say(f"after {done:,} polls: {first}")
-        last = Figures(store)
-        _say(f"after {done:,} polls: {last}")
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-    assert first is not None
-    end = Figures(store)
-    growth = last.rss / first.rss - 1
-    _say(f"closed: {end}")
-    _say(
-        f"{done:,} polls in {time.monotonic() - started:.0f} s, {failed:,} failed, {changes:,} "
-        f"changes; memory grew by {growth * 100:.1f} %"
-    )
-    leaked = end.tasks > 1 or last.sockets > first.sockets + 4 or last.tasks > first.tasks
-    return int(growth >= MOST_GROWTH or leaked)
+    async def run(self, polls: int) -> int:
+        """Poll, and compare; returns the exit code."""
+        before, started = Figures(), time.monotonic()
+        _say(f"before the first poll: {before}")
+        await self._poll(polls)
+        closed = Figures()
+        _say(f"closed: {closed}")
+        fifth = max(1, len(self.eras) // 5)
+        settled, last = self.eras[fifth : 2 * fifth] or self.eras, self.eras[-fifth:]
+        early, late = (fmean(era.rss for era in eras) for eras in (settled, last))
+        growth = late / early - 1
+        _say(
+            f"{self.done:,} polls in {time.monotonic() - started:.0f} s, {self.failed:,} failed, "
+            f"{self.changes:,} changes; memory went from {early:.1f} to {late:.1f} MB: "
+            f"{growth * 100:+.1f} %"
+        )
+        leaked = closed.left_behind(before) or last[-1].left_behind(settled[0], SPARE)
+        return int(growth >= MOST_GROWTH or leaked)
+
+    async def _poll(self, polls: int) -> None:
+        platform, store = self.platform, Store()
+        store.subscribe(self._count)
+        base, key = BaseUrl.parse(platform.base_url), ApiKey(platform.full_key)
+        async with open_client(base, key, attempts=1, limits=LIMITS) as client:
+            poller = Poller(client, store, SystemClock(), refresh=3600)
+            poller.set_paces(dict.fromkeys(FeedName, Pace.REFRESH))
+            running = asyncio.create_task(poller.run())
+            while self.done < polls:
+                await self._round(poller)
+                if self.done >= ERA * (len(self.eras) + 1):
+                    self.eras.append(Figures(store))
+                    _say(f"after {self.done:,} polls: {self.eras[-1]}")
+                    platform.kill()
+                    platform.start()
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    async def _round(self, poller: Poller) -> None:
+        """Ask every feed once, and let the world go on."""
+        outcomes = await asyncio.gather(
+            *(poller.read_again(feed) for feed in FeedName), return_exceptions=True
+        )
+        self.done += len(outcomes)
+        self.failed += sum(one.failure is not None for one in poller.store.freshness.values())
+        for one in outcomes:
+            if isinstance(one, BaseException) and not isinstance(one, ApiError):
+                raise one
+        self.platform.change(advance=STEP)
+
+    def _count(self, _change: object) -> None:
+        self.changes += 1
 
 
 def main() -> int:
@@ -142,9 +172,11 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--polls", type=int, default=100_000)
     wanted = parser.parse_args()
+    if wanted.polls < 3 * ERA:
+        parser.error(f"fewer than {3 * ERA:,} polls show nothing")
     arguments = [word for spec in FAULTS for word in ("--fault", spec)]
-    with PlatformProcess("--agents", "12", "--tasks", "60", *arguments, speed=FAST) as platform:
-        return asyncio.run(soak(platform, wanted.polls))
+    with PlatformProcess(*WORLD, *arguments) as platform:
+        return asyncio.run(Soak(platform).run(wanted.polls))
 
 
 if __name__ == "__main__":
