@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from asyncio import Event, wait_for
+from collections import deque
+from contextlib import suppress
 from time import monotonic
 
 from textual import events
 from textual.app import App
+from textual.dom import DOMNode
 
 REPEAT = 0.7
 """Seconds between two events of one key from which it was pressed anew: longer than keyboards
@@ -32,15 +36,96 @@ class KeyPresses:
         return self.held_down and monotonic() - self.at < REPEAT
 
 
+Typed = events.Key | events.Paste
+
+LOST = 1.0
+"""Seconds after which a widget that a key was handed to is taken to be gone, with the key."""
+
+
 class KeyApp(App[None]):
-    """An app that keeps its last key, for questions that must not be answered by accident."""
+    """An app whose keys are dealt with one after the other, and that keeps the last one.
+
+    Textual hands a key to the widget that has the focus when it comes, and only then, on its way
+    up again, to what it is bound to. Of several keys in one packet, as slow lines deliver them, the
+    later ones would so go to where the keys went before the first has done anything. Here each one
+    waits until the one before it has been through all widgets.
+
+    It keeps the last key for questions that must not be answered by accident: the one whose turn
+    it is, not one that has come since.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.presses = KeyPresses()
+        self._ahead: deque[Typed] = deque()
+        """Typed ahead: they have come and wait for their turn."""
+        self._on_its_way: Typed | None = None
+        """The one that was handed to a widget, until it has come back or was kept there."""
+        self._handed_to: DOMNode = self
+
+    @property
+    def typed_ahead(self) -> int:
+        """How many keys have come whose turn has not."""
+        return len(self._ahead)
 
     async def on_event(self, event: events.Event) -> None:
-        """Note a key before anybody acts on it."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
+        """Let keys in one by one; whatever else comes is none of this."""
+        if not isinstance(event, Typed):
+            await super().on_event(event)
+        elif not self.is_running:
+            return  # the program is ending: there is nothing left that a key could be for
+        elif event.is_forwarded:
+            # It has been through all widgets and does now what it is bound to.
+            await super().on_event(event)
+            if event is self._on_its_way:
+                self._on_its_way = None
+        elif self._ahead or not self._is_free():
+            self._ahead.append(event)
+            if len(self._ahead) == 1:
+                self.run_worker(self._work_off(), description="take the keys that were typed ahead")
+        else:
+            await self._hand_out(event)
+
+    def _is_free(self) -> bool:
+        """Whether no key is on its way; one that a widget keeps, as a letter of a text, has been
+        dealt with.
+        """
+        return self._on_its_way is None or self._on_its_way._stop_propagation
+
+    async def _hand_out(self, event: Typed) -> None:
+        if isinstance(event, events.Key):
+            # A moment that is kept before anybody acts on the key.
             self.presses.take(event.key, event.time)
+        # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
+        event.set_sender(self.focused or self.screen)
+        self._on_its_way = event
         await super().on_event(event)
+        if event.is_forwarded:
+            self._handed_to = self.focused or self.screen
+        else:
+            self._on_its_way = None
+
+    async def _work_off(self) -> None:
+        while self._ahead:
+            await self._pass()
+            if not self.is_running:
+                return
+            await self._hand_out(self._ahead[0])
+            # Not before it was handed out: what comes meanwhile has to wait behind it.
+            self._ahead.popleft()
+
+    async def _pass(self) -> None:
+        """Wait until the key that is on its way has been dealt with, wherever it ends.
+
+        What follows it through the queues of the widgets above each other comes after it.
+        """
+        node: DOMNode | None = self._handed_to
+        while node is not None and not self._is_free():
+            above = node.parent
+            passed = Event()
+            if node.call_later(passed.set):
+                # A widget that is taken away may leave unread what it was sent; the app never.
+                with suppress(TimeoutError):
+                    await wait_for(passed.wait(), None if node is self else LOST)
+            node = above
+        self._on_its_way = None

@@ -24,17 +24,18 @@ from agentco_tui.screens.frame_lines import (
     header_right,
     tab_cells,
 )
-from agentco_tui.screens.go_to import USAGE, Destination, parse, suggestion
+from agentco_tui.screens.go_to import Destination
 from agentco_tui.screens.help import HelpScreen
 from agentco_tui.screens.least_size import size_needed, too_small
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.prompts import FilterWords, GoToWords
 from agentco_tui.screens.reads import Reads
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import TableView
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
-from agentco_tui.text import clipboard_text, plain, safe
-from agentco_tui.widgets.prompt import Prompt, WordSuggester
+from agentco_tui.text import clipboard_text, safe
+from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 
@@ -90,7 +91,6 @@ class MainScreen(Screen[None], Writes, Reads):
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
         self.small = TextPane(classes="frame--small")
-        self._filtering: tuple[TableView[Any], str] | None = None
 
     def compose(self) -> ComposeResult:
         """Header, tabs, body, prompt, footer."""
@@ -244,74 +244,32 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def ask_filter(self, view: TableView[Any]) -> None:
         """Let the person type a filter; it works while it is typed."""
-        self._filtering = (view, view.filter_text)
-        keys = [column.key for column in view.table.columns if column.key != "level"]
         self.footer.display = False
-        self.prompt.ask("/", view.filter_text, plain("words  !not  " + " ".join(keys)[:60]))
+        FilterWords(self, view).ask()
 
     def action_go_to(self) -> None:
         """Let the person type where to go."""
         self.footer.display = False
-        store = self.session.store
-        self.prompt.ask(":", "", USAGE, WordSuggester(lambda text: suggestion(text, store)))
-
-    @on(Prompt.Changed)
-    def _typed(self, event: Prompt.Changed) -> None:
-        if event.sign == "/" and self._filtering is not None:
-            error = self._filtering[0].set_filter(event.text)
-            self.prompt.hint(
-                error.message if error else plain("enter keeps it, esc drops it"),
-                bad=error is not None,
-            )
-
-    @on(Prompt.Entered)
-    def _entered(self, event: Prompt.Entered) -> None:
-        if event.sign == ":":
-            self._go(event.text)
-        else:
-            self._close_prompt()
-
-    @on(Prompt.Left)
-    def _left(self, event: Prompt.Left) -> None:
-        if event.sign == "/" and self._filtering is not None:
-            self._filtering[0].set_filter(self._filtering[1])
-            if self._filtering[1]:
-                self._filtering[0].set_filter("")
-        self._close_prompt()
+        GoToWords(self, self.session.store).ask()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Keys that go elsewhere leave the prompt, or escape could not; a filter stays."""
         if self.prompt.display and self.focused is not self.prompt.input:
-            self._close_prompt()
+            self.close_prompt()
 
-    def _close_prompt(self) -> None:
-        self._filtering = None
+    def close_prompt(self) -> None:
+        """Hide the prompt; the list has the keys again, and that at once."""
         self.set_focus(None)
         self.prompt.close()
         self.footer.display = True
+        self._focus_list()
         self.call_after_refresh(self._focus_list)
 
-    def _go(self, text: str) -> None:
-        word = text.strip().casefold()
-        if word in ("", "q", "quit", "help", "?"):
-            self._close_prompt()
-            if word in ("q", "quit"):
-                self.app.exit(return_code=0)
-            elif word:
-                self.action_help()
-            return
-        found = parse(text, self.session.store)
-        if not isinstance(found, Destination):
-            self.prompt.hint(found, bad=True)
-            return
-        self._close_prompt()
-        self.travel(found)
-
-    def travel(self, to: Destination) -> None:
-        """Go where the words lead."""
+    async def travel(self, to: Destination) -> None:
+        """Go where the words lead; done when the list there can take keys."""
         if to.scope is not None:
             self.set_scope(to.scope or None)
-        self.turn_to(to.place)
+        await self.action_show(to.place)
         status = getattr(self.view, "show_status", None)
         if to.place == "tasks" and to.status is not None and status is not None:
             self.view.call_after_refresh(status, to.status)
@@ -349,7 +307,7 @@ class MainScreen(Screen[None], Writes, Reads):
         """The keys of this screen."""
         self.app.push_screen(HelpScreen(self.place, self.session.settings.keys, self.denied()))
 
-    def action_quit(self) -> None:
+    async def action_quit(self) -> None:
         """Leave the program."""
         self.app.exit(return_code=0)
 

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
 from agentco_tui.text import SafeText, cell_width, plain
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone
+
+
+class Asking(Protocol):
+    """Who wants to have words, and what is done with them."""
+
+    def typed(self, text: str) -> None:
+        """Other words stand there now."""
+
+    async def entered(self, text: str) -> None:
+        """Enter: these words are meant."""
+
+    def left(self) -> None:
+        """Escape: nothing is meant."""
+
+
+class Words(Input):
+    """The words; enter is dealt with before the next key, which may be there already."""
+
+    async def action_submit(self) -> None:
+        """Enter."""
+        await self.query_ancestor(Prompt).enter()
+
+    def on_hide(self, event: events.Hide) -> None:
+        """Keep the keys if the line has been opened again since it was hidden."""
+        if self.query_ancestor(Prompt).display:
+            event.prevent_default()
 
 
 class Prompt(Horizontal):
@@ -34,32 +58,12 @@ class Prompt(Horizontal):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False)]
 
-    @dataclass
-    class Changed(Message):
-        """Other words stand there now."""
-
-        sign: str
-        text: str
-
-    @dataclass
-    class Entered(Message):
-        """Enter: these words are meant."""
-
-        sign: str
-        text: str
-
-    @dataclass
-    class Left(Message):
-        """Escape: nothing is meant."""
-
-        sign: str
-
     def __init__(self) -> None:
         super().__init__()
-        self.sign = "/"
+        self._asking: Asking | None = None
         self._sign_line = StatusLine(classes="prompt--sign")
         self._hint = StatusLine(classes="prompt--hint")
-        self.input = Input(compact=True, select_on_focus=False)
+        self.input = Words(compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
         """Sign, words and hint."""
@@ -67,9 +71,17 @@ class Prompt(Horizontal):
         yield self.input
         yield self._hint
 
-    def ask(self, sign: str, text: str, hint: SafeText, suggester: Suggester | None = None) -> None:
-        """Open the line with these words in it."""
-        self.sign = sign
+    def ask(
+        self,
+        sign: str,
+        text: str,
+        hint: SafeText,
+        suggester: Suggester | None = None,
+        *,
+        asking: Asking | None = None,
+    ) -> None:
+        """Open the line with these words in it, for whoever wants to have them."""
+        self._asking = asking
         self.display = True
         self._sign_line.show([Cell(plain(f" {sign} "), Tone.ACCENT)])
         self.hint(hint)
@@ -93,22 +105,24 @@ class Prompt(Horizontal):
 
     def close(self) -> None:
         """Hide the line."""
+        self._asking = None
         self.display = False
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.display:
-            self.post_message(self.Changed(self.sign, event.value))
+        if self._asking is not None and event.value == self.input.value:
+            self._asking.typed(event.value)
 
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.post_message(self.Entered(self.sign, event.value))
+    async def enter(self) -> None:
+        """Take the words."""
+        if self._asking is not None:
+            await self._asking.entered(self.input.value)
 
     def action_leave(self) -> None:
         """Escape."""
-        self.post_message(self.Left(self.sign))
+        if self._asking is not None:
+            self._asking.left()
 
 
 Suggest = Callable[[str], str | None]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.keys import KEYS, Place
-from tests.terminal.dashboard import back, dashboard, leave, ready, show
+from tests.terminal.dashboard import assert_restored, back, dashboard, leave, ready, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
 
@@ -175,6 +175,22 @@ def test_the_prompt_goes_where_it_is_told(tmp_path: Path) -> None:
         session.wait_for("did you mean budget?")
         back(session, "did you mean")
         leave(session)
+
+
+def test_words_and_enter_in_one_packet(tmp_path: Path) -> None:
+    """A slow line delivers what was typed in one piece; nothing of it is lost."""
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        session.write(":budget\r")
+        session.wait_for("BUDGET all companies")
+        session.write(":agents\r/linus\r")
+        session.wait_for(re.compile("AGENTS all companies .*/linus"))
+        session.write("\x1b[A:tasks pending\rG/grace\rg")
+        session.wait_for(re.compile("TASKS pending .*/grace"))
+        assert session.text.count("grace") == 1
+        session.write(":q\r")
+        assert session.wait_gone() == 0
+        assert_restored(session)
 
 
 def test_every_key_there_is_was_pressed_in_these_walks() -> None:

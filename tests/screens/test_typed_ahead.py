@@ -1,0 +1,169 @@
+"""Keys that come in one packet, as a slow line delivers them: each finds what the last one left.
+
+The events are all there before the first of them is dealt with, so nothing here depends on how fast
+anything is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.dialog import Question
+from tests.screens.harness import PLACES, Stage, key_event, stage
+
+
+def packet(s: Stage, *keys: str) -> None:
+    """All these keys at once."""
+    for key in keys:
+        s.app.post_message(key_event(key))
+
+
+def on_second(s: Stage) -> bool:
+    """Whether the cursor stands on the second line of a list that is there."""
+    return len(s.rows) > 1 and s.cursor == s.rows[1]
+
+
+@pytest.mark.parametrize("place", PLACES[1:])
+async def test_where_to_go_in_one_packet(
+    platform: EmbeddedPlatform, tmp_path: Path, place: Place
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.settle()
+        packet(s, *f":{place}", "enter")
+        await s.wait_until(lambda: s.main.place == place and s.rows, place)
+        assert not s.main.prompt.display
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_filter_in_one_packet(
+    platform: EmbeddedPlatform, tmp_path: Path, place: Place
+) -> None:
+    async with stage(platform, tmp_path, place=place) as s:
+        await s.poll()
+        whole = len(s.rows)
+        packet(s, *"/acme", "enter")
+        await s.sees("/acme", "q quit")
+        assert 0 < len(s.rows) <= whole
+        assert s.view.filter_text == "acme"
+        assert not s.main.prompt.display
+
+
+async def test_leaving_in_one_packet(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path) as s:
+        packet(s, *":q", "enter", *"jjjj4:5")
+        await s.wait_until(lambda: s.app.return_code == 0, "the end")
+
+
+async def test_what_is_typed_after_enter_goes_where_it_leads(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        await s.poll()
+        packet(s, *":agents", "enter", *"jj", *"/acme", "enter", "G", *":budget", "enter", "j")
+        await s.wait_until(lambda: s.main.place == "budget" and on_second(s), "the second")
+        agents = s.main.views["agents"]
+        assert agents.filter_text == "acme"  # type: ignore[attr-defined]
+        assert agents.table.cursor_id == agents.table.shown_ids[-1]  # type: ignore[attr-defined]
+        assert not s.main.prompt.display
+        assert not s.writes
+
+
+async def test_escape_in_the_packet_leaves_the_prompt(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        whole = s.rows
+        packet(s, "slash", "escape", "j", *":ag", "escape", "j")
+        await s.wait_until(lambda: s.cursor == whole[2], "the third")
+        packet(s, *"/zzz", "escape", "g")
+        await s.wait_until(lambda: s.cursor == whole[0], "the first")
+        assert s.rows == whole
+        assert s.main.place == "tasks"
+        assert not s.main.prompt.display
+
+
+async def test_words_that_cannot_be_used_stay_to_be_mended(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        packet(s, *"/trust<abc", "enter")
+        await s.wait_until(lambda: s.main.prompt.input.value == "trust<abc", "the words")
+        await s.sees("needs a number")
+        packet(s, *["backspace"] * 3, *"50", "enter")
+        await s.sees("/trust<50", "q quit")
+        packet(s, *":bugdet", "enter")
+        await s.sees("did you mean budget")
+        assert s.main.prompt.display
+        assert s.main.prompt.input.value == "bugdet"
+        packet(s, "escape", "escape")
+        await s.sees_no("/trust<50", "did you mean")
+
+
+async def test_the_prompt_has_the_keys_however_often_it_comes_and_goes(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        for _ in range(10):
+            packet(s, *":ag", "escape", *"/li")
+            await s.wait_until(lambda: s.main.prompt.input.value == "li", "the words")
+            packet(s, "escape")
+            await s.wait_until(lambda: not s.main.prompt.display, "the list")
+        assert not s.view.filter_text
+
+
+async def test_a_yes_in_the_packet_approves_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """What was typed before the question was read is no answer, whenever its turn comes."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        before = monotonic()
+        packet(s, "a", *"yyyy", "enter", "a", *"yY")
+        await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
+        await s.armed()
+        await s.settle()
+        question = s.app.screen
+        assert isinstance(question, Question)
+        assert question._arms_at is not None
+        assert question._arms_at >= before + 0.3
+        await s.poll(FeedName.PENDING)
+        assert not s.writes
+        assert not platform.world.applied
+
+
+async def test_a_yes_too_early_is_none_though_keys_follow_it(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """It counts when this key was pressed, not when the last one was that has come since."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await s.press("a")
+        await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
+        await s.armed()
+        question = s.app.screen
+        assert isinstance(question, Question)
+        assert question._arms_at is not None
+        for key, at in (("y", -0.05), ("x", 0.4), ("j", 0.5), ("tab", 0.6)):
+            event = key_event(key)
+            event.time = question._arms_at + at
+            s.app.post_message(event)
+        await s.sees("that came too soon")
+        await s.poll(FeedName.PENDING)
+        assert s.app.screen is question
+        assert not s.writes
+
+
+async def test_keys_go_on_when_the_widget_with_the_keys_goes(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        packet(s, "?", "escape", "t", "escape", "v", "v", *"4321", *":tasks", "enter")
+        await s.wait_until(
+            lambda: s.main.place == "tasks" and s.main.prompt.display is False, "end"
+        )
+        packet(s, "j")
+        await s.wait_until(lambda: on_second(s), "the second")
