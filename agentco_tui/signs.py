@@ -106,6 +106,14 @@ ASCII: Final = Signs(
 signs: Final = replace(UNICODE)
 """The set in use. Read its fields when painting, not when importing: `use_ascii` changes them."""
 
+OWN: Final = frozenset(
+    "".join(
+        ["\n", *map(chr, range(0x20, 0x7F))]
+        + ["".join(sign) for each in (UNICODE, ASCII) for sign in vars(each).values()]
+    )
+)
+"""What our own words are made of: safe to show, each in one cell (a newline apart)."""
+
 
 def use_ascii(wanted: bool = True) -> None:
     """Chooses the set for the whole process, once, before anything is drawn."""

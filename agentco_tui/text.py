@@ -33,8 +33,10 @@ from decimal import Decimal
 from typing import Final
 
 from agentco_tui import cells
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.signs import (
     ASCII,
+    OWN,
     UNICODE,
     SafeText,
     Signs,
@@ -69,15 +71,15 @@ __all__ = [
 
 _REMOVED: Final = "\ue000"
 """Stands for a removed character while cleaning; the input's own are replaced, as all private."""
-_HOSTILE: Final = re.compile(one_of(cells.NARROW, cells.WIDE, cells.MARKS, negated=True) + "+")
+_HOSTILE: Final = lazy_pattern(lambda: f"{_hostile()}+")
 """What must not be shown as it is."""
-_OVER_EIGHT_MARKS: Final = re.compile(f"({MARKS}{{8}}){MARKS}+")
-_OVER_TWO_MARKS: Final = re.compile(f"({MARKS}{{2}}){MARKS}+")
-_MARKS_AT_START: Final = re.compile(f"^{MARKS}+")
+_OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARKS}{{8}}){MARKS}+")
+_OVER_TWO_MARKS: Final = lazy_pattern(f"({MARKS}{{2}}){MARKS}+")
+_MARKS_AT_START: Final = lazy_pattern(f"^{MARKS}+")
 _MARKS_AND_SIGN: Final = rf"\1{_REMOVED}"
-_REMOVED_RUN: Final = re.compile(f"{_REMOVED}+")
-_LINE_END: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-_HANGUL: Final = re.compile(
+_REMOVED_RUN: Final = lazy_pattern(f"{_REMOVED}+")
+_LINE_END: Final = lazy_pattern("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_HANGUL: Final = lazy_pattern(
     "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]"
 )
 """Syllables spelt in Jamo, as macOS does in file names; composed, because terminals differ."""
@@ -88,11 +90,15 @@ _PICTURE: Final = (
     "\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
 )
 _LOOK: Final = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
-_IN_EMOJI: Final = re.compile(
+_IN_EMOJI: Final = lazy_pattern(
     f"(?<=[{_PICTURE}])(?:[{_LOOK}]{{1,2}}(?:\u200d(?=[{_PICTURE}]))?|\u200d(?=[{_PICTURE}]))"
     "|(?<=[0-9#*])\ufe0f?\u20e3"
 )
 """What changes only the look of the emoji before it."""
+
+
+def _hostile() -> str:
+    return one_of(cells.NARROW, cells.WIDE, cells.MARKS, negated=True)
 
 
 def _texts(which: Signs) -> list[str]:
@@ -319,7 +325,7 @@ def escaped(value: object, max_cells: int = 4_000) -> SafeText:
     return clip(SafeText(shown + signs.ellipsis if cut else shown), max_cells)
 
 
-_RISKY: Final = re.compile(f"{MARKS}|{_HOSTILE.pattern[:-1]}")
+_RISKY: Final = lazy_pattern(lambda: f"{MARKS}|{_hostile()}")
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -336,7 +342,9 @@ def plain(text: str) -> SafeText:
 
     In ASCII mode it is put into ASCII.
     """
-    assert not _HOSTILE.search(text.replace("\n", "")), f"not safe to show: {text!a}"
+    assert OWN.issuperset(text) or not _HOSTILE.search(text.replace("\n", "")), (
+        f"{text!a} is unsafe"
+    )
     if text.isascii() or not in_ascii():
         return SafeText(text)
     return SafeText(text.translate(_ascii_for))

@@ -6,14 +6,14 @@ and terminals agree on every width (`cells`). Import these names from `text`.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Literal
 
 from agentco_tui import cells
-from agentco_tui.signs import SafeText, signs
+from agentco_tui.patterns import lazy_pattern
+from agentco_tui.signs import OWN, SafeText, signs
 
 Align = Literal["left", "right", "center"]
 
@@ -36,8 +36,8 @@ def one_of(*tables: str, negated: bool = False) -> str:
 
 _HIGH: Final = "\U00010000-\U0010ffff"
 MARKS: Final = one_of(cells.MARKS)
-MARK: Final = re.compile(MARKS)
-_UNEVEN: Final = re.compile(one_of(cells.WIDE, cells.MARKS))
+MARK: Final = lazy_pattern(MARKS)
+_UNEVEN: Final = lazy_pattern(lambda: one_of(cells.WIDE, cells.MARKS))
 
 
 def cell_width(text: str) -> int:
@@ -48,6 +48,8 @@ def cell_width(text: str) -> int:
 
 
 def _count_cells(text: str) -> int:
+    if OWN.issuperset(text):
+        return len(text) - text.count("\n")
     uneven = _UNEVEN.findall(text)
     marks = sum(1 for char in uneven if unicodedata.combining(char))
     return len(text) - text.count("\n") + len(uneven) - 2 * marks
@@ -61,7 +63,7 @@ def head(text: str, width: int) -> str:
     if width <= 0:
         return ""
     more = 0  # cells taken so far beyond one for each character
-    for found in () if text.isascii() else _UNEVEN.finditer(text):
+    for found in () if OWN.issuperset(text) else _UNEVEN.finditer(text):
         taken = found.start() + more
         if taken > width:
             break

@@ -21,6 +21,7 @@ LEAVES = {
     "cells",
     "format",
     "keys",
+    "patterns",
     "key_names",
     "state_folder",
 }

@@ -6,7 +6,6 @@ like keys whatever their name. Size and depth are bounded, and what was left out
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -15,6 +14,7 @@ import msgspec
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import is_secret
+from agentco_tui.patterns import lazy_pattern
 
 HIDDEN: Final = "(hidden)"
 CUT: Final = "(cut)"
@@ -24,7 +24,7 @@ _MAX_DEPTH: Final = 24
 _MAX_ITEMS: Final = 2_000
 _MAX_TEXT: Final = 4_000
 _MAX_EXPONENT: Final = 300
-_KEY_LIKE: Final = re.compile(
+_KEY_LIKE: Final = lazy_pattern(
     r"(?<![A-Za-z0-9])(?:sk|pk|rk)[-_][\w-]{8,}|gh[opsu]_\w{10,}|github_pat_\w+"
     r"|xox[abps]-[\w-]{8,}|AKIA[0-9A-Z]{12,}|eyJ[\w-]{6,}\.eyJ[\w-]+|(?:Bearer|Basic)\s+[\w.=/+-]{8,}"
 )

@@ -6,7 +6,6 @@ credits), then a sibling `currency`, `unit` or `metric`; size never. Amounts sta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from decimal import Context, Decimal
 from typing import Any, Final, NamedTuple
@@ -16,6 +15,7 @@ from agentco_tui.api.names import fold, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
 from agentco_tui.api.records import Money
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 
 _EXACT: Final = Context(prec=80)
@@ -34,7 +34,7 @@ _SIGNS: Final = {
     "US$": "USD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "CHF": "CHF", "zł": "PLN", "₴": "UAH",
     "kr": "SEK", "₺": "TRY", "₫": "VND", "฿": "THB", "₪": "ILS",
 }  # fmt: skip
-_SIGN: Final = re.compile(
+_SIGN: Final = lazy_pattern(
     r"^\s*([-+(]?)\s*(US\$|A\$|C\$|R\$|[$€£¥₹₩₽₴₺₫฿₪]|[A-Za-z]{3,7}(?=[\s\d-]))?\s*"
     r"([-+]?[\d.,'’_\s\u00a0\u2009\u202f]*\d[\d.,]*(?:[eE][+-]?\d{1,3})?)\s*"
     r"(US\$|[$€£¥₹₩₽₴₺₫฿₪¢]|[A-Za-zł]{2,7})?\s*(\)?)\s*$"

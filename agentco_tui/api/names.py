@@ -7,9 +7,10 @@ the last by cutting it along the words that this trade uses.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
+
+from agentco_tui.patterns import lazy_pattern
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -18,8 +19,8 @@ def word_set(text: str) -> frozenset[str]:
 
 
 _MAX_NAME: Final = 80
-_NOISE: Final = re.compile(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOISE: Final = lazy_pattern(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
+_HUMP: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _SECRET_WORDS: Final = word_set(
     """password passwd passphrase pwd secret secrets authorization credential credentials

@@ -10,12 +10,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from agentco_tui.api.bodies import Json
+from agentco_tui.patterns import lazy_pattern
 
 _MAX_ADJUSTED: Final = 60
 _MAX_TEXT: Final = 60
 _MAX_INT: Final = 10**60
-_PLAIN: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
-_BLANKS: Final = re.compile(r"[\s\u00a0\u2009\u202f'’_]+")
+_PLAIN: Final = lazy_pattern(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
+_BLANKS: Final = lazy_pattern(r"[\s\u00a0\u2009\u202f'’_]+")
 _INNER: Final = ("intValue", "doubleValue", "$numberLong", "$numberInt", "$numberDouble")
 _INNER_FRACTION: Final = ("$numberDecimal", "value", "score", "amount")
 

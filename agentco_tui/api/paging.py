@@ -18,6 +18,7 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.texts import flag
+from agentco_tui.patterns import lazy_pattern
 
 _MAX_TOKEN: Final = 4_096
 
@@ -67,10 +68,10 @@ _CURSORS: Final[tuple[tuple[str, str], ...]] = (
     ("aftercursor", "after"),
 )
 _LAST_IDS: Final = ("lastid",)
-_LINK_HEADER: Final = re.compile(
+_LINK_HEADER: Final = lazy_pattern(
     r'<([^<>]*)>\s*((?:;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^",;\s]*))?\s*)*)', re.ASCII
 )
-_REL: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))', re.IGNORECASE)
+_REL: Final = lazy_pattern(r';\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))', re.IGNORECASE)
 
 
 def next_page(

@@ -12,16 +12,17 @@ from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Ref
 from agentco_tui.api.times import NONE
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 
 _MAX_ID: Final = 1_000
-_LIKE_ID: Final = re.compile(
+_LIKE_ID: Final = lazy_pattern(
     r"\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64}"
     r"|[a-z]{1,12}_[\w.:+-]*\d[\w.:+-]*|(?:ag|agt|agent|cmp|co|comp|company|tsk|task|usr|user|org)_\S+"
     r"|[A-Z]{2,10}-\d+|[a-z]{1,12}-\d+|[a-z]{1,3}\d+|[0-9A-HJKMNP-TV-Z]{26}",
     re.ASCII,
 )
-_PATH: Final = re.compile(r"(?:https?://[^/\s]+)?(?:/[\w.:%~+-]+)+/?\Z|urn:[\w:.-]+\Z", re.ASCII)
+_PATH: Final = lazy_pattern(r"(?:https?://[^/\s]+)?(?:/[\w.:%~+-]+)+/?\Z|urn:[\w:.-]+\Z", re.ASCII)
 
 
 def to_id(raw: Json) -> Any:

@@ -15,13 +15,14 @@ from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
 from agentco_tui.api.extras import hide_keys
 from agentco_tui.api.names import fold, is_secret, word_set
 from agentco_tui.api.states import is_failure_word
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 
 _MAX_LINES: Final = 5
 _LINE_CELLS: Final = 300
 _MAX_FIELDS: Final = 20
 _MAX_DEPTH: Final = 6
-_STACKS: Final = re.compile(
+_STACKS: Final = lazy_pattern(
     r"Traceback \(most recent call last\)|\n\s+at [\w.$<>]+\s*\(|\n\s*File \"[^\"]+\", line \d+"
     r"|^\s*at [\w.$<>]+\s*\(",
 )
@@ -34,7 +35,7 @@ _PHRASES: Final = word_set(
     unprocessableentity toomanyrequests serviceunavailable badgateway gatewaytimeout
     methodnotallowed error unprocessablecontent"""
 )
-_MACHINE_WORD: Final = re.compile(r"[a-z0-9]+(?:[_.-][a-z0-9]+)+")
+_MACHINE_WORD: Final = lazy_pattern(r"[a-z0-9]+(?:[_.-][a-z0-9]+)+")
 """`invalid_grant`: a code more than words, shown only where there are no words."""
 _TRACE_IDS: Final = word_set(
     """requestid traceid correlationid xrequestid incidentid errorid referenceid reqid

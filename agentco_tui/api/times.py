@@ -17,6 +17,7 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.records import Moment
+from agentco_tui.patterns import lazy_pattern
 
 
 class _None:
@@ -35,23 +36,23 @@ _FIRST: Final = _DAY * 2
 _LAST: Final = 253_370_764_800.0
 """9999-01-01: from here on a time means "no end"."""
 
-_GENERAL: Final = re.compile(
+_GENERAL: Final = lazy_pattern(
     r"""(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?
         (?:(?:[T]|\s+)(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?)?
         \s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?(?:\s*(?:UTC|GMT|Z)|\s*\[[\w/+-]+\]|\s+m=\S+)*\Z""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-_COMPACT: Final = re.compile(
+_COMPACT: Final = lazy_pattern(
     r"(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d+))?)?(Z|[+-]\d\d:?\d\d)?\Z", re.ASCII
 )
-_DOTNET: Final = re.compile(r"\\?/Date\((-?\d{1,16})(?:[+-]\d{4})?\)\\?/\Z", re.ASCII)
-_MAIL: Final = re.compile(
+_DOTNET: Final = lazy_pattern(r"\\?/Date\((-?\d{1,16})(?:[+-]\d{4})?\)\\?/\Z", re.ASCII)
+_MAIL: Final = lazy_pattern(
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,\s*)?\d{1,2}[ -][A-Z][a-z]{2}[ -]\d{2,4}\s+\d", re.A
 )
-_ASCTIME: Final = re.compile(
+_ASCTIME: Final = lazy_pattern(
     r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\Z", re.ASCII
 )
-_DIGITS: Final = re.compile(r"-?\d{1,25}(?:\.\d{1,12})?\Z", re.ASCII)
+_DIGITS: Final = lazy_pattern(r"-?\d{1,25}(?:\.\d{1,12})?\Z", re.ASCII)
 _MAX_TEXT: Final = 64
 
 
@@ -218,13 +219,13 @@ _UNITS: Final[dict[str, float]] = {
     "d": _DAY, "day": _DAY, "days": _DAY, "w": 7 * _DAY, "week": 7 * _DAY, "weeks": 7 * _DAY,
     "mo": 30 * _DAY, "month": 30 * _DAY, "months": 30 * _DAY, "y": 365 * _DAY,
 }  # fmt: skip
-_PIECE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµμ]+)", re.IGNORECASE)
-_ISO: Final = re.compile(
+_PIECE: Final = lazy_pattern(r"\s*(\d+(?:\.\d+)?)\s*([a-zµμ]+)", re.IGNORECASE)
+_ISO: Final = lazy_pattern(
     r"P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?"
     r"(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?\Z",
     re.ASCII,
 )
-_CLOCK: Final = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)\Z", re.ASCII)
+_CLOCK: Final = lazy_pattern(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)\Z", re.ASCII)
 _MAX_SECONDS: Final = 100 * 365 * _DAY
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from agentco_tui.patterns import lazy_pattern
+
 LONGEST_WAIT: Final = 86_400.0
 """Seconds: nothing longer than a day is believed."""
 
@@ -17,14 +19,14 @@ _MONTHS: Final = " jan feb mar apr may jun jul aug sep oct nov dec"
 _TIME: Final = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
 _DATES: Final = (
     # Sun, 06 Nov 1994 08:49:37 GMT
-    re.compile(rf"[a-z]{{3}}, (?P<day>\d\d) (?P<month>[a-z]{{3}}) (?P<year>\d{{4}}) {_TIME} gmt"),
+    lazy_pattern(rf"[a-z]{{3}}, (?P<day>\d\d) (?P<month>[a-z]{{3}}) (?P<year>\d{{4}}) {_TIME} gmt"),
     # Sunday, 06-Nov-94 08:49:37 GMT
-    re.compile(rf"[a-z]{{6,9}}, (?P<day>\d\d)-(?P<month>[a-z]{{3}})-(?P<year>\d\d) {_TIME} gmt"),
+    lazy_pattern(rf"[a-z]{{6,9}}, (?P<day>\d\d)-(?P<month>[a-z]{{3}})-(?P<year>\d\d) {_TIME} gmt"),
     # Sun Nov  6 08:49:37 1994
-    re.compile(rf"[a-z]{{3}} (?P<month>[a-z]{{3}}) (?P<day>[ \d]\d) {_TIME} (?P<year>\d{{4}})"),
+    lazy_pattern(rf"[a-z]{{3}} (?P<month>[a-z]{{3}}) (?P<day>[ \d]\d) {_TIME} (?P<year>\d{{4}})"),
 )
-_SECONDS: Final = re.compile(r"\d{1,9}(\.\d{1,6})?", re.ASCII)
-_DRAFT_RESET: Final = re.compile(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
+_SECONDS: Final = lazy_pattern(r"\d{1,9}(\.\d{1,6})?", re.ASCII)
+_DRAFT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
 
 
 def http_date(text: str) -> float | None:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.config.problems import WrongError, nearest
+from agentco_tui.patterns import lazy_pattern
 
 SCREENS = ("overview", "companies", "agents", "tasks", "budget", "activity")
 """The screens, in the order of their keys."""
@@ -46,10 +47,10 @@ REFRESH_FROM = 0.5
 REFRESH_TO = 86_400.0
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off")
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[smhd]\s*)+", re.ASCII)
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])", re.ASCII)
+_DURATION = lazy_pattern(r"(?:\d+(?:\.\d+)?\s*[smhd]\s*)+", re.ASCII)
+_DURATION_PART = lazy_pattern(r"(\d+(?:\.\d+)?)\s*([smhd])", re.ASCII)
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def what(value: object) -> str:

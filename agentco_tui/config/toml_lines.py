@@ -11,17 +11,19 @@ import re
 import tomllib
 from collections.abc import Callable
 
+from agentco_tui.patterns import lazy_pattern
+
 KeyPath = tuple[str, ...]
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_SPACE = re.compile(r"[ \t]*")
-_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
-_SCALAR = re.compile(r"[^,\]}#\n]*")
+_BARE = lazy_pattern(r"[A-Za-z0-9_-]+")
+_SPACE = lazy_pattern(r"[ \t]*")
+_BLANK = lazy_pattern(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_SCALAR = lazy_pattern(r"[^,\]}#\n]*")
 _STRINGS = (
-    re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}', re.DOTALL),
-    re.compile(r"'''.*?'{3,5}", re.DOTALL),
-    re.compile(r'"(?:[^"\\\n]|\\.)*"'),
-    re.compile(r"'[^'\n]*'"),
+    lazy_pattern(r'"""(?:[^\\]|\\.)*?"{3,5}', re.DOTALL),
+    lazy_pattern(r"'''.*?'{3,5}", re.DOTALL),
+    lazy_pattern(r'"(?:[^"\\\n]|\\.)*"'),
+    lazy_pattern(r"'[^'\n]*'"),
 )
 
 

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
 from agentco_tui import __version__
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import escaped
 
 KEPT: Final = 20
 """Reports kept in the folder; the oldest go, so that a crash in a loop fills no disk."""
 
 _SECRETS: Final = (
-    re.compile(r"(?i)(\b(?:bearer|basic)\s+)[^\s'\",;)\]}]+"),
-    re.compile(
+    lazy_pattern(r"(?i)(\b(?:bearer|basic)\s+)[^\s'\",;)\]}]+"),
+    lazy_pattern(
         r"(?i)((?:authorization|api[-_ ]?key|token|secret|password)['\"]?\s*[:=]\s*['\"]?)"
         r"(?!(?:bearer|basic)\b)[^\s'\",;)\]}]+"
     ),
@@ -117,6 +116,9 @@ def _encoding() -> str:
 
 
 def _version(package: str) -> str:
+    # Reads mail headers, zip and csv files with it: 40 ms of the start, for nothing but a crash.
+    from importlib import metadata  # noqa: PLC0415
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

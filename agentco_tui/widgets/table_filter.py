@@ -20,16 +20,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 from agentco_tui.widgets.table_columns import Column, Kind
 
-_TERM: Final = re.compile(
+_TERM: Final = lazy_pattern(
     r"""\s*(?P<not>!)?
         (?:(?P<name>[^\W\d_][\w-]*)(?P<op>:|<=|>=|!=|<|>|=))?
         (?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))""",
     re.VERBOSE,
 )
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_pattern(
     r"(?P<minus>-?)[$€£]?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%]*)"
 )
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
