@@ -165,7 +165,7 @@ class DashboardApp(KeyApp):
         if main is None or screen is not main:
             return
         for key in KEYS:
-            if main.place in key.places and key.where != "dialog":
+            if main.place in key.places and key.where != "dialog" and key.id != "app.palette":
                 yield SystemCommand(
                     key.label,
                     key.tooltip,

@@ -8,8 +8,9 @@ from contextlib import suppress
 from time import monotonic
 
 from textual import events
-from textual.app import App
 from textual.dom import DOMNode
+
+from agentco_tui.screens.notices import NoticeApp
 
 REPEAT = 0.7
 """Seconds between two events of one key from which it was pressed anew: longer than keyboards
@@ -42,7 +43,7 @@ LOST = 1.0
 """Seconds after which a widget that a key was handed to is taken to be gone, with the key."""
 
 
-class KeyApp(App[None]):
+class KeyApp(NoticeApp):
     """An app whose keys are dealt with one after the other, and that keeps the last one.
 
     Textual hands a key to the widget that has the focus when it comes, and only then, on its way

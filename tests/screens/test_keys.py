@@ -199,6 +199,15 @@ async def test_the_palette_finds_and_runs(platform: EmbeddedPlatform, tmp_path: 
         assert not s.writes
 
 
+async def test_the_palette_does_not_offer_itself(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        titles = [command.title for command in s.app.get_system_commands(s.app.screen)]
+        assert "Palette" not in titles
+        assert {"Help", "Filter", "Approve", "Theme", "Quit"} <= set(titles)
+
+
 async def test_clicks_on_tabs_and_footer(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     async with stage(platform, tmp_path) as s:
         await s.pilot.click(offset=(s.lines[1].index("4 Tasks") + 1, 1))
