@@ -28,8 +28,9 @@ R = TypeVar("R", bound=Record)
 
 MANY = 5_000
 """Records of one change from which on the list is taken anew."""
-SOON = 0.05
-"""Seconds from a move of the cursor to the detail of its line."""
+SOON = 0.15
+"""Seconds from the last move of the cursor to the detail of its line: longer than a held key takes
+to repeat."""
 WIDE = 120
 """Columns from which the detail stands beside the list."""
 
@@ -304,9 +305,13 @@ class ListView(TableView[R]):
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        if message.table is self.table and self._soon is None:
-            # After the cursor itself has been painted, and once for a key held down.
+        if message.table is not self.table:
+            return
+        # Where the cursor comes to rest: on its way it costs the line only what it moves.
+        if self._soon is None:
             self._soon = self.set_timer(SOON, self._show_moved, name="detail")
+        else:
+            self._soon.reset()
 
     def _show_moved(self) -> None:
         self._soon = None
