@@ -234,6 +234,12 @@ def too_large(asked: Asked, status: int, cap: int) -> ApiError:
     return tell(errors.TooLarge, words, asked, status=status)
 
 
+def too_many_values(asked: Asked, status: int) -> ApiError:
+    """A body that is not too large, but what is in it would be (`footprint`)."""
+    words = "the answer holds more values than fit into memory: ask for less, by company or by date"
+    return tell(errors.TooLarge, words, asked, status=status)
+
+
 def odd_encoding(asked: Asked, status: int) -> ApiError:
     """A Content-Encoding that was not offered: never unpacked (SAFETY, HTTP)."""
     words = "the answer is packed in a way that was not asked for: is a proxy changing it?"

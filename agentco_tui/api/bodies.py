@@ -4,7 +4,8 @@ The usual body takes msgspec's fast way. One that it refuses is read again by th
 library's parser with its hazards taken away: a byte-order mark, NaN and Infinity (no numbers in
 JSON; they become None), control characters inside texts, lone surrogates, bytes that are no
 UTF-8, integers of thousands of digits and exponents past all sense (both kept as text), and
-several documents in one body (NDJSON, server-sent events), which come back as a list.
+several documents in one body (NDJSON, server-sent events), which come back as a list. What would
+fill the memory is not parsed at all (`footprint`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from agentco_tui.api import footprint
 from agentco_tui.text import SafeText, safe
 
 Json: TypeAlias = Any
@@ -33,6 +35,9 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _HTML: Final = re.compile(r"<!doctype\s+html|<html[\s>]|\A<(?:head|body|title|script)[\s>]", re.I)
 _SSE_LINE: Final = re.compile(r"\A(?:data|event|id|retry)?:")
+# Lines are looked at one by one: a list of all takes too much of a body that is all line ends.
+_LINE: Final = re.compile(r"([^\n]*+)(?:\n|\Z)")
+_SSE_LINES: Final = re.compile(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 _GUARD_PREFIX: Final = re.compile(r"\A\)\]\}',?[^\n]{0,20}\n")
 
 
@@ -50,18 +55,26 @@ class BodyError(ValueError):
         self.excerpt = excerpt
 
 
+class OverfullBodyError(BodyError):
+    """What the body holds would not fit into the memory that one answer may take."""
+
+
 def parse_json(body: bytes) -> Json:
     """The JSON in `body`; None for an empty body.
 
     Fractions come as Decimal, exactly as written. Of a key given twice the last one wins. Takes
     time in proportion to the body, whatever it holds, and raises only `BodyError`.
     """
+    if not footprint.fits(body):
+        raise _overfull(body)
     try:
         return _decode(body)
     except RecursionError:
         raise _too_deep(body) from None
     except (ValueError, InvalidOperation):
         pass
+    if not footprint.fits(body, as_text=True):
+        raise _overfull(body)
     text = _text(body)
     if not text:
         return None
@@ -107,6 +120,10 @@ def _no_json(text: str) -> BodyError:
     if text[0] in "[{":
         return BodyError(safe("JSON that is cut off or broken"), excerpt=begins)
     return BodyError(safe("no JSON"), excerpt=begins)
+
+
+def _overfull(body: bytes) -> OverfullBodyError:
+    return OverfullBodyError(safe("more values than fit into memory"), excerpt=excerpt(body))
 
 
 def _too_deep(body: bytes) -> BodyError:
@@ -180,7 +197,8 @@ def _server_sent(text: str) -> list[Json] | None:
         except ValueError:
             events.append(whole)
 
-    for line in text.splitlines():
+    for found in _SSE_LINES.finditer(text):
+        line = found[1]
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif not line.strip():
@@ -195,8 +213,8 @@ def _json_lines(text: str) -> list[Json] | None:
     """One document a line, or None; a line that is none stays text, and costs only itself."""
     documents: list[Json] = []
     broken = 0
-    for raw in text.split("\n"):
-        line = raw.strip(" \t\r\x1e,")
+    for found in _LINE.finditer(text):
+        line = found[1].strip(" \t\r\x1e,")
         if not line:
             continue
         try:

@@ -11,6 +11,7 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.digests import content_id
+from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.moneys import unit_from_sibling
 from agentco_tui.api.names import fold
@@ -92,19 +93,15 @@ class _Draft(NamedTuple):
     figures: Figures
 
 
-def read_alerts(
-    rows: Sequence[tuple[Mapping[str, Json], Context, str | None]],
-) -> list[Alert | Unread]:
+def read_alerts(rows: Sequence[Row]) -> list[Alert | Unread]:
     """All alerts of one answer: `rows` of (object, context, id from its key)."""
-    drafts: list[_Draft] = []
-    for obj, _, _ in rows:
-        values: Values = {}
-        left = ALERT.read(obj, values)
-        drafts.append(_Draft(obj, values, left, read_figures(left, values.get("currency"))))
-    scale = shares.proven_scale(
-        [share for row in drafts if (share := row.figures.share)],
-        [warn for row in drafts if (warn := row.figures.warn)],
-    )
+    first, drafts = drafted(rows, _draft)
+    found: list[shares.RawShare] = []
+    warns: list[shares.RawShare] = []
+    for row in first:
+        found.extend((row.figures.share,) if row.figures.share else ())
+        warns.extend((row.figures.warn,) if row.figures.warn else ())
+    scale = shares.proven_scale(found, warns)
     out: list[Alert | Unread] = []
     for row, (_, context, key) in zip(drafts, rows, strict=True):
         try:
@@ -112,6 +109,12 @@ def read_alerts(
         except Unread as error:
             out.append(error)
     return out
+
+
+def _draft(obj: Mapping[str, Json]) -> _Draft:
+    values: Values = {}
+    left = ALERT.read(obj, values)
+    return _Draft(obj, values, left, read_figures(left, values.get("currency")))
 
 
 def _finish(row: _Draft, scale: shares.Scale, context: Context, key: str | None) -> Alert:

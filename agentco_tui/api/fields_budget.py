@@ -10,6 +10,7 @@ from agentco_tui.api import shares
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import BARE, Context, Unread
+from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.figures import figures_in, is_reset
 from agentco_tui.api.moneys import minus, unit_from_sibling
@@ -94,9 +95,12 @@ def draft(obj: Mapping[str, Json], spec: Spec = BUDGET) -> _Draft:
 
 def scale_of(drafts: Iterable[_Draft]) -> shares.Scale:
     """What all rows of an answer together prove about their shares."""
-    rows = list(drafts)
-    found = [each for row in rows for each in (row.figures.share, row.figures.left_share) if each]
-    return shares.proven_scale(found, (row.figures.warn for row in rows if row.figures.warn))
+    found: list[shares.RawShare] = []
+    warns: list[shares.RawShare] = []
+    for row in drafts:
+        found.extend(each for each in (row.figures.share, row.figures.left_share) if each)
+        warns.extend((row.figures.warn,) if row.figures.warn else ())
+    return shares.proven_scale(found, warns)
 
 
 def finish(
@@ -268,12 +272,10 @@ def _drop(left: dict[str, Any], path: Sequence[str]) -> None:
             del holder[name]
 
 
-def read_budgets(
-    rows: Sequence[tuple[Mapping[str, Json], Context, str | None]], scope: BudgetScope
-) -> list[Budget | Unread]:
+def read_budgets(rows: Sequence[Row], scope: BudgetScope) -> list[Budget | Unread]:
     """All budgets of one answer: `rows` of (object, context, id from its key)."""
-    drafts = [draft(obj) for obj, _, _ in rows]
-    scale = scale_of(drafts)
+    first, drafts = drafted(rows, draft)
+    scale = scale_of(first)
     out: list[Budget | Unread] = []
     for row, (_, context, key) in zip(drafts, rows, strict=True):
         try:

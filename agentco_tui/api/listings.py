@@ -15,6 +15,7 @@ import msgspec
 
 from agentco_tui.api import (
     alert_summaries,
+    drafts,
     fields_activity,
     fields_agent,
     fields_alert,
@@ -46,7 +47,8 @@ from agentco_tui.text import SafeText, safe
 R = TypeVar("R", bound=Record)
 
 _MAX_REASONS: Final = 5
-_Row = tuple[Mapping[str, Json], Context, str | None]
+_MOST_BUDGETS: Final = 100_000
+"""A budget or an alert takes three times the memory of a task."""
 
 
 class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
@@ -73,11 +75,12 @@ class Kind(Generic[R]):
         name: str,
         noun: str,
         resource: Resource,
-        read: Callable[[Sequence[_Row]], list[R | Unread]],
+        read: Callable[[Sequence[drafts.Row]], list[R | Unread]],
         *,
         needs: str = "",
         nameless: str,
         summed_up: Callable[[Json], R | Unread | None] | None = None,
+        most: int = 200_000,
     ) -> None:
         self.name = name
         self.noun = noun
@@ -90,6 +93,8 @@ class Kind(Generic[R]):
         """Why a record was not read that has none of them."""
         self.summed_up = summed_up
         """Reads a summary that came in place of a list; Unread if it is none, None if all is 0."""
+        self.most = most
+        """Records read of one answer that is parsed as a whole; the rest is told as unread."""
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"
@@ -97,8 +102,8 @@ class Kind(Generic[R]):
 
 def _each(
     read: Callable[[Mapping[str, Json], Context, str | None], R],
-) -> Callable[[Sequence[_Row]], list[R | Unread]]:
-    def read_all(rows: Sequence[_Row]) -> list[R | Unread]:
+) -> Callable[[Sequence[drafts.Row]], list[R | Unread]]:
+    def read_all(rows: Sequence[drafts.Row]) -> list[R | Unread]:
         out: list[R | Unread] = []
         for obj, context, key in rows:
             try:
@@ -165,6 +170,7 @@ COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
     needs="id name company company_id company_name scope_id scope_name",
     nameless="a budget without the id of what it is for",
+    most=_MOST_BUDGETS,
 )
 AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
     "agent_budgets",
@@ -178,6 +184,7 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
     needs="id name agent agent_id agent_name scope_id scope_name",
     nameless="a budget without the id of what it is for",
+    most=_MOST_BUDGETS,
 )
 ALERTS: Final[Kind[Alert]] = Kind(
     "alerts",
@@ -191,6 +198,7 @@ ALERTS: Final[Kind[Alert]] = Kind(
     fields_alert.read_alerts,
     nameless="an alert of which no field is known",
     summed_up=alert_summaries.read_summary,
+    most=_MOST_BUDGETS,
 )
 ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
@@ -265,9 +273,12 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
     context = Context(names_beside(body))
     resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan
-    rows: list[_Row] = []
+    rows: list[drafts.Row] = []
     unread: dict[SafeText, int] = {}
     for index, item in enumerate(found.items):
+        if len(rows) >= kind.most:
+            unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
+            break
         if type(item) is not dict:
             reason = _NO_OBJECT[type(item)]
             unread[reason] = unread.get(reason, 0) + 1
@@ -376,12 +387,10 @@ def _type_name(value: Json) -> str:
     return "an object" if type(value) is dict else "a number"
 
 
-_NO_OBJECT: Final = {
-    each: safe(f"{_type_name(value)} where an object was due")
-    for each, value in (
-        (type(None), None), (bool, True), (str, ""), (list, []), (int, 0), (Decimal, Decimal(0)),
-    )
-}  # fmt: skip
+_SCALARS: Final[tuple[Json, ...]] = (None, True, "", [], 0, Decimal(0))
+_NO_OBJECT: Final[dict[type, SafeText]] = {
+    type(value): safe(f"{_type_name(value)} where an object was due") for value in _SCALARS
+}
 
 
 def _singular(kind: Kind[Any]) -> str:

@@ -1,0 +1,29 @@
+"""Records read in two halves, because what one row says may depend on all the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.context import Context
+
+D = TypeVar("D")
+
+Row = tuple[Mapping[str, Json], Context, str | None]
+"""An object, the answer round it, and its id where only a key told it."""
+
+_KEPT: Final = 5_000
+
+
+def drafted(
+    rows: Sequence[Row], draft: Callable[[Mapping[str, Json]], D]
+) -> tuple[Iterable[D], Iterable[D]]:
+    """The first half of each row, to go through twice.
+
+    Of a long list it is made twice: a first half takes more memory than the record.
+    """
+    if len(rows) <= _KEPT:
+        kept = [draft(obj) for obj, _, _ in rows]
+        return kept, kept
+    return (draft(obj) for obj, _, _ in rows), (draft(obj) for obj, _, _ in rows)

@@ -1,0 +1,124 @@
+"""Bodies below the cap that would fill the memory once they are parsed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import zlib
+
+import pytest
+
+from agentco_tui.api import bodies, decode, footprint
+from agentco_tui.api.slices import read_sliced
+from agentco_tui.live.feeds import FeedName
+from tests.api.wire_server import answering, http
+from tests.terminal.pty_session import REPOSITORY, clean_environment
+
+SIZE = 60_000_000
+"""Bytes: below the cap of a body."""
+UNITS = (
+    b"{},", b"[],", b"1.5,", b'"ab",', b'{"a":1},', b'{"a":{}},', b'{"a":', b"[", b"null,",
+    '"\U0001f600",'.encode(), b"{}\n", b"\n{", b"data:1\n\n",
+)  # fmt: skip
+
+
+def whole(unit: bytes, size: int = SIZE) -> bytes:
+    """A body of so many bytes made of one piece again and again, closed where it is a list."""
+    if unit.endswith(b","):
+        return b"[" + unit * (size // len(unit)) + unit[:-1] + b"]"
+    return unit * (size // len(unit))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_what_would_not_fit_is_not_parsed(unit: bytes) -> None:
+    with pytest.raises(bodies.BodyError) as caught:
+        bodies.parse_json(whole(unit))
+    assert caught.value.reason in (
+        "more values than fit into memory",
+        "JSON that is nested too deeply",
+    )
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_small_body_is_read_whatever_is_in_it(unit: bytes) -> None:
+    body = whole(unit, 3_000)
+    assert footprint.fits(body)
+    assert footprint.fits(body, as_text=True)
+
+
+def test_what_was_estimated_is_what_it_takes() -> None:
+    """Never less than half of it, for any of the pieces: measured as the interpreter counts it."""
+    for unit in UNITS[:6]:
+        body = whole(unit, 600_000)
+        counted = sum(cost * body.count(sign) for sign, cost in footprint.COSTS) + len(body)
+        found = bodies.parse_json(body)
+        one = found[0] if isinstance(found[0], (dict, list)) else None
+        inner = sum(map(sys.getsizeof, one.values())) if isinstance(one, dict) else 0
+        real = sys.getsizeof(found) + len(found) * (sys.getsizeof(found[0]) + inner)
+        assert counted > real / 2, unit
+
+
+TASK = {
+    "id": "tsk_0000000", "title": "Pay the invoice of the month", "status": "pending",
+    "agent_id": "ag_12", "company_id": "cmp_1", "created_at": "2026-11-21T09:00:00Z",
+    **{f"field_{number}": f"value {number}" for number in range(34)},
+}  # fmt: skip
+
+
+def test_a_hundred_thousand_tasks_of_forty_fields_are_read_in_pieces() -> None:
+    one = json.dumps(TASK, separators=(",", ":"))
+    many = ",".join(one.replace("0000000", f"{number:07}") for number in range(100_000))
+    body = f'{{"tasks":[{many}]}}'.encode()
+    assert len(body) > SIZE
+    read = read_sliced(decode.TASKS, body, None)
+    assert read is not None
+    assert len(read.page.records) == 100_000
+
+
+def test_fifty_thousand_budgets_are_read_as_a_whole() -> None:
+    row = {
+        "agent_id": "", "name": "Scout", "monthly_limit": 120.5, "spent": 12.25,
+        "remaining": 108.25, "currency": "USD", "status": "ok", "period": "month",
+    }  # fmt: skip
+    body = json.dumps([{**row, "agent_id": f"ag_{number}"} for number in range(50_000)]).encode()
+    page = decode.decode_page(decode.AGENT_BUDGETS, bodies.parse_json(body))
+    assert len(page.records) == 50_000
+    assert page.unread == 0
+
+
+def test_more_records_than_fit_are_told() -> None:
+    rows = [{"agent_id": f"ag_{number}"} for number in range(100_002)]
+    page = decode.decode_page(decode.AGENT_BUDGETS, rows)
+    assert len(page.records) == 100_000
+    assert page.unread == 2
+    assert page.unread_reasons == ("more than 100,000 agent budgets",)
+
+
+def test_a_long_list_is_read_as_a_short_one_is() -> None:
+    """What the rows say about each other counts, though their first half is not kept."""
+    rows = [{"agent_id": f"ag_{number}", "pct": "0.5"} for number in range(6_000)]
+    for count, last in ((6_000, 80), (10, 80)):
+        some = [*rows[:count], {"agent_id": "last", "pct": str(last)}]
+        records = decode.decode_page(decode.AGENT_BUDGETS, some).records
+        assert [str(each.share) for each in (records[0], records[-1])] == ["0.005", "0.8"]
+
+
+@pytest.mark.parametrize("unit", UNITS[:6])
+async def test_such_an_answer_to_every_read_stays_below_200_megabytes(unit: bytes) -> None:
+    """The whole live picture on it, in a process of its own."""
+    pack = zlib.compressobj(1, wbits=31)
+    packed = pack.compress(whole(unit)) + pack.flush()
+    answer = http(packed, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
+    async with answering(answer) as server:
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tests.safety.apps.picture", server.base, "sk-no-key"),
+            env=clean_environment(),
+            cwd=REPOSITORY,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        printed, _ = await child.communicate()
+    told = json.loads(printed)
+    sys.stdout.write(f"{told}\n")
+    assert told["peak_mb"] < 200, told
+    assert told["failed"] == len(FeedName), told
