@@ -46,7 +46,7 @@ class ListView(TableView[R]):
     ListView {
         & > Horizontal { height: 1fr; }
         & .list--detail {
-            width: 40%; max-width: 70; display: none; padding: 0 1; background: $surface;
+            width: 38%; max-width: 70; display: none; padding: 0 1; background: $surface;
         }
         &.-wide .list--detail { display: block; }
         &.-reading .list--detail { display: block; width: 1fr; max-width: 100%; }

@@ -67,7 +67,8 @@ class Column(Generic[R]):
     cell: Callable[[R], Cell]
     """What to show. Called for rows on the screen, and once a record when a filter needs text."""
     min_width: int = 4
-    """What it may shrink to before the table scrolls sideways."""
+    """What it may shrink to before the table scrolls sideways; one that grows already before
+    another is hidden."""
     grow: int = 0
     """Its share of the room that is left over."""
     priority: int = 0

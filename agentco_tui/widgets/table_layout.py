@@ -32,33 +32,33 @@ class Layout:
 def arrange(columns: Sequence[Column[Any]], room: int, gap: int = GAP) -> Layout:
     """Fits columns into `room` cells.
 
-    First the columns with the highest priority number are left out, the rightmost first among
-    equals, until the rest fits at its wanted widths; columns of priority 0 always stay. If those
-    are still too wide, they shrink towards `min_width`, the one with most to give first. If even
-    that is too wide, the layout is wider than the room and the table scrolls sideways. Room left
-    over goes to the columns that grow, by their shares.
+    Columns that grow also give way first: they shrink to `min_width` before any is left out. Then
+    the columns with the highest priority number go, the rightmost first among equals, until the
+    rest fits; columns of priority 0 always stay. If those are still too wide, all shrink towards
+    `min_width`, the one with most to give first. If even that is too wide, the layout is wider than
+    the room and the table scrolls sideways. Room left over goes to the columns that grow, by their
+    shares.
     """
     kept = [index for index, column in enumerate(columns) if column.shown]
 
     def total(widths: Sequence[int]) -> int:
         return sum(widths) + gap * max(0, len(widths) - 1)
 
-    while total([columns[index].width for index in kept]) > room:
+    def least(index: int) -> int:
+        column = columns[index]
+        return min(max(1, column.min_width), max(1, column.width))
+
+    def needed(index: int) -> int:
+        return least(index) if columns[index].grow else max(1, columns[index].width)
+
+    while total([needed(index) for index in kept]) > room:
         last = max(kept, key=lambda index: (columns[index].priority, index))
         if columns[last].priority <= 0:
             break
         kept.remove(last)
     widths = [max(1, columns[index].width) for index in kept]
-    excess = total(widths) - room
-    slack = [
-        max(0, width - max(1, columns[index].min_width))
-        for index, width in zip(kept, widths, strict=True)
-    ]
-    while excess > 0 and any(slack):
-        widest = max(range(len(slack)), key=slack.__getitem__)
-        widths[widest] -= 1
-        slack[widest] -= 1
-        excess -= 1
+    _take(widths, [needed(index) for index in kept], total(widths) - room)
+    _take(widths, [least(index) for index in kept], total(widths) - room)
     spare = room - total(widths)
     if spare > 0:
         _give(widths, [columns[index].grow for index in kept], spare)
@@ -68,6 +68,18 @@ def arrange(columns: Sequence[Column[Any]], room: int, gap: int = GAP) -> Layout
         placed.append(Placed(index, x, width))
         x += width + gap
     return Layout(tuple(placed), max(0, x - gap))
+
+
+def _take(widths: list[int], least: list[int], excess: int) -> None:
+    """Takes up to `excess` cells from `widths`, none below its `least`, always from the one that
+    has most to give.
+    """
+    slack = [width - low for width, low in zip(widths, least, strict=True)]
+    while excess > 0 and any(slack):
+        widest = max(range(len(slack)), key=slack.__getitem__)
+        widths[widest] -= 1
+        slack[widest] -= 1
+        excess -= 1
 
 
 def _give(widths: list[int], shares: list[int], spare: int) -> None:

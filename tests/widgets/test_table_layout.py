@@ -58,6 +58,25 @@ def test_columns_of_priority_0_shrink_the_widest_slack_first_and_then_stick_out(
     assert narrow.width == 15
 
 
+def test_a_column_that_grows_shrinks_before_another_is_hidden() -> None:
+    columns = [
+        column("name", 14, min_width=10, grow=2),
+        column("role", 12, min_width=8, grow=1, priority=3),
+        column("company", 15, min_width=8, priority=2),
+        column("status", 17, min_width=10),
+    ]
+
+    def laid(room: int) -> dict[str, int]:
+        return {columns[one.index].key: one.width for one in arrange(columns, room).columns}
+
+    assert laid(64) == {"name": 14, "role": 12, "company": 15, "status": 17}
+    assert laid(56) == {"name": 10, "role": 8, "company": 15, "status": 17}
+    assert laid(55) == {"name": 19, "company": 15, "status": 17}
+    assert laid(46) == {"name": 10, "company": 15, "status": 17}
+    assert laid(45) == {"name": 26, "status": 17}
+    assert laid(28) == {"name": 10, "status": 16}
+
+
 def test_columns_that_are_not_shown_take_no_room() -> None:
     layout = arrange([column("a", 5), column("b", 50, shown=False)], 20)
     assert [placed.index for placed in layout.columns] == [0]

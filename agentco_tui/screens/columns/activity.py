@@ -58,7 +58,7 @@ def activity_columns(look: Look) -> list[Column[Activity]]:
             label("WHAT HAPPENED"),
             40,
             words,
-            min_width=20,
+            min_width=38,
             grow=4,
             sort_key=lambda e: e.text.casefold(),
             aliases=("text",),

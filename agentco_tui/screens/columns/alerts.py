@@ -52,9 +52,9 @@ def alert_columns(look: Look) -> list[Column[Alert]]:
         Column(
             "alert",
             label("ALERT"),
-            20,
+            24,
             lambda alert: Cell(alert.text, TONES[alert_level(alert)]),
-            min_width=12,
+            min_width=24,
             grow=1,
             sort_key=lambda alert: alert.text.casefold(),
             aliases=("text",),

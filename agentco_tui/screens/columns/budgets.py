@@ -59,7 +59,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
         Column(
             "company",
             label("COMPANY"),
-            14,
+            15,
             lambda b: Cell(
                 signs.missing if b.scope is BudgetScope.ALL else company(b),
                 Tone.DIM if b.scope is not BudgetScope.AGENT else Tone.PLAIN,

@@ -110,7 +110,7 @@ def company_columns(look: Look) -> list[Column[Company]]:
             label("MISSION"),
             20,
             lambda c: text_cell(c.mission, Tone.DIM),
-            min_width=10,
+            min_width=20,
             priority=5,
             grow=3,
         ),

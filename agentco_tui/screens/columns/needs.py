@@ -39,12 +39,12 @@ def need_columns(look: Look) -> list[Column[Need]]:
         Column("level", label(" "), 1, lambda n: level_cell(n.level), min_width=1),
         Column(
             "need",
-            label("NEEDS YOU"),
+            label("WHY"),
             13,
             lambda n: Cell(need_words(n), TONES[n.level]),
             min_width=12,
             sort_key=need_words,
-            aliases=("kind",),
+            aliases=("why", "kind"),
         ),
         Column(
             "age",
@@ -65,7 +65,7 @@ def need_columns(look: Look) -> list[Column[Need]]:
             label("WHAT"),
             24,
             lambda n: Cell(subject(n, look), Tone.STRONG),
-            min_width=16,
+            min_width=22,
             grow=3,
             sort_key=lambda n: subject(n, look).casefold(),
             aliases=("task", "title"),

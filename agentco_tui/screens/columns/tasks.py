@@ -87,7 +87,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: Cell(
                 task.title, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN
             ),
-            min_width=16,
+            min_width=28,
             grow=3,
             sort_key=lambda task: task.title.casefold(),
             aliases=("title",),
