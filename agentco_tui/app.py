@@ -50,10 +50,18 @@ from agentco_tui.widgets import partial_paint
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
 
+READ_REST = 1.0
+"""Seconds after which what no first picture needs is read from disk: before a person has decided
+anything, and after the first answers have been shown."""
 SETTLED = 3.0
 """Seconds after which the program is taken to be imported as far as it is used."""
 TURN = 0.001
 """Seconds that a thread reading a long answer may keep the event loop waiting."""
+
+
+def read_the_rest() -> None:
+    """Import the dialogs, so that the first key that wants one doesn't wait for them."""
+    import agentco_tui.screens.dialogs  # noqa: F401, PLC0415
 
 
 def settle_memory() -> None:
@@ -110,6 +118,7 @@ class DashboardApp(KeyApp):
         if self.session.settings.theme is not None:
             self.theme = self.session.settings.theme
         self.set_keymap(dict(self.session.settings.keys))
+        self.set_timer(READ_REST, self._read_the_rest, name="rest")
         self.set_timer(SETTLED, settle_memory, name="memory")
         self.session.thin.subscribe(self._paint_as_told)
         self.set_interval(1.0, self._look_at_the_line, name="line")
@@ -118,6 +127,10 @@ class DashboardApp(KeyApp):
         if off is not None and not self.session.settings.read_only:
             self.notify(off, markup=False, severity="warning", timeout=30)
         self.run_worker(self._live(), name="poller", description="keeps the picture up to date")
+
+    def _read_the_rest(self) -> None:
+        # In a thread: the interpreter's turns between threads are short (TURN), so keys go first.
+        self.run_worker(read_the_rest, thread=True, description="read the dialogs")
 
     def _paint_as_told(self) -> None:
         if self.main_screen is not None:
@@ -208,7 +221,7 @@ def make_session(
         rights=Rights(off),
         waits=waits,
     )
-    return Session(settings, client, store, poller, clock, Names(store), Hands.at(desk), journal)
+    return Session(settings, client, store, poller, clock, Names(store), Hands(desk), journal)
 
 
 def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:

@@ -25,7 +25,6 @@ from agentco_tui.screens.frame_lines import (
     tab_cells,
 )
 from agentco_tui.screens.go_to import Destination
-from agentco_tui.screens.help import HelpScreen
 from agentco_tui.screens.least_size import size_needed, too_small
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import FilterWords, GoToWords
@@ -305,7 +304,7 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def action_help(self) -> None:
         """The keys of this screen."""
-        self.app.push_screen(HelpScreen(self.place, self.session.settings.keys, self.denied()))
+        self.dialogs.help(self.place, self.session.settings.keys, self.denied())
 
     async def action_quit(self) -> None:
         """Leave the program."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.worker import Worker
@@ -13,9 +13,10 @@ from agentco_tui.api.records import Agent, Company, Task
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.trace import TraceScreen
 from agentco_tui.screens.view import View
-from agentco_tui.widgets.pane_content import Item
+
+if TYPE_CHECKING:
+    from agentco_tui.screens.dialogs import Dialogs
 
 Ask = Callable[[], Awaitable[Agent | Company]]
 
@@ -40,19 +41,15 @@ class Reads:
         """The person has had the task's details before them."""
         raise NotImplementedError
 
-    def approve(self, task: Task, differences: Iterable[Item] = ()) -> None:
-        """Ask whether to approve a task."""
+    @property
+    def dialogs(self) -> Dialogs:
+        """All that comes over the frame."""
         raise NotImplementedError
 
     def show_trace(self, task: Task) -> None:
         """Open a task's trace; from there one key goes on to the question."""
         self.has_read(task.id)
-
-        def then(approve: bool | None) -> None:
-            if approve:
-                self.approve(task)
-
-        self.app.push_screen(TraceScreen(self.session, self.view.look, task), then)
+        self.dialogs.trace(task, self.view.look)
 
     def read_agent(self, agent_id: str) -> None:
         """Read an agent's own record; the list may leave fields out that it has."""
