@@ -48,19 +48,26 @@ class Figures(NamedTuple):
     """(slot, where it stood in the object)."""
 
 
+_NO_FIGURES: Final = Figures()
+
+
 def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figures:
     """The figures in `obj`, by the words of its names; one period of several is chosen."""
     by_slot: dict[str, list[Found]] = {}
     for found in figures_in(obj):
         by_slot.setdefault(found.sense.slot, []).append(found)
+    if not by_slot:
+        return _NO_FIGURES
     _place_amounts(by_slot)
     period = _chosen_period(by_slot)
     out: dict[str, Any] = {"period": period}
     paths: list[tuple[str, tuple[str, ...]]] = []
 
     def pick(slot: str) -> tuple[Found, Any] | None:
+        if slot not in by_slot:
+            return None
         best: tuple[int, Found, Any] | None = None
-        for found in by_slot.get(slot, ()):
+        for found in by_slot[slot]:
             if found.sense.period not in (period, ""):
                 continue
             value = _value(found, sibling, slot)
@@ -159,6 +166,9 @@ def _place_amounts(by_slot: dict[str, list[Found]]) -> None:
 
 def _chosen_period(by_slot: Mapping[str, list[Found]]) -> str:
     """The period with a limit and spending, months before others; no period counts as its own."""
+    periods = {found.sense.period for each in by_slot.values() for found in each}
+    if len(periods) == 1:
+        return periods.pop()
     have: dict[str, dict[str, bool]] = {}
     for slot in ("limit", "spent", "remaining"):
         for found in by_slot.get(slot, ()):
@@ -166,7 +176,6 @@ def _chosen_period(by_slot: Mapping[str, list[Found]]) -> str:
             slots = have.setdefault(found.sense.period, {})
             slots[slot] = slots.get(slot, False) or real
     if not have:
-        periods = {found.sense.period for each in by_slot.values() for found in each}
         return next((period for period in PERIOD_ORDER if period in periods), "")
 
     def rank(period: str) -> tuple[bool, bool, int]:

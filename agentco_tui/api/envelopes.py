@@ -9,10 +9,11 @@ is one list cut in buckets.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from agentco_tui.api.bodies import BodyError, Json, parse_json
-from agentco_tui.api.names import fold, word_set
+from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.plans import Spec
 
 _LISTS: Final = (
@@ -318,7 +319,7 @@ def keyed_map(
         return None
     if len(objects) < len(obj) and (not trusted or len(objects) * 2 < len(obj)):
         return None
-    if any(fold(key) in _META or fold(key) in resource.own for key in list(obj)[:100]):
+    if any(fold(key) in _META or fold(key) in resource.own for key in islice(obj, 100)):
         return None
     if resource.spec.plan(obj).slots or (
         resource.knows is not None and resource.knows(dict.fromkeys(obj, 0))
@@ -354,10 +355,10 @@ def _own_name_below(body: Mapping[str, Json], resource: Resource) -> FoundList |
     todo: list[tuple[Mapping[str, Json], str, int]] = [(body, "", 0)]
     while todo:
         holder, path, depth = todo.pop(0)
-        for key, value in list(holder.items())[:100]:
+        for key, value in some(holder, 100):
             if type(value) is not dict or not value or fold(key) in _NOT_RECORDS:
                 continue
-            if any(fold(name) in resource.own for name in list(value)[:100]):
+            if any(fold(name) in resource.own for name in islice(value, 100)):
                 found = _search(value, resource, f"{path}{key}.", depth + 1)
                 if found is not None:
                     return found

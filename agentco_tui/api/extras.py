@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import is_secret
+from agentco_tui.api.names import is_secret, some
 from agentco_tui.patterns import lazy_pattern
 
 HIDDEN: Final = "(hidden)"
@@ -48,7 +48,7 @@ def as_extra(fields: Mapping[str, Json]) -> bytes:
         return b""
     budget: _Budget | None = None
     clean: dict[str, Json] = {}
-    for name, value in fields.items():
+    for name, value in fields.items() if len(fields) <= _MAX_ITEMS else some(fields, _MAX_ITEMS):
         kind = type(value)
         if value is None or kind is bool:
             clean[name] = value
@@ -62,7 +62,8 @@ def as_extra(fields: Mapping[str, Json]) -> bytes:
             budget = budget or _Budget()
             clean[name] = _clean(value, budget, 0)
     encoded = _encode(clean)
-    return encoded if len(encoded) <= MAX_EXTRA else _fitted(clean)
+    beyond = len(fields) - len(clean)
+    return encoded if len(encoded) <= MAX_EXTRA and not beyond else _fitted(clean, beyond)
 
 
 def compact(value: Json, max_bytes: int = MAX_EXTRA) -> str:
@@ -117,9 +118,10 @@ def _clean(value: Json, budget: _Budget, depth: int) -> Json:
     return out
 
 
-def _fitted(clean: dict[str, Json]) -> bytes:
+def _fitted(clean: dict[str, Json], left_out: int) -> bytes:
+    """As much of `clean` as has room; `left_out` fields are not even in it."""
     kept: dict[str, Json] = {}
-    size, left_out = 60, 0
+    size = 60
     share = max(200, MAX_EXTRA // max(1, min(len(clean), 40)))
     for name, whole in clean.items():
         value = whole

@@ -14,7 +14,7 @@ from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.figures import figures_in, is_reset
 from agentco_tui.api.moneys import minus, unit_from_sibling
-from agentco_tui.api.names import word_set, words
+from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Budget, BudgetScope, Moment, Money, Ref
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
@@ -23,6 +23,7 @@ from agentco_tui.api.texts import flag, named, word
 from agentco_tui.api.times import to_moment
 from agentco_tui.text import SafeText
 
+_MAX_FIELDS: Final = 400
 _EXHAUSTED: Final = word_set(
     """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
     limit_reached budget_exceeded critical"""
@@ -83,7 +84,7 @@ def draft(obj: Mapping[str, Json], spec: Spec = BUDGET) -> _Draft:
     values: Values = {}
     left = spec.read(obj, values)
     figures = read_figures(left, values.get("currency"))
-    for name, raw in list(left.items()):
+    for name, raw in some(left, _MAX_FIELDS):
         if "resets" not in values and raw is not None and is_reset(words(name)):
             at = to_moment(raw)
             if isinstance(at, Moment):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -25,7 +26,7 @@ from agentco_tui.api import (
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import FoundList, Resource, find_list
-from agentco_tui.api.names import fold, word_set
+from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.plans import Spec
 from agentco_tui.api.records import (
@@ -47,8 +48,8 @@ from agentco_tui.text import SafeText, safe
 R = TypeVar("R", bound=Record)
 
 _MAX_REASONS: Final = 5
-_MOST_BUDGETS: Final = 100_000
-"""A budget or an alert takes three times the memory of a task."""
+_IN_VAIN: Final = 2_000
+_MOST_BUDGETS: Final = 100_000  # one takes three times the memory of a task
 
 
 class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
@@ -275,6 +276,7 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
     plan_of = resource.spec.plan
     rows: list[drafts.Row] = []
     unread: dict[SafeText, int] = {}
+    vain = 0
     for index, item in enumerate(found.items):
         if len(rows) >= kind.most:
             unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
@@ -290,7 +292,9 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
         if needs:
             is_nameless = needs.isdisjoint(plan.slots)
         else:
-            is_nameless = not plan.slots and not resource.has_any(item)
+            # What names nothing may hold a figure further down; after many in vain it is noise.
+            is_nameless = not plan.slots and (vain > _IN_VAIN or not resource.has_any(item))
+            vain += is_nameless
         if is_nameless and keys is None:
             unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
             continue
@@ -327,12 +331,12 @@ def _total(body: Json, found: FoundList) -> int | None:
     for holder in (found.holder, body):
         if type(holder) is not dict:
             continue
-        by_name = {fold(key): value for key, value in list(holder.items())[:200]}
+        by_name = {fold(key): value for key, value in some(holder, 200)}
         inner = [by_name.get(name) for name in _META]
         for each in (holder, *inner):
             if type(each) is not dict:
                 continue
-            names = {fold(key): value for key, value in list(each.items())[:200]}
+            names = {fold(key): value for key, value in some(each, 200)}
             for name in _TOTALS:
                 total = to_count(names.get(name)) if type(names.get(name)) in (int, str) else None
                 if total is not None:
@@ -350,7 +354,7 @@ def _shape(body: Json, found: FoundList) -> str:
     """The envelope in a few words, for `doctor`: "data.tasks[] + meta"."""
     if type(body) is not dict:
         return safe(found.path, 120)
-    beside = [key for key in list(body)[:50] if fold(key) in _TOLD and not _is_on(key, found.path)]
+    beside = [key for key in islice(body, 50) if fold(key) in _TOLD and not _is_on(key, found.path)]
     return safe(" + ".join([found.path, *beside[:4]]), 120)
 
 
@@ -360,17 +364,13 @@ def _is_on(key: str, path: str) -> bool:
 
 def _notice(body: Json) -> SafeText | None:
     """The platform's words about what failed beside partial data."""
-    if type(body) is not dict:
-        return None
-    errors = body.get("errors")
-    if not errors:
-        return None
-    return with_code(refusal_in({"errors": errors}))
+    errors = body.get("errors") if type(body) is dict else None
+    return with_code(refusal_in({"errors": errors})) if errors else None
 
 
 def _outline(body: Json) -> str:
     if type(body) is dict:
-        names = ", ".join(str(safe(key, 30)) for key in list(body)[:6])
+        names = ", ".join(str(safe(key, 30)) for key in islice(body, 6))
         return f"an object with {names}{', …' if len(body) > 6 else ''}" if body else "an empty one"
     return _type_name(body)
 

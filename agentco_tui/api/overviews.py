@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
@@ -70,7 +71,7 @@ def _unwrapped(body: Json) -> tuple[Json, str]:
     for _ in range(4):
         if type(body) is not dict:
             break
-        by_name = {fold(key): key for key in list(body)[:200]}
+        by_name = {fold(key): key for key in islice(body, 200)}
         key = next(
             (
                 by_name[name]
@@ -144,7 +145,7 @@ def _parts(kind: Kind[Budget], value: Json) -> list[Budget]:
 
 def _whole(obj: Mapping[str, Json]) -> Budget:
     """The whole's figures: from the answer's top, else from the object that sums it up."""
-    by_name = {fold(key): key for key in list(obj)[:200]}
+    by_name = {fold(key): key for key in islice(obj, 200)}
     top = _read(obj)
     if top.limit is not None or top.unlimited or top.spent is not None:
         return top

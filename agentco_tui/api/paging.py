@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import fold
+from agentco_tui.api.names import fold, some
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.texts import flag
 from agentco_tui.patterns import lazy_pattern
@@ -122,7 +123,7 @@ def more_suspected(body: Json, seen: int, request: PageRequest) -> bool:
     more = _says_more(meta)
     if more is True or (more is None and meta.get("next") not in (None, "", False, {})):
         return True
-    if any(fold(key) == "lastevaluatedkey" and value for key, value in list(body.items())[:50]):
+    if any(fold(key) == "lastevaluatedkey" and value for key, value in some(body, 50)):
         return True  # a key of several parts, which no query can carry
     offset = to_count(request.get("offset")) or 0
     total = _total(meta)
@@ -138,7 +139,7 @@ def _meta(body: Mapping[str, Json]) -> dict[str, Json]:
     todo: list[tuple[Mapping[str, Json], int]] = [(body, 0)]
     while todo:
         holder, depth = todo.pop(0)
-        for key, value in list(holder.items())[:200]:
+        for key, value in some(holder, 200):
             name = fold(key)
             if name == "links" and type(value) is list:
                 found.setdefault("next", _next_of(value))
@@ -161,7 +162,9 @@ def _next_of(links: list[Json]) -> Json:
 
 
 def _is_connection(value: Mapping[str, Json]) -> bool:
-    return any(fold(key) in ("pageinfo", "nextcursor", "nextpagetoken") for key in list(value)[:50])
+    return any(
+        fold(key) in ("pageinfo", "nextcursor", "nextpagetoken") for key in islice(value, 50)
+    )
 
 
 def _says_more(meta: Mapping[str, Json]) -> bool | None:

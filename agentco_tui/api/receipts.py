@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.listings import Kind, Unshaped, decode_one
-from agentco_tui.api.names import fold, word_set
+from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.api.refs import to_id
@@ -77,14 +77,14 @@ def _layers(body: Json) -> list[Mapping[str, Json]]:
         if depth < _MAX_DEPTH:
             todo.extend(
                 (inner, depth + 1)
-                for key, inner in list(value.items())[:100]
+                for key, inner in some(value, 100)
                 if fold(key) in _INNER and type(inner) in (dict, list)
             )
     return found
 
 
 def _refuses(layer: Mapping[str, Json]) -> bool:
-    for key, value in list(layer.items())[:100]:
+    for key, value in some(layer, 100):
         name = fold(key)
         if name in ("approved", "accepted", "allowed", "updated", "created") and value is False:
             return True
@@ -107,7 +107,7 @@ def _failed_items(body: Json) -> list[Mapping[str, Json]]:
 
 
 def _item_failed(item: Mapping[str, Json]) -> bool:
-    by_name = {fold(key): value for key, value in list(item.items())[:100]}
+    by_name = {fold(key): value for key, value in some(item, 100)}
     for name in ("status", "statuscode", "code", "httpstatus"):
         code = to_count(by_name.get(name))
         if code is not None and 400 <= code < 600:
@@ -147,7 +147,7 @@ def _is_whole(record: Record) -> bool:
 def _id(kind: Kind[R], layers: list[Mapping[str, Json]]) -> str | None:
     for name in _IDS.get(kind.name, ("id",)):
         for layer in layers:
-            for key, value in list(layer.items())[:100]:
+            for key, value in some(layer, 100):
                 if fold(key) == name and type(found := to_id(value)) is str:
                     return found
     return None
@@ -156,7 +156,7 @@ def _id(kind: Kind[R], layers: list[Mapping[str, Json]]) -> str | None:
 def _status(layers: list[Mapping[str, Json]]) -> SafeText | None:
     for name in ("status", "state", "decision", "result", "outcome"):
         for layer in reversed(layers):
-            for key, value in list(layer.items())[:100]:
+            for key, value in some(layer, 100):
                 if fold(key) == name and type(value) in (str, dict):
                     found = word(value)
                     told = getattr(found, "value", found)
@@ -171,7 +171,7 @@ def _message(layers: list[Mapping[str, Json]], failed: list[Mapping[str, Json]])
         if told is not None:
             return told
     for layer in layers:
-        for key, value in list(layer.items())[:100]:
+        for key, value in some(layer, 100):
             # a success may carry a partial failure: `agentError` (SHAPES B5)
             if fold(key).endswith("error") and value:
                 inner = with_code(refusal_in({"error": value}))
@@ -179,7 +179,7 @@ def _message(layers: list[Mapping[str, Json]], failed: list[Mapping[str, Json]])
                     return safe(f"{key}: {inner}")
     for name in _MESSAGES:
         for layer in layers[:2]:
-            for key, value in list(layer.items())[:100]:
+            for key, value in some(layer, 100):
                 if fold(key) == name and type(found := text_only(value)) is str:
                     if name in ("description", "note", "detail") and "title" in layer:
                         continue

@@ -13,7 +13,7 @@ import msgspec
 
 from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
 from agentco_tui.api.extras import hide_keys
-from agentco_tui.api.names import fold, is_secret, word_set
+from agentco_tui.api.names import fold, is_secret, some, word_set
 from agentco_tui.api.states import is_failure_word
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
@@ -110,7 +110,7 @@ def failed_in_2xx(body: Json) -> bool:
     """
     if type(body) is not dict or not body:
         return False
-    by_name = {fold(key): value for key, value in list(body.items())[:400]}
+    by_name = {fold(key): value for key, value in some(body, 400)}
     if any(by_name.get(name) is False for name in ("ok", "success", "succeeded", "successful")):
         return True
     has_id = any(name in by_name for name in ("id", "uuid", "taskid", "agentid", "companyid"))
@@ -203,7 +203,7 @@ def _best_text(value: Json, depth: int) -> SafeText | None:
         return None
     if depth and _is_field_map(value):
         return None
-    by_name = {fold(key): inner for key, inner in list(value.items())[:200]}
+    by_name = {fold(key): inner for key, inner in some(value, 200)}
     phrase: SafeText | None = None
     texts = [name for name in _ORDER if type(by_name.get(name)) is str]
     nested = [name for name in _ORDER if type(by_name.get(name)) in (dict, list)]
@@ -247,7 +247,7 @@ def _code(body: Mapping[str, Json], status: int) -> SafeText | None:
     for holder in holders:
         if type(holder) is not dict:
             continue
-        for key, value in list(holder.items())[:100]:
+        for key, value in some(holder, 100):
             if fold(key) not in ("code", "errorcode", "errcode") or type(value) is not str:
                 continue
             text = value.strip()
@@ -268,7 +268,7 @@ def _code(body: Mapping[str, Json], status: int) -> SafeText | None:
 
 
 def _trace_id(body: Mapping[str, Json], depth: int = 0) -> SafeText | None:
-    for key, value in list(body.items())[:100]:
+    for key, value in some(body, 100):
         if fold(key) in _TRACE_IDS and type(value) in (str, int) and value != "":
             return safe(value, 80)
         if depth < 2 and type(value) is dict and fold(key) in ("error", "meta", "extensions"):
@@ -291,7 +291,7 @@ def _unique(
 
 def _fields(body: Mapping[str, Json]) -> Iterator[tuple[SafeText, SafeText]]:
     """(field, message) pairs, from any of the ways in SHAPES C2, C8, C10, C11, C12, C17."""
-    for key, value in list(body.items())[:100]:
+    for key, value in some(body, 100):
         folded = fold(key)
         if folded in ("errors", "details", "detail", "error", "message", "violations", "issues",
                       "validationerrors", "fielderrors", "invalidparams", "fieldviolations",
@@ -327,7 +327,7 @@ def _pairs(value: Json, depth: int) -> Iterator[tuple[SafeText, SafeText]]:
 
 
 def _nested_pairs(value: Mapping[str, Json], depth: int) -> Iterator[tuple[SafeText, SafeText]]:
-    for key, inner in list(value.items())[:50]:
+    for key, inner in some(value, 50):
         if fold(key) in ("errors", "details", "fielderrors", "fieldviolations", "issues", "fields"):
             yield from _pairs(inner, depth + 1)
 
@@ -344,7 +344,7 @@ def _is_field_map(value: Mapping[str, Json]) -> bool:
 
 
 def _from_map(value: Mapping[str, Json]) -> Iterator[tuple[SafeText, SafeText]]:
-    for key, inner in list(value.items())[:_MAX_FIELDS]:
+    for key, inner in some(value, _MAX_FIELDS):
         if fold(key) in _NOT_SHOWN or (is_secret(key) and type(inner) is not list):
             continue
         for text in (inner if type(inner) is list else [inner])[:_MAX_LINES]:
@@ -354,7 +354,7 @@ def _from_map(value: Mapping[str, Json]) -> Iterator[tuple[SafeText, SafeText]]:
 
 def _field_of(item: Mapping[str, Json]) -> str:
     """The field that an error is about: `loc`, `path`, `field`, a JSON pointer."""
-    by_name = {fold(key): value for key, value in list(item.items())[:50]}
+    by_name = {fold(key): value for key, value in some(item, 50)}
     for name in _FIELD_NAMES:
         value = by_name.get(name)
         if type(value) is dict:
@@ -373,7 +373,7 @@ def _field_of(item: Mapping[str, Json]) -> str:
 
 
 def _word_of(item: Mapping[str, Json]) -> SafeText | None:
-    by_name = {fold(key): value for key, value in list(item.items())[:50]}
+    by_name = {fold(key): value for key, value in some(item, 50)}
     for name in _WORDS:
         value = by_name.get(name)
         if type(value) is str and (line := _line(value)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -53,7 +54,7 @@ def _candidates(
         return
     if type(body) is not dict:
         return
-    by_name = {fold(key): key for key in list(body)[:400]}
+    by_name = {fold(key): key for key in islice(body, 400)}
     plan = resource.spec.plan(body)
     is_self = is_record(body, resource) and len(plan.slots) > 1
     for name in resource.own:

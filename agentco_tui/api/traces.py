@@ -8,13 +8,14 @@ missing parents and endless lists do no harm.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.listings import RefusedBody, Unshaped
-from agentco_tui.api.names import fold
+from agentco_tui.api.names import fold, some
 from agentco_tui.api.records import Moment, Trace, TraceStep
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.times import to_moment
@@ -135,7 +136,7 @@ class _Found:
 def _list_key(body: Mapping[str, Json]) -> str | None:
     """The key under which the steps are, or the envelope that holds them."""
     by_name: dict[str, str] = {}
-    for key in list(body)[:400]:
+    for key in islice(body, 400):
         by_name.setdefault(fold(key), key)
     named = [by_name[name] for name in _LISTS if name in by_name]
     for key in named:
@@ -185,7 +186,7 @@ def _is_step(item: Mapping[str, Json]) -> bool:
 
 def _began(header: Mapping[str, Json]) -> Moment | None:
     """When the whole began, for steps that tell only how long after that they did."""
-    for key, value in list(header.items())[:200]:
+    for key, value in some(header, 200):
         if fold(key) in ("startedat", "starttime", "start", "createdat", "began", "timestamp"):
             found = to_moment(value)
             if isinstance(found, Moment):

@@ -1,0 +1,45 @@
+"""Work that is bounded whatever comes: what was left out of it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from agentco_tui.api import decode
+from agentco_tui.api.extras import CUT, as_extra
+from agentco_tui.api.names import some
+from agentco_tui.api.records import extra_fields
+
+
+def test_fields_beyond_those_looked_at_are_told() -> None:
+    extra = extra_fields(as_extra({f"field{number}": number for number in range(50_000)}))
+    assert extra["field0"] == 0
+    assert extra[CUT] == f"{50_000 - len(extra) + 1} more fields"
+
+
+def test_many_fields_cost_what_few_do() -> None:
+    class Counted(dict[str, int]):
+        asked = 0
+
+        def items(self) -> Any:
+            def each() -> Iterator[tuple[str, int]]:
+                for pair in super(Counted, self).items():
+                    self.asked += 1
+                    yield pair
+
+            return each()
+
+    obj = Counted({str(number): number for number in range(1_000)})
+    assert some(obj, 3) == [("0", 0), ("1", 1), ("2", 2)]
+    assert obj.asked == 3
+
+
+@pytest.mark.parametrize("kind", [decode.ALERTS, decode.ACTIVITY])
+def test_after_much_noise_only_what_names_something_is_read(kind: decode.Kind[Any]) -> None:
+    noise: list[Mapping[str, Any]] = [{f"x{number}": 1} for number in range(5_000)]
+    rows = [*noise, {"id": "1", "message": "the budget is used up"}]
+    page = decode.decode_page(kind, rows)
+    assert [record.id for record in page.records] == ["1"]
+    assert page.unread == 5_000
