@@ -244,7 +244,7 @@ class RecordTable(TableHand[R], can_focus=True):
             raise ValueError(f"column {key} can't be sorted by")
         if descending is None:
             descending = column is not None and self._rows.columns[column].descending_first
-        self._do(self._rows.sort(column, descending))
+        self._do(self._rows.sort(column, descending), asked=True)
         self.post_message(self.SortChanged(self, key, descending))
 
     def cycle_sort(self) -> None:
@@ -282,7 +282,7 @@ class RecordTable(TableHand[R], can_focus=True):
             return wanted
         self._finish()
         self._filtered_at = monotonic()
-        self._do(self._rows.refilter(wanted))
+        self._do(self._rows.refilter(wanted), asked=True)
         return None
 
     def warm_filter(self) -> None:
@@ -346,19 +346,26 @@ class RecordTable(TableHand[R], can_focus=True):
 
     # ---- work on the rows
 
-    def _do(self, steps: Steps) -> None:
-        """Takes the steps: a few at once; a large table's in slices, others getting their turn."""
+    def _do(self, steps: Steps, *, asked: bool = False) -> None:
+        """Takes the steps: a few at once; a large table's in slices, others getting their turn.
+
+        What a person has asked for doesn't wait until no key comes.
+        """
         self._work, self._work_from = steps, self._rows.shown
         for taken, _ in enumerate(steps):
             if taken >= _AT_ONCE and self.is_running:
                 self._idle.clear()
-                self.run_worker(self._go_on(steps), group="rows", description="sorting rows")
+                working = self._go_on(steps, asked=asked)
+                self.run_worker(working, group="rows", description="sorting rows")
                 return
         self._done()
 
-    async def _go_on(self, steps: Steps) -> None:
+    async def _go_on(self, steps: Steps, *, asked: bool) -> None:
         while self._work is steps:
-            await background.turn()
+            if asked:
+                await asyncio.sleep(0)
+            else:
+                await background.turn()
             until = perf_counter() + background.SLICE
             while self._work is steps and perf_counter() < until:
                 if next(steps, self) is self:

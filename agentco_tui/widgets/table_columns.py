@@ -75,7 +75,11 @@ class Column(Generic[R]):
     """0 is never hidden; of the others the highest goes first when it gets narrow."""
     align: Literal["left", "right", "center"] = "left"
     sort_key: Callable[[R], Any] | None = None
-    """What to sort by: values of one comparable type, or None, which comes last both ways."""
+    """What to sort by: values of one comparable type with a hash, or None, which comes last both
+    ways."""
+    sort_reader: Callable[[], Callable[[R], Any]] | None = None
+    """Makes what stands in for `sort_key` while a whole table is sorted once: it may remember what
+    many records share."""
     ticks: bool = False
     """True if the cell depends on the clock, so that `tick` looks at it again."""
     kind: Kind = Kind.TEXT

@@ -16,12 +16,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import filterfalse, islice
+from operator import ne
 from typing import Any, Final, Generic
 
 from agentco_tui.text import plain
 from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
 from agentco_tui.widgets.table_filter import NOTHING, Filter
-from agentco_tui.widgets.table_order import Keys, in_runs
+from agentco_tui.widgets.table_order import Keys, arranged, in_runs
 
 _CHUNK: Final = 1_000
 """Rows worked on between two pauses."""
@@ -60,8 +61,9 @@ class Rows(Generic[R]):
         self._keys = Keys()
         self._keyed_by: int | None = None
         self._arrivals = 0
-        self._by_id: list[str] | None = None
-        """All ids in their own order, which decides between equal keys; None if to be sorted."""
+        self._by_id: list[int] | None = None
+        """The places of all rows in `records` in the order of their ids, which decides between
+        equal keys; None if to be sorted."""
         self._haystacks: dict[str, str] = {}
         self._ghosts: dict[str, R] = {}
         self._waiting: dict[str, None] = {}
@@ -194,6 +196,7 @@ class Rows(Generic[R]):
                 self.notes.pop(row_id, None)
                 self._stirred.add(row_id)
                 self._number(row_id)
+                self._by_id = None
             else:
                 self._waiting[row_id] = None
                 self._number(row_id)
@@ -256,11 +259,14 @@ class Rows(Generic[R]):
             self._by_id = None
         self._ghosts, self._waiting, self._stirred, self.notes = {}, {}, set(), {}
 
-    def _reader(self) -> Callable[[R], Any] | None:
+    def _reader(self, *, of_all: bool = False) -> Callable[[R], Any] | None:
         """How a record is read for sorting; None for order of arrival."""
         if self.sort_column is None:
             return None
-        return self.columns[self.sort_column].sort_key or (lambda _: None)
+        column = self.columns[self.sort_column]
+        if of_all and column.sort_reader is not None:
+            return column.sort_reader()
+        return column.sort_key or (lambda _: None)
 
     def _number(self, row_id: str) -> int:
         self._arrivals += 1
@@ -321,22 +327,25 @@ class Rows(Generic[R]):
         if not known:
             self._arrivals, self._numbers = 0, {}
         self._keyed_by = self.sort_column
-        keys = Keys(self.descending)
-        records, read = self.records, self._reader()
-        for chunk in _chunks(list(records)):
+        records, read = self.records, self._reader(of_all=True)
+        ids, keys = list(records), Keys(self.descending)
+        in_turn: list[Any] = []
+        for chunk in _chunks(ids):
             if read is None:
-                keys.of.update((row_id, self._arrival(row_id, known)) for row_id in chunk)
+                found: list[Any] = [self._arrival(row_id, known) for row_id in chunk]
             else:
-                found = [read(records[row_id]) for row_id in chunk]
-                keys.of.update(zip(chunk, found, strict=True))
+                found = list(map(read, map(records.__getitem__, chunk)))
+                # NaN has no place in an order: it counts as not known.
+                if any(map(ne, found, found)):
+                    found = [None if key != key else key for key in found]  # noqa: PLR0124
+            keys.of.update(zip(chunk, found, strict=True))
+            in_turn += found
             yield
-        of = keys.of
-        # NaN has no place in an order: it counts as not known.
-        of.update(dict.fromkeys([row_id for row_id, key in of.items() if key != key]))  # noqa: PLR0124
         self._keys, self._numbers = keys, {}
         if self._by_id is None:
-            self._by_id = yield from in_runs(list(records))
-        self.order = yield from keys.sorting(self._by_id)
+            self._by_id = yield from in_runs(range(len(ids)), ids.__getitem__)
+        order = yield from arranged(in_turn, self._by_id, self.descending)
+        self.order = list(map(ids.__getitem__, order))
         yield from self._select(self.order)
 
     def _select(self, candidates: list[str]) -> Steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,9 +22,20 @@ class Item:
     number: float | None
 
 
+def remembering() -> Callable[[Item], str]:
+    """Reads each word once for all items that have it."""
+    words: dict[str, str] = {}
+    return lambda item: words.setdefault(item.word, item.word)
+
+
 COLUMNS: list[Column[Item]] = [
     Column(
-        "word", plain("WORD"), 8, lambda item: Cell(plain(item.word)), sort_key=lambda i: i.word
+        "word",
+        plain("WORD"),
+        8,
+        lambda item: Cell(plain(item.word)),
+        sort_key=lambda item: item.word,
+        sort_reader=remembering,
     ),
     Column(
         "number",

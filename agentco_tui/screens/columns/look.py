@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from agentco_tui import format as fmt
 from agentco_tui.live.clock import Clock
@@ -10,6 +12,8 @@ from agentco_tui.live.insight import Limits
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.text import SafeText, plain, signs
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,24 @@ class Look:
 def label(title: str) -> SafeText:
     """A column's title."""
     return plain(title)
+
+
+def read_once(
+    shared: Callable[[R], Hashable], read: Callable[[R], Any]
+) -> Callable[[], Callable[[R], Any]]:
+    """A column's `sort_reader` that reads once for all records that have `shared` in common."""
+
+    def make() -> Callable[[R], Any]:
+        known: dict[Hashable, Any] = {}
+
+        def reader(record: R) -> Any:
+            what = shared(record)
+            try:
+                return known[what]
+            except KeyError:
+                found = known[what] = read(record)
+                return found
+
+        return reader
+
+    return make

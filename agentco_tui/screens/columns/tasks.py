@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import attrgetter
 
 from agentco_tui.api.records import Task
 from agentco_tui.live.insight import Level, priority_rank, task_level, waiting_since
-from agentco_tui.screens.columns.look import Look, label
+from agentco_tui.screens.columns.look import Look, label, read_once
 from agentco_tui.screens.level_cells import (
     TONES,
     level_cell,
@@ -46,6 +47,12 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
     def company(task: Task) -> SafeText:
         return look.names.company(look.names.company_of(task))
 
+    def agent_key(task: Task) -> str:
+        return look.names.agent(task.agent).casefold()
+
+    def company_key(task: Task) -> str:
+        return company(task).casefold()
+
     columns: list[Column[Task]] = [
         Column(
             "level",
@@ -79,6 +86,9 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             min_width=6,
             priority=1,
             sort_key=lambda task: priority_rank(task.priority),
+            sort_reader=read_once(
+                attrgetter("priority"), lambda task: priority_rank(task.priority)
+            ),
         ),
         Column(
             "task",
@@ -99,7 +109,8 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: Cell(look.names.agent(task.agent)),
             min_width=6,
             priority=2,
-            sort_key=lambda task: look.names.agent(task.agent).casefold(),
+            sort_key=agent_key,
+            sort_reader=read_once(attrgetter("agent"), agent_key),
         ),
         Column(
             "company",
@@ -108,7 +119,9 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: Cell(company(task)),
             min_width=8,
             priority=3,
-            sort_key=lambda task: company(task).casefold(),
+            sort_key=company_key,
+            # Its own, else that of its agent.
+            sort_reader=read_once(lambda task: task.company or (task.agent,), company_key),
         ),
         Column(
             "trust",
@@ -120,6 +133,9 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             align="right",
             ticks=True,
             sort_key=trust,
+            sort_reader=read_once(
+                lambda task: task.agent if task.trust is None else task.trust, trust
+            ),
             kind=Kind.NUMBER,
             filter_value=trust,
         ),
