@@ -17,6 +17,7 @@ from agentco_tui.api.memo import Memo
 from agentco_tui.api.reading import LARGE, beside
 from agentco_tui.api.records import Record
 from agentco_tui.api.slices import Sliced, Slicer, is_sliceable
+from agentco_tui.api.thrift import give_back
 
 R = TypeVar("R", bound=Record)
 
@@ -102,3 +103,5 @@ def _finished(slicer: Slicer[R]) -> Sliced[R] | None:
         return slicer.finish()
     except UnevenError:
         return None
+    finally:
+        give_back()

@@ -82,6 +82,11 @@ class Recall(Generic[R]):
         self._strays = 0
         self._index: dict[int, int] | None = None
 
+    @property
+    def went_back(self) -> bool:
+        """True if a record may have been recalled twice."""
+        return self._index is not None
+
     def run(self, marks: array[int]) -> Sequence[R] | None:
         """The records with these marks, if they are just the next ones."""
         at, end = self._at, self._at + len(marks)

@@ -14,10 +14,17 @@ from typing import Final, TypeVar
 
 from agentco_tui.api import answered, errors
 from agentco_tui.api.answered import Asked
-from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
+from agentco_tui.api.bodies import (
+    BodyError,
+    Json,
+    OverfullBodyError,
+    looks_like_html,
+    parse_json,
+)
 from agentco_tui.api.decode import RefusedBody, Unshaped
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in
+from agentco_tui.api.thrift import keep_little
 from agentco_tui.text import plain
 
 LARGE: Final = 256 * 1024
@@ -28,7 +35,7 @@ NO_ERROR: Final = 200
 T = TypeVar("T")
 
 
-_thread = ThreadPoolExecutor(1, thread_name_prefix="reading")
+_thread = ThreadPoolExecutor(1, thread_name_prefix="reading", initializer=keep_little)
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:
@@ -67,6 +74,8 @@ def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) 
         return answered.not_json(asked, status, plain("the answer is empty"))
     try:
         return work(parse_json(body))
+    except OverfullBodyError:
+        return answered.too_many_values(asked, status)
     except BodyError as error:
         if error.is_html:
             return answered.web_page(asked, status)

@@ -135,6 +135,9 @@ class _Taken(Generic[R]):
         self._kind, self._before = kind, before
         self._marks = array("q")
         self._recall = Recall(before)
+        self._new: set[str] = set()
+        """Ids of records that were not known by their bytes."""
+        self._count_new = 0
 
     def take(self, piece: list[bytes]) -> None:
         """Read the records of a piece, those that are known already by their bytes alone."""
@@ -146,21 +149,33 @@ class _Taken(Generic[R]):
             self._marks += marks
             return
         for mark, raw in zip(marks, piece, strict=True):
-            record = self._recall.by_mark(mark) or self._read(raw, mark)
-            if record is not None and len(self.records) < _MOST_RECORDS:
-                self.records.append(record)
-                self._marks.append(mark)
+            record = self._recall.by_mark(mark)
+            if len(self.records) >= _MOST_RECORDS:
+                continue
+            if record is None:
+                record = self._read(raw, mark)
+                if record is None:
+                    continue
+                self._new.add(record.id)
+                self._count_new += 1
+            self.records.append(record)
+            self._marks.append(mark)
 
     def memo(self) -> Memo[R]:
         """All of them for the next reading; of an id given twice the last one is kept."""
-        places: dict[str, int] = {}
-        for place, record in enumerate(self.records):
-            places[record.id] = place
         records, marks = self.records, self._marks
-        if len(places) < len(records):
+        if not self._are_distinct():
+            places = {record.id: place for place, record in enumerate(records)}
             records = [records[place] for place in places.values()]
             marks = array("q", (marks[place] for place in places.values()))
         return Memo(marks, tuple(records), self._before.pool)
+
+    def _are_distinct(self) -> bool:
+        """Records recalled in their order have ids of their own, so that the new ones decide."""
+        new = self._new
+        if self._recall.went_back or len(new) < self._count_new:
+            return False
+        return sum(record.id in new for record in self.records) == len(new)
 
     def _read(self, raw: bytes, mark: int) -> R | None:
         try:

@@ -6,7 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from agentco_tui.api import cuts, memo
 from agentco_tui.api.bodies import parse_json
 from agentco_tui.api.decode import AGENTS, ALERTS, TASKS, decode_page
 from agentco_tui.api.slices import read_sliced
@@ -106,3 +109,79 @@ def test_equal_values_are_kept_once() -> None:
     assert len({id(record.agent) for record in records}) == 7
     assert len({id(record.priority) for record in records}) == 2
     assert all(record.created is record.updated for record in records)
+
+
+edits = st.lists(
+    st.one_of(
+        st.tuples(st.just("renew"), st.integers(0, 30)),
+        st.tuples(st.just("drop"), st.integers(0, 30)),
+        st.tuples(st.just("put"), st.integers(0, 40)),
+        st.tuples(st.just("twice"), st.integers(0, 30)),
+        st.tuples(st.just("turn round"), st.integers(0, 30)),
+        st.tuples(st.just("nameless"), st.integers(0, 30)),
+    ),
+    max_size=6,
+)
+
+
+def edited(rows: list[dict[str, Any]], how: list[tuple[str, int]]) -> list[dict[str, Any]]:
+    rows = list(rows)
+    for what, number in how:
+        at = min(number, len(rows))
+        if what == "renew":
+            rows[at : at + 1] = [{**row, "priority": f"p{number}"} for row in rows[at : at + 1]]
+        elif what == "drop":
+            del rows[at : at + number]
+        elif what == "put":
+            rows.insert(at, task(100 + number))
+        elif what == "twice":
+            rows[at:at] = [{**row, "title": "again"} for row in rows[:1]]
+        elif what == "turn round":
+            rows = [*rows[at:], *rows[:at]]
+        else:
+            rows.insert(at, {"title": "no id"})
+    return rows
+
+
+@given(st.lists(edits, min_size=1, max_size=5))
+def test_what_is_remembered_never_shows(generations: list[list[tuple[str, int]]]) -> None:
+    """However a list changes from poll to poll, each is read as if it were the first."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuts, "PIECE", 900)
+        patch.setattr(memo, "_NEAR", 4)
+        patch.setattr(memo, "_STRAYS", 3)
+        rows, known = [task(number) for number in range(40)], None
+        for how in generations:
+            rows = edited(rows, how)
+            sent = json.dumps(rows).encode()
+            sliced = read_sliced(TASKS, sent, known)
+            if not rows or "id" not in rows[0]:
+                continue
+            assert sliced is not None
+            assert sliced.page == decode_page(TASKS, parse_json(sent))
+            assert len(sliced.memo.marks) == len(sliced.memo.records)
+            known = sliced.memo
+
+
+def test_a_list_in_another_order_is_known_again() -> None:
+    first = read_sliced(TASKS, json.dumps(TASKS_SENT).encode(), None)
+    assert first is not None
+    turned = json.dumps([*TASKS_SENT[1_200:], *TASKS_SENT[:1_200]]).encode()
+    again = read_sliced(TASKS, turned, first.memo)
+    assert again is not None
+    by_id = {record.id: record for record in first.page.records}
+    known = sum(record is by_id[record.id] for record in again.page.records)
+    assert known > 1_400, "at most some hundred are read before it is looked for everywhere"
+    third = read_sliced(TASKS, turned, again.memo)
+    assert third is not None
+    pairs = zip(third.page.records, again.page.records, strict=True)
+    assert all(now is then for now, then in pairs)
+
+
+def test_after_a_batch_is_gone_the_rest_is_known_again() -> None:
+    first = read_sliced(TASKS, json.dumps(TASKS_SENT).encode(), None)
+    assert first is not None
+    again = read_sliced(TASKS, json.dumps(TASKS_SENT[200:]).encode(), first.memo)
+    assert again is not None
+    pairs = zip(again.page.records, first.page.records[200:], strict=True)
+    assert all(now is then for now, then in pairs)
