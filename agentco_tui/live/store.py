@@ -81,17 +81,19 @@ class Collection(Generic[R]):
         self.feed = feed
         self.told = Told()
         self._records: dict[str, R] = {}
+        """Another dict whenever there are other ids, so that nobody who walks through it trips."""
+        self._version = object()
         self._listing: Listing[R] | None = None
 
     @property
     def records(self) -> Mapping[str, R]:
-        """A read-only view, in the platform's order."""
+        """A read-only view, in the platform's order; of now, later ones may differ."""
         return MappingProxyType(self._records)
 
     @property
     def version(self) -> Version:
         """Equal as long as nothing has changed, and another after every change."""
-        return Version(self._records)
+        return Version(self._version)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -120,16 +122,16 @@ class Collection(Generic[R]):
         if listing is self._listing:
             return lambda: Change(self.feed)
         while True:
-            comparison = Comparison(self._records, listing.records)
+            comparison, version = Comparison(self._records, listing.records), self._version
             for _ in comparison.slices():
                 await background.turn()
-                if self._records is not comparison.before:
+                if self._version is not version:
                     break
             else:
                 break
 
         def take() -> Change:
-            if self._records is not comparison.before:
+            if self._version is not version:
                 return self.replace(listing)
             self._keep(listing)
             return self._take(comparison)
@@ -149,7 +151,12 @@ class Collection(Generic[R]):
         self.told = told_by(listing)
 
     def _take(self, comparison: Comparison[R]) -> Change:
-        self._records = comparison.after
+        if comparison.renewed is None:
+            self._set(comparison.after)
+        elif comparison.renewed:
+            # Not another dict of a hundred thousand because a few of them have changed.
+            self._records.update(comparison.renewed)
+            self._set(self._records)
         return Change(
             self.feed,
             tuple(comparison.added),
@@ -157,13 +164,15 @@ class Collection(Generic[R]):
             tuple(comparison.removed),
         )
 
+    def _set(self, records: dict[str, R]) -> None:
+        self._records, self._version = records, object()
+
     def put(self, record: R) -> Change:
         """Take one record, read by itself after a write."""
         known = self._records.get(record.id)
         if known == record:
             return Change(self.feed)
-        # Another dict, for a comparison that may be under way with this one.
-        self._records = {**self._records, record.id: record}
+        self._set({**self._records, record.id: record})
         self._listing = None
         if known is None:
             return Change(self.feed, added=(record.id,))
@@ -173,7 +182,7 @@ class Collection(Generic[R]):
         """Forget one record that a read has shown to be gone."""
         if record_id not in self._records:
             return Change(self.feed)
-        self._records = {key: kept for key, kept in self._records.items() if key != record_id}
+        self._set({key: kept for key, kept in self._records.items() if key != record_id})
         self._listing = None
         return Change(self.feed, removed=(record_id,))
 

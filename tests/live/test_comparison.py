@@ -103,10 +103,53 @@ def test_of_an_id_given_twice_the_last_counts_and_is_told_once(
     work = Comparison(before, coming)
     assert all(step is None for step in work.slices())
     wanted = {row.id: row for row in coming}
-    assert work.after == wanted
-    assert list(work.after) == list(wanted)
+    if work.renewed is None:
+        after = work.after
+    else:
+        assert list(work.renewed) == work.changed
+        after = {**before, **work.renewed}
+    assert after == wanted
+    assert list(after) == list(wanted)
     assert sorted(work.added) == sorted(set(wanted) - set(before))
     assert sorted(work.removed) == sorted(set(before) - set(wanted))
     both = set(before) & set(wanted)
     assert sorted(work.changed) == sorted(key for key in both if before[key] != wanted[key])
-    assert all(work.after[key] is before[key] for key in both if before[key] == wanted[key])
+    assert all(after[key] is before[key] for key in both if before[key] == wanted[key])
+
+
+def test_few_changes_in_a_long_list_build_no_list_anew() -> None:
+    records = [agent(number) for number in range(MANY)]
+    before = {row.id: row for row in records}
+    coming = [*records[:7], agent(7, "Grace"), agent(8), *records[9:]]
+    work = Comparison(before, coming)
+    assert all(step is None for step in work.slices())
+    assert work.renewed == {"ag_7": agent(7, "Grace")}
+    assert (work.after, work.changed) == ({}, ["ag_7"])
+
+
+async def test_each_change_is_a_version_of_its_own(collection: Collection[Agent]) -> None:
+    versions = [collection.version]
+    same = list(collection)
+    for coming in (
+        [agent(0, "Grace"), *same[1:]],
+        same[1:],
+        same[:0:-1],
+    ):
+        (await collection.compare(listing(*coming)))()
+        assert tuple(collection) == tuple(coming)
+        versions.append(collection.version)
+    assert len(set(versions)) == 4
+    (await collection.compare(listing(*same[:0:-1])))()
+    assert collection.version == versions[-1]
+
+
+async def test_of_two_comparisons_at_once_the_later_takes_the_earlier_into_account(
+    collection: Collection[Agent],
+) -> None:
+    same = list(collection)
+    first = asyncio.create_task(collection.compare(listing(agent(0, "Grace"), *same[1:])))
+    second = asyncio.create_task(collection.compare(listing(*same[:-1], agent(MANY - 1, "Grace"))))
+    take_first, take_second = await first, await second
+    assert take_first().changed == ("ag_0",)
+    assert set(take_second().changed) == {"ag_0", f"ag_{MANY - 1}"}
+    assert collection.get("ag_0") == agent(0)
