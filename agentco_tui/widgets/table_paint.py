@@ -54,6 +54,8 @@ class Palette:
 
     tones: dict[Tone, Style]
     cursor: Style
+    cursor_tones: dict[Tone, Style]
+    """Those of the cursor's row that differ: what is wrong stays to be seen."""
     cursor_sign: Style
     """The sign before a cursor row that is painted whole; `mark` is that of one that isn't."""
     mark: Style
@@ -68,11 +70,11 @@ class Palette:
         return self.cursor_sign if look.band else self.mark
 
     def of(self, tone: Tone, look: Look, stale: bool) -> Style:
-        """The style of a piece of a row. The cursor's row has one style only: it is painted most
-        often, and each change of style costs as much as a dozen letters.
+        """The style of a piece of a row. The cursor's row has few: it is painted most often, and
+        each change of style costs as much as a dozen letters.
         """
         if look.band:
-            return self.cursor
+            return self.cursor if stale else self.cursor_tones.get(tone, self.cursor)
         if stale or (look.ghost and tone is Tone.PLAIN):
             return self.dimmed
         return self.tones[tone]

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets import partial_paint
 from agentco_tui.widgets import table_paint as paint
+from agentco_tui.widgets.legible import coloured
 from agentco_tui.widgets.table_columns import Column, R, Tone
 from agentco_tui.widgets.table_layout import Layout, arrange
 from agentco_tui.widgets.table_marks import Marks
@@ -25,6 +26,8 @@ from agentco_tui.widgets.table_rows import Rows
 
 _WORTH_A_JUMP: Final = 12
 """Unchanged cells between two changed ones from which on it is cheaper to jump over them."""
+SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
+"""Tones that are told from others under the cursor too."""
 _PREFIX: Final = "record-table--"
 _PARTS: Final = ("header", "header-sorted", "cursor", "cursor-sign", "mark", "scrollbar", "stale")
 
@@ -281,9 +284,11 @@ class TableView(Widget, Generic[R]):
             def style(name: str) -> Style:
                 return self.get_component_rich_style(f"{_PREFIX}{name}")
 
+            cursor = style("cursor")
             self._palette_now = paint.Palette(
                 tones={tone: style(tone.value) for tone in Tone},
-                cursor=style("cursor"),
+                cursor=cursor,
+                cursor_tones={tone: coloured(cursor, style(tone.value)) for tone in SEVERE},
                 cursor_sign=style("cursor-sign"),
                 mark=style("mark"),
                 header=style("header"),

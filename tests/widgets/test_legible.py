@@ -1,0 +1,42 @@
+"""What is wrong is seen under the cursor too, in every theme."""
+
+from __future__ import annotations
+
+import pytest
+from rich.style import Style
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES
+
+from agentco_tui.widgets.legible import ENOUGH, NEARLY, coloured, contrast
+
+THEMES = {name: theme for name, theme in BUILTIN_THEMES.items() if not name.startswith("ansi")}
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    black, white = Color(0, 0, 0), Color(255, 255, 255)
+    assert contrast(black, white) == contrast(white, black) == pytest.approx(21)
+    assert contrast(white, white) == 1
+    assert contrast(Color(119, 119, 119), white) == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("tone", ["text-warning", "text-error"])
+@pytest.mark.parametrize("ground", ["panel", "surface"])
+@pytest.mark.parametrize("name", THEMES)
+def test_every_theme_can_be_read(name: str, ground: str, tone: str) -> None:
+    colors = THEMES[name].to_color_system().generate()
+    text, under = Color.parse(colors["foreground"]), Color.parse(colors[ground])
+    base = Style(color=text.rich_color, bgcolor=under.rich_color)
+    style = coloured(base, Style(color=Color.parse(colors[tone]).rich_color, bold=True))
+    assert style.color is not None
+    found = Color.from_rich_color(style.color)
+    assert contrast(found, under) >= min(ENOUGH, NEARLY * contrast(text, under))
+    assert found.rgb != text.rgb, "still a colour of its own"
+    assert style.bgcolor == base.bgcolor
+    assert not style.bold, "the letters' weight stays that of the row"
+
+
+def test_the_terminals_own_colours_are_taken_as_they_are() -> None:
+    base = Style.parse("default on default reverse")
+    style = coloured(base, Style.parse("bold red"))
+    assert style == base + Style.parse("red")
+    assert coloured(base, Style(bold=True)) == base
