@@ -23,7 +23,7 @@ _M_MMAP_THRESHOLD: Final = -3
 
 @cache
 def _glibc() -> tuple[Callable[[int, int], int], Callable[[int], int]] | None:
-    """mallopt and malloc_trim, where there are both."""
+    """The functions mallopt and malloc_trim, where there are both."""
     if sys.platform != "linux":
         return None
     try:
