@@ -92,22 +92,31 @@ class MainScreen(Screen[None], Writes, Reads):
         self.small = TextPane(classes="frame--small")
 
     def compose(self) -> ComposeResult:
-        """Header, tabs, body, prompt, footer."""
+        """Header, tabs, body, prompt, footer.
+
+        The first screen is composed with the frame, not mounted after it: so the first picture is
+        whole, and has what was answered by then. From before there are widgets to show it in,
+        nothing of the store is missed.
+        """
+        store = self.session.store
+        store.subscribe(self.take)
+        store.subscribe_freshness(self.take_freshness)
+        view = self._made(self.place)
+        self.set_paces()
         yield self.header
         yield self.tabs
-        yield self.body
+        with self.body:
+            yield view
         yield self.prompt
         yield self.footer
         yield self.small
 
     def on_mount(self) -> None:
-        """Show the first screen and listen to the store."""
+        """Give the first screen the keys, and begin to count."""
         self.small.can_focus = False
-        store = self.session.store
-        store.subscribe(self.take)
-        store.subscribe_freshness(self.take_freshness)
         self.rights.subscribe(self.show_footer)
-        self.turn_to(self.place)
+        self.show_frame()
+        self.call_after_refresh(self._focus_list)
         self.set_interval(1.0, self.tick, name="ages")
         self.run_worker(self.take_up(), description="settle what an earlier run left open")
 
@@ -166,15 +175,16 @@ class MainScreen(Screen[None], Writes, Reads):
         await self.turn_to(place)
         self._focus_list()
 
+    def _made(self, place: Place) -> View:
+        """A screen that is visited for the first time, as it was left."""
+        view = self.views[place] = self._make[place](self.session)
+        if isinstance(view, TableView):
+            view.recall(self._remembered.lists.get(place, ListMemory()))
+        return view
+
     def turn_to(self, place: Place) -> AwaitMount:
         """Show one of the six screens; wait for the result to be sure that it is mounted."""
-        new: list[View] = []
-        if place not in self.views:
-            view = self._make[place](self.session)
-            if isinstance(view, TableView):
-                view.recall(self._remembered.lists.get(place, ListMemory()))
-            self.views[place] = view
-            new = [view]
+        new = [] if place in self.views else [self._made(place)]
         mounted = self.body.mount(*new)
         self.place = place
         # A widget that is hidden with the focus on it gives it up later, whoever has it by then.
