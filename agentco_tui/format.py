@@ -146,8 +146,16 @@ def money_full(sum_: Money | None) -> SafeText:
     text = money(sum_)
     if sum_ is None or not sum_.amount.is_finite():
         return text
-    notes = ["unit assumed"] if sum_.unit_assumed else []
-    notes += ["currency not told"] if sum_.currency is None else []
+    # Nothing is nothing in cents too.
+    unsure = [
+        word
+        for word, is_so in (
+            ("unit", sum_.unit_assumed and bool(sum_.amount)),
+            ("currency", sum_.currency is None),
+        )
+        if is_so
+    ]
+    notes = [f"{' and '.join(unsure)} not sent"] if unsure else []
     notes += ["worked out here"] if sum_.derived else []
     return plain(f"{text} ({', '.join(notes)})") if notes else text
 

@@ -18,6 +18,8 @@ class Signs:
     critical: SafeText
     good: SafeText
     unknown: SafeText
+    waiting: SafeText
+    """Stands for what waits for a person, which is known well."""
     derived: SafeText
     """Stands before a figure that was worked out here."""
     missing: SafeText
@@ -55,6 +57,7 @@ UNICODE: Final = Signs(
     critical=SafeText("✖"),
     good=SafeText("●"),
     unknown=SafeText("◌"),
+    waiting=SafeText("○"),
     derived=SafeText("~"),
     missing=SafeText("–"),
     ellipsis=SafeText("…"),
@@ -81,6 +84,7 @@ ASCII: Final = Signs(
     critical=SafeText("x"),
     good=SafeText("*"),
     unknown=SafeText("?"),
+    waiting=SafeText("o"),
     derived=SafeText("~"),
     missing=SafeText("-"),
     ellipsis=SafeText("~"),

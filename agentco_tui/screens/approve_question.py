@@ -11,7 +11,7 @@ from agentco_tui.live.insight import waiting_since
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.details import budget_fields
 from agentco_tui.screens.dialog import Question, title_of
-from agentco_tui.screens.level_cells import priority_cell
+from agentco_tui.screens.level_cells import priority_cell, spent_text
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.trace import TraceScreen, summary_items
 from agentco_tui.text import plain, signs
@@ -71,8 +71,7 @@ class ApproveQuestion(Question):
             budget = self.session.store.agent_budgets.get(task.agent.id)
         if budget is not None:
             items += [Gap(), *budget_fields(budget, self.look)[:1]]
-            spent = f"{fmt.money(budget.spent)} of {fmt.money(budget.limit)}"
-            items.append(Field(plain("budget"), plain(spent)))
+            items.append(Field(plain("budget"), spent_text(budget)))
         items.append(Gap())
         if self.failure is not None:
             items.append(Text(plain(f"{signs.unknown} trace: {self.failure}"), Tone.WARNING))

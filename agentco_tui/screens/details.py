@@ -19,6 +19,7 @@ from agentco_tui.api.records import (
     extra_fields,
 )
 from agentco_tui.live.insight import alert_level, budget_level, task_level, waiting_since
+from agentco_tui.screens.columns.agents import left_of
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.level_cells import (
     TONES,
@@ -134,7 +135,7 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
             "trust", agent.trust_word or (None if agent.trust is None else fmt.trust(agent.trust))
         ),
         field("model", agent.model),
-        field("left", fmt.money_full(agent.budget_remaining) if agent.budget_remaining else None),
+        field("left", _left(agent, budget)),
         field("completed", fmt.count(agent.tasks_completed)),
         field("last seen", when(agent.last_seen, look)),
         field("created", when(agent.created, look)),
@@ -149,6 +150,12 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
             for task in sorted(waiting, key=lambda task: waiting_since(task) or 0)[:8]
         ]
     return items
+
+
+def _left(agent: Agent, budget: Budget | None) -> SafeText | None:
+    if budget is not None and budget.unlimited:
+        return limit_text(budget)
+    return _sum(left_of(agent, budget))
 
 
 def company_details(company: Company, look: Look) -> list[Item]:

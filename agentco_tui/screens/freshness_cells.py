@@ -37,12 +37,20 @@ def at_most(age: float | None, refresh: float) -> float | None:
     return None if age is None else max(1, ceil(age / step)) * step
 
 
+def bound(age: float | None) -> SafeText:
+    """The age that something is younger than: never less than it is, so in whole units upwards."""
+    if age is None:
+        return signs.missing
+    unit = next((unit for unit in (86_400, 3_600, 60) if age >= unit), 1)
+    return plain(f"<{fmt.age(ceil(age / unit) * unit)}")
+
+
 def health_cells(
     freshness: Freshness, latency: float | None, monotonic: float, *, refresh: float
 ) -> list[Cell]:
     """The connection's health for the header."""
     took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
-    age = fmt.age(at_most(freshness.age(monotonic), refresh))
+    age = bound(at_most(freshness.age(monotonic), refresh))
     match freshness.phase:
         case Phase.LOADING:
             return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]

@@ -72,8 +72,8 @@ class HelpScreen(Dialog[None]):
         yield Text(
             plain(
                 f"{signs.critical} critical  {signs.warning} warning  {signs.good} good  "
-                f"{signs.unknown} old or unknown  {signs.derived} worked out here  "
-                f"{signs.missing} not sent"
+                f"{signs.waiting} waits for a person  {signs.unknown} old or unknown  "
+                f"{signs.derived} worked out here  {signs.missing} not sent"
             )
         )
 

@@ -65,7 +65,7 @@ def task_status_cell(task: Task) -> Cell:
         case TaskState.RUNNING | TaskState.QUEUED:
             return Cell(plain(f"{signs.arrow} {word}"), Tone.ACCENT)
         case TaskState.PENDING:
-            return Cell(plain(f"{signs.unknown} {word}"))
+            return Cell(plain(f"{signs.waiting} {word}"))
         case _:
             return Cell(plain(f"  {word}"), Tone.DIM)
 
@@ -101,6 +101,14 @@ def severity_level(severity: Severity) -> Level:
 def limit_text(budget: Budget) -> SafeText:
     """A budget's limit; "no limit" where the platform says there is none."""
     return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
+
+
+def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
+    """What is spent of a budget, and of how much; of no limit there is no part."""
+    spent = fmt.money(budget.spent, short=short)
+    if budget.unlimited:
+        return plain(f"{spent}, no limit")
+    return plain(f"{spent} of {fmt.money(budget.limit, short=short)}")
 
 
 def share_text(budget: Budget) -> SafeText:

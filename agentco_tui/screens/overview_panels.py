@@ -11,7 +11,13 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Phase
 from agentco_tui.live.insight import budget_level, in_scope
 from agentco_tui.screens.columns.look import Look
-from agentco_tui.screens.level_cells import TONES, level_sign, severity_level, share_text
+from agentco_tui.screens.level_cells import (
+    TONES,
+    level_sign,
+    severity_level,
+    share_text,
+    spent_text,
+)
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, fit, plain
 from agentco_tui.widgets.gauge import bar
@@ -64,10 +70,9 @@ def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | No
 
 
 def _sum_of(budget: Budget, width: int) -> SafeText:
-    limit = "no limit" if budget.unlimited else fmt.money(budget.limit, short=True)
-    if width < NARROW_SPEND:
-        return plain(f"of {limit}")
-    return plain(f"{fmt.money(budget.spent, short=True)} of {limit}")
+    if width >= NARROW_SPEND or budget.unlimited:
+        return spent_text(budget, short=True)
+    return plain(f"of {fmt.money(budget.limit, short=True)}")
 
 
 def _spend_item(session: Session, budget: Budget, of: SafeText, columns: tuple[int, int]) -> Cells:

@@ -35,14 +35,14 @@ def test_ctrl_z_and_fg(tmp_path: Path) -> None:
             session.wait_for("prompt>")
             before = settings(session, "one")
             session.press(f"{sys.executable} -m agentco_tui --refresh 0.5", "enter")
-            session.wait_for(re.compile(r"live +\d"))
+            session.wait_for(re.compile(r"live +<?\d"))
             session.press("ctrl+z")
             session.wait_for("Stopped")
             back_in_the_shell(session)
             assert settings(session, "two") == before
             asked = platform.requests.count
             session.press("fg", "enter")
-            session.wait_for(re.compile(r"live +\d"))
+            session.wait_for(re.compile(r"live +<?\d"))
             session.wait_for(lambda _: platform.requests.count > asked)
             session.press("2")
             session.wait_for("COMPANIES all")

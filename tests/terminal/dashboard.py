@@ -21,7 +21,7 @@ TITLES = ("NEEDS YOU", "COMPANIES all", "AGENTS all", "TASKS pending", "BUDGET a
 CURSOR = "▌>"
 """At the beginning of the line under the cursor, in Unicode and in ASCII."""
 
-LIVE = re.compile(r"\blive +\d")
+LIVE = re.compile(r"\blive +<?\d")
 """In the header while the platform answers."""
 
 

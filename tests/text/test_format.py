@@ -172,7 +172,11 @@ def test_money_in_ascii() -> None:
 
 def test_money_full_tells_what_was_assumed() -> None:
     assumed = Money(amount=Decimal(5), unit_assumed=True, derived=True)
-    assert money_full(assumed) == "~5.00 (unit assumed, currency not told, worked out here)"
+    assert money_full(assumed) == "~5.00 (unit and currency not sent, worked out here)"
+    cents = Money(amount=Decimal(5), currency=safe("USD"), unit_assumed=True)
+    assert money_full(cents) == "$5.00 (unit not sent)"
+    nothing = Money(amount=Decimal(0), unit_assumed=True)
+    assert money_full(nothing) == "0.00 (currency not sent)"
     assert money_full(sum_of("5", "USD")) == "$5.00"
     assert money_full(None) == "–"
 

@@ -22,6 +22,22 @@ from agentco_tui.text import SafeText
 from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
 
 
+def left_of(agent: Agent, budget: Budget | None) -> Money | None:
+    """What an agent may still spend: by its own record, else by its budget, if that is known."""
+    if budget is not None and budget.unlimited:
+        # Whatever the agent's own record says then (0, -1): nothing can run out.
+        return None
+    own, other = agent.budget_remaining, budget.remaining if budget else None
+    if own is None or other is None:
+        return own or other
+    # The agent's record may have the figure alone; the budget tells its currency, and by the same
+    # figure its unit.
+    unsure = own.unit_assumed and (own.amount != other.amount or other.unit_assumed)
+    return msgspec.structs.replace(
+        own, currency=own.currency or other.currency, unit_assumed=unsure
+    )
+
+
 def agent_columns(look: Look) -> list[Column[Agent]]:
     """The agents' columns."""
 
@@ -32,22 +48,11 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
         known = budget(agent)
         return Level.OK if known is None else budget_level(known, look.limits)
 
-    def left_of(agent: Agent) -> Money | None:
-        known = budget(agent)
-        if known is not None and known.unlimited:
-            # Whatever the agent's own record says then (0, -1): nothing can run out.
-            return None
-        own, other = agent.budget_remaining, known.remaining if known else None
-        if own is not None and own.currency is None and other is not None:
-            # The agent's record has the figure alone; the budget tells its currency.
-            return msgspec.structs.replace(own, currency=other.currency)
-        return own or other
-
     def left(agent: Agent) -> Cell:
-        return money_cell(left_of(agent), TONES[level(agent)])
+        return money_cell(left_of(agent, budget(agent)), TONES[level(agent)])
 
     def left_amount(agent: Agent) -> Decimal | None:
-        money = left_of(agent)
+        money = left_of(agent, budget(agent))
         return None if money is None else money.amount
 
     def company(agent: Agent) -> SafeText:

@@ -6,7 +6,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.records import Agent, Alert, Budget, Record, Ref, Task
 from agentco_tui.live.insight import Need, waiting_since
 from agentco_tui.screens.columns.look import Look, label
-from agentco_tui.screens.level_cells import TONES, level_cell, limit_text, share_text
+from agentco_tui.screens.level_cells import TONES, level_cell, share_text, spent_text
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
 
@@ -150,8 +150,9 @@ def figure(need: Need, look: Look) -> SafeText:
                 words.append(plain(f"trust {fmt.trust(trust)}"))
             return plain(f" {signs.separator} ".join(words)) if words else signs.missing
         case Budget():
-            share = share_text(need.record)
-            return plain(f"{share} of {limit_text(need.record)}")
+            if need.record.unlimited:
+                return spent_text(need.record)
+            return plain(f"{share_text(need.record)} of {fmt.money(need.record.limit)}")
         case Alert(spent=spent, limit=limit, share=share):
             if spent is not None and limit is not None:
                 return plain(f"{fmt.money(spent)} of {fmt.money(limit)}")
