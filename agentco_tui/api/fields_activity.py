@@ -44,7 +44,7 @@ ACTIVITY: Final = Spec(
             "at",
             """created_at timestamp time at occurred_at @timestamp effective_at recorded_at
             logged_at date datetime event_time created ts event_timestamp happened_at logged
-            when""",
+            when epoch unix_time""",
             to_moment,
         ),
         Meaning(
@@ -88,10 +88,11 @@ ACTIVITY: Final = Spec(
         Meaning("target_id", "entity_id resource_id target_id object_id subject_id", to_ref_id),
         Meaning("target_name", "entity_name resource_name target_name object_name subject_name",
                 to_ref_name),
-        Meaning("severity", "severity level log_level importance", word),
+        Meaning("severity", "severity level log_level importance sev lvl", word),
         Meaning("outcome", "outcome status result success ok", _outcome),
     ),
     wrappers=f"activity entry event log {WRAPPERS}",
+    kind="activity event entry log audit",
 )  # fmt: skip
 
 _AGENTS: Final = frozenset(("agent", "assistant", "worker", "bot"))

@@ -107,7 +107,9 @@ AGENT: Final = Spec(
         Meaning("id", f"id _id agent_id agent_uuid assistant_id uuid {_IDS}", to_id),
         Meaning("name", "name agent_name display_name full_name title label username", named),
         Meaning("role", "role agent_role job_title position role_name function title", named),
-        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning(
+            "company", "company company_ref organization organisation org workspace tenant", to_ref
+        ),
         Meaning(
             "company_id",
             "company_id organization_id organisation_id org_id workspace_id tenant_id "
@@ -156,6 +158,7 @@ AGENT: Final = Spec(
         "runtime": _CONFIG, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
     },
     wrappers=f"agent assistant {_WRAPPERS}",
+    kind="agent",
 )  # fmt: skip
 
 
@@ -273,6 +276,7 @@ COMPANY: Final = Spec(
         "_count": _COMPANY_STATS, "totals": _COMPANY_STATS, "summary": _COMPANY_STATS,
     },
     wrappers=f"company organization {_WRAPPERS}",
+    kind="company organization org",
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from agentco_tui.api.moneys import unit_from_sibling
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Alert, Ref, Severity
-from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name, typed_ref
 from agentco_tui.api.states import alert_open, fold_word, severity
 from agentco_tui.api.texts import flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
@@ -43,7 +43,7 @@ ALERT: Final = Spec(
             line,
         ),
         Meaning("title", "title name subject headline label", text_only),
-        Meaning("severity", "severity level alert_level risk_level urgency priority", word),
+        Meaning("severity", "severity level alert_level risk_level urgency priority sev lvl", word),
         Meaning("kind", "kind type alert_type threshold_type event_type category rule code", word),
         Meaning("threshold_type", "threshold_type", word),
         Meaning("status", "status state alert_status", word),
@@ -58,20 +58,28 @@ ALERT: Final = Spec(
         Meaning("agent", "agent agent_ref assistant worker", to_ref),
         Meaning("agent_id", "agent_id agent_uuid assistant_id", to_ref_id),
         Meaning("agent_name", "agent_name assistant_name", to_ref_name),
-        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning(
+            "company", "company company_ref organization organisation org workspace tenant", to_ref
+        ),
         Meaning(
             "company_id", "company_id organization_id organisation_id org_id workspace_id",
             to_ref_id,
         ),
         Meaning("company_name", "company_name organization_name org_name", to_ref_name),
-        Meaning("scope_type", "scope_type scope entity_type resource_type target_type", word),
+        Meaning("subject", "scope subject target resource entity affected source about", typed_ref),
+        Meaning(
+            "scope_type", "scope_type scope entity_type resource_type target_type subject_type",
+            text_only,
+        ),
         Meaning("scope_id", "scope_id entity_id resource_id target_id subject_id", to_id),
-        Meaning("scope_name", "scope_name entity_name resource_name target_name", named),
+        Meaning(
+            "scope_name", "scope_name entity_name resource_name target_name subject_name", named
+        ),
         Meaning(
             "at",
             """triggered_at created_at fired_at occurred_at raised_at timestamp time at date
             created detected_at started_at alerted_at sent_at opened_at triggered last_triggered_at
-            recorded_at notified_at updated_at""",
+            recorded_at notified_at ts epoch unix_time updated_at""",
             to_moment,
         ),
         Meaning("over", "is_over_budget over_budget exceeded is_exceeded", flag),
@@ -83,6 +91,7 @@ ALERT: Final = Spec(
         ),
     ),
     wrappers=f"alert incident data event {WRAPPERS}",
+    kind="alert incident",
 )  # fmt: skip
 
 
@@ -173,6 +182,9 @@ def _whom(values: Values, context: Context) -> tuple[Ref | None, Ref | None]:
     company = joined(values.get("company_id"), values.get("company"), values.get("company_name"))
     scope = fold_word(str(values.get("scope_type") or ""))
     scoped = joined(Ref(values.get("scope_id"), values.get("scope_name")))
+    if "subject" in values:
+        told, subject = values["subject"]
+        scope, scoped = scope or told, joined(scoped, subject)
     if scoped is not None and scope in ("agent", "assistant", "worker"):
         agent = joined(agent, scoped)
     elif scoped is not None and scope in ("company", "organization", "org", "workspace"):

@@ -135,7 +135,9 @@ TASK: Final = Spec(
             "assigned_to_name",
             to_ref_name,
         ),
-        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning(
+            "company", "company company_ref organization organisation org workspace tenant", to_ref
+        ),
         Meaning(
             "company_id",
             "company_id organization_id organisation_id org_id workspace_id tenant_id "
@@ -149,10 +151,10 @@ TASK: Final = Spec(
             "created",
             """created_at created creation_time create_time inserted_at date_created created_on
             created_date creation_date submitted_at added_at opened_at created_time
-            created_timestamp""",
+            created_timestamp queued_at enqueued_at""",
             to_moment,
         ),
-        Meaning("stamp", "timestamp time date @timestamp", to_moment),
+        Meaning("stamp", "timestamp time date @timestamp ts epoch unix_time", to_moment),
         Meaning(
             "waiting_since",
             """requested_at waiting_since pending_since awaiting_since approval_requested_at
@@ -195,6 +197,7 @@ TASK: Final = Spec(
     },
     wrappers=f"task data spec metadata {WRAPPERS}",
     rule=cost_rule,
+    kind="task",
 )  # fmt: skip
 
 _ENDED: Final = frozenset(
@@ -220,7 +223,7 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
     created: Moment | None = get("created")
     stamp: Moment | None = get("stamp")
     if stamp is not None and (created is not None or context.is_root):
-        _keep(obj, left, "timestamp", "time", "date")
+        _keep(obj, left, "timestamp", "time", "date", "ts", "epoch", "unixtime")
     elif stamp is not None:
         created = stamp
     state = task_state(status) if status is not None else None

@@ -9,6 +9,9 @@ A reader takes a raw value and returns what it means, or
 - None: not of that kind; the next name is tried, and the field stays with what was not understood
 - `NONE`: understood, and it says that there is nothing
 - `Partial(value)`: understood, but the raw value holds more; it is used, and kept whole as well
+
+A name that is in no table may still be one of them in another form: with the record's kind before
+it (`taskPriority`), or a time with its form behind it (`created_ts`, `updatedEpochMs`).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
-from agentco_tui.api.times import NONE
+from agentco_tui.api.times import NONE, to_moment
 
 Reader: TypeAlias = Callable[[Any], Any]
 Values: TypeAlias = dict[str, Any]
@@ -77,6 +80,12 @@ class Plan(NamedTuple):
     """Keys under which the record itself may sit."""
 
 
+_TIME_FORMS: Final = (
+    "epochmillis", "epochseconds", "epochsecs", "epochms", "epochs", "epoch", "unixtimestamp",
+    "unixtime", "unixms", "unix", "timestampms", "timestamp", "millis", "micros", "nanos",
+    "datetime", "iso8601", "iso", "utc", "gmt", "time", "date", "ms", "us", "ns", "ts", "dt",
+)  # fmt: skip
+
 _NOTHING: Final = Plan((), (), (), (), frozenset(), frozenset(), ())
 
 
@@ -89,15 +98,19 @@ class Spec:
         nested: Mapping[str, Spec] | None = None,
         wrappers: str = "",
         rule: Rule | None = None,
+        kind: str = "",
     ) -> None:
+        """`kind`: what the record is called, which may stand before any of its fields' names."""
         self._by_name: dict[str, list[tuple[int, str, Reader, bool]]] = {}
         for meaning in meanings:
             for rank, name in enumerate(meaning.names.split()):
                 places = self._by_name.setdefault(fold(name), [])
-                places.append((rank, meaning.slot, meaning.reader, meaning.by_name))
+                # Even, so that the same name in another form comes right after it.
+                places.append((2 * rank, meaning.slot, meaning.reader, meaning.by_name))
         self._nested = {fold(name): spec for name, spec in (nested or {}).items()}
         self._wrappers = frozenset(fold(name) for name in wrappers.split())
         self._rule = rule
+        self._kinds = tuple(fold(name) for name in kind.split())
         self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
@@ -129,15 +142,16 @@ class Spec:
         wrappers: list[str] = []
         for key in keys[:_MAX_PLANNED_KEYS]:
             folded = fold(key)
-            if folded not in self._names:
+            places: list[tuple[int, str, Reader, bool]] | None
+            if folded in self._names:
+                places = self._by_name.get(folded)
+            else:
                 told = self._rule(key) if self._rule is not None else None
-                if told is None:
-                    unknown.append(key)
-                else:
+                if told is not None:
                     rank, slot, reader = told
                     candidates.setdefault(slot, []).append((rank, key, reader))
-                continue
-            places = self._by_name.get(folded)
+                    continue
+                places = self._respelt(folded)
             if folded in self._nested:
                 nested.append((key, self._nested[folded]))
             if folded in self._wrappers:
@@ -169,6 +183,28 @@ class Spec:
             slots=frozenset(candidates),
             wrappers=tuple(wrappers),
         )
+
+    def _respelt(self, folded: str) -> list[tuple[int, str, Reader, bool]] | None:
+        """What a name means that is in the tables only without what stands before or behind it."""
+        for kind in self._kinds:
+            bare = folded.removeprefix(kind)
+            if bare != folded and bare:
+                places = self._by_name.get(bare) or self._timed(bare)
+                if places:
+                    return [(rank | 1, slot, read, named) for rank, slot, read, named in places]
+        return self._timed(folded)
+
+    def _timed(self, folded: str) -> list[tuple[int, str, Reader, bool]] | None:
+        for form in _TIME_FORMS if folded.endswith(_TIME_FORMS) else ():
+            bare = folded.removesuffix(form)
+            if bare == folded or not bare:
+                continue
+            for name in (bare, f"{bare}at"):
+                places = self._by_name.get(name, ())
+                times = [(place[0] | 1, *place[1:]) for place in places if place[2] is to_moment]
+                if times:
+                    return times
+        return None
 
     def read(self, obj: Mapping[str, Json], values: Values, plan: Plan | None = None) -> Values:
         """Fill `values` by slot (those already there stay); returns the fields not understood."""

@@ -99,6 +99,14 @@ def to_ref_name(raw: Json) -> Any:
     return to_ref(raw) if type(raw) is dict else None
 
 
+def _to_ref_id(raw: Json) -> Any:
+    """An identifier, also at the end of a path; a long text is none, and may be an API key."""
+    found = to_key(raw)
+    if type(found) is str and _PATH.match(found):
+        return re.split(r"[/:]", found.rstrip("/"))[-1]
+    return found
+
+
 def _line(raw: Json) -> Any:
     return safe(raw) if type(raw) is str and raw and not raw.isspace() else None
 
@@ -108,18 +116,21 @@ _REF: Final = Spec(
         Meaning(
             "id",
             """id _id $oid uuid guid uid agent_id company_id task_id user_id agent_uuid company_uuid
-            task_uuid issue_id organization_id identifier slug""",
+            task_uuid issue_id organization_id account_id identifier slug""",
             to_id,
         ),
+        Meaning("ref", "ref reference key code ref_id agent_ref company_ref task_ref", _to_ref_id),
         Meaning(
             "name",
             """name display_name title label full_name agent_name company_name task_name task_title
-            user_name username login email""",
+            user_name username login email text caption display display_value""",
             _line,
         ),
+        Meaning("value", "value", _to_ref_id),
         Meaning("href", "href url link self", to_ref),
         Meaning("type", "type object __typename", _line),
-    )
+    ),
+    kind="agent company task user",
 )
 
 
@@ -151,7 +162,13 @@ def _from_object(raw: dict[str, Json], depth: int = 0) -> Any:
         return NONE
     values: Values = {}
     left = _REF.read(raw, values)
-    ref = Ref(values.get("id"), values.get("name"))
+    found = values.get("id") or values.get("ref")
+    if found is None and "name" in values:
+        # an option of a form: {"value": "ag_1", "label": "Scout"}
+        found = values.get("value")
+    elif "value" in values:
+        left["value"] = values["value"]
+    ref = Ref(found, values.get("name"))
     if ref == Ref():
         href = values.get("href")
         if isinstance(href, Ref) and href.id:
@@ -160,6 +177,35 @@ def _from_object(raw: dict[str, Json], depth: int = 0) -> Any:
     if "href" in values or any(value is not None for value in left.values()):
         return Partial(ref)
     return ref
+
+
+_KIND_NAMES: Final = word_set("type kind objecttype entitytype resourcetype typename object")
+_PLAIN_REF: Final = _KIND_NAMES | {"id", "name", "label", "title", "key", "ref"}
+_KINDS: Final = {
+    **dict.fromkeys(("agent", "assistant", "worker"), "agent"),
+    **dict.fromkeys(("company", "organization", "organisation", "org", "workspace"), "company"),
+}
+_KIND_OF_ID: Final = (("agent", ("ag_", "agt_", "agent_")), ("company", ("cmp_", "company_")))
+
+
+def typed_ref(raw: Json) -> Any:
+    """("agent" or "company", reference) from `{"type": "agent", "id": "ag_1"}`, else None."""
+    if type(raw) is not dict:
+        return None
+    found = _from_object(raw)
+    ref = found.value if type(found) is Partial else found
+    if not isinstance(ref, Ref):
+        return None
+    told = next((v for k, v in raw.items() if fold(k) in _KIND_NAMES and type(v) is str), None)
+    if told is not None:
+        kind = _KINDS.get(fold(told))
+    else:
+        starts = ref.id or ""
+        kind = next((name for name, marks in _KIND_OF_ID if starts.startswith(marks)), None)
+    if kind is None:
+        return None
+    beyond = any(v is not None for k, v in raw.items() if fold(k) not in _PLAIN_REF)
+    return Partial((kind, ref)) if beyond else (kind, ref)
 
 
 def joined(*refs: Ref | None) -> Ref | None:
