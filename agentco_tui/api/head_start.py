@@ -72,7 +72,11 @@ class HeadStart:
             return None
         self._taken = True
         self._intake.set_result(intake)
-        return await asyncio.wrap_future(self._reply)
+        try:
+            return await asyncio.wrap_future(self._reply)
+        finally:
+            # The first list must not be held for as long as the program runs.
+            self._intake, self._reply = Future(), Future()
 
     def _work(self, asking: Coroutine[Any, Any, Reply]) -> None:
         try:

@@ -65,8 +65,9 @@ class LongList(Generic[R]):
             self._slicer = None
         await self._hand_over()
         await self._settle()
-        if self._slicer is not None:
-            self.sliced = await beside(partial(_finished, self._slicer))
+        slicer, self._slicer = self._slicer, None
+        if slicer is not None:
+            self.sliced = await beside(partial(_finished, slicer))
         return b"" if self._let_go or self.sliced is not None else await self._whole.end()
 
     async def _hand_over(self) -> None:
