@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -16,49 +17,81 @@ from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.details import task_details, unknown_fields
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, escaped, plain, signs
+from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.pane_content import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import Cell, Tone, columns
 
 
-def step_items(trace: Trace, look: Look, *, raw: bool = False) -> list[Item]:
-    """The steps as lines: number, kind, name, what it took; its text beneath."""
+def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
+    """The steps as lines of a pane of so many columns: number, kind, name, what it took; its text
+    beneath.
+    """
+    heads = [_head(at, step) for at, step in enumerate(trace.steps, start=1)]
+    widest = min(max(map(columns, heads), default=0), width * 2 // 3)
+    took = took_columns(trace.steps, look, width - widest - GAP)
     items: list[Item] = []
-    for at, step in enumerate(trace.steps, start=1):
-        items += one_step(at, step, look, raw=raw)
+    for step, head, words in zip(trace.steps, heads, took, strict=True):
+        items.append(Cells(head, (Cell(words, Tone.DIM),)))
+        if step.text:
+            text = escaped(step.text) if raw else step.text
+            tone = Tone.CRITICAL if step.failed else Tone.PLAIN
+            items.append(Text(text, tone, len(_indent(step)) + 5))
     if trace.unread:
-        words = f"{signs.warning} {fmt.count(trace.unread)} steps could not be read"
-        items.append(Text(plain(words), Tone.WARNING))
+        words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
+        items.append(Text(words, Tone.WARNING))
     if not trace.steps:
         items.append(Text(plain("the platform has no steps for this task"), Tone.DIM))
     return items
 
 
-def one_step(at: int, step: TraceStep, look: Look, *, raw: bool) -> list[Item]:
-    """One step."""
-    indent = "  " * min(step.depth, 8)
-    sign = signs.critical if step.failed else plain(" ")
-    took = [
-        fmt.duration(step.duration) if step.duration is not None else None,
-        plain(f"{fmt.count(step.tokens)} tokens") if step.tokens is not None else None,
-        fmt.money(step.cost) if step.cost is not None else None,
-        step.status,
-        look.age(step.at.at) if step.at is not None else None,
-    ]
-    head = (
-        Cell(plain(f"{at:>3} {indent}"), Tone.DIM),
-        Cell(sign, Tone.CRITICAL),
+def _indent(step: TraceStep) -> str:
+    return "  " * min(step.depth, 8)
+
+
+def _head(at: int, step: TraceStep) -> tuple[Cell, ...]:
+    return (
+        Cell(plain(f"{at:>3} {_indent(step)}"), Tone.DIM),
+        Cell(signs.critical if step.failed else plain(" "), Tone.CRITICAL),
         Cell(step.kind or plain("step"), Tone.ACCENT),
         Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
     )
-    right = (Cell(plain(f" {signs.separator} ".join(part for part in took if part)), Tone.DIM),)
-    items: list[Item] = [Cells(head, right)]
-    if step.text:
-        text = escaped(step.text) if raw else step.text
-        items.append(Text(text, Tone.CRITICAL if step.failed else Tone.PLAIN, len(indent) + 5))
-    return items
+
+
+GAP: Final = 2
+MOST_STATUS: Final = 16
+STATUS: Final = 3
+LESS_WANTED: Final = (STATUS, 2, 1, 0)
+"""Of what a step took (duration, tokens, cost, status, age), what goes first where it is narrow: a
+status that matters has its sign, and the newest age tells whether the agent still works.
+"""
+
+
+def took_columns(steps: Sequence[TraceStep], look: Look, room: int) -> list[SafeText]:
+    """What each step took, one beneath the other in `room` columns; what no step has takes none."""
+    table = [
+        (
+            fmt.duration(step.duration) if step.duration is not None else plain(""),
+            plain(f"{fmt.count(step.tokens)} tokens") if step.tokens is not None else plain(""),
+            fmt.money(step.cost) if step.cost is not None else plain(""),
+            clip(step.status, MOST_STATUS) if step.status else plain(""),
+            look.age(step.at.at) if step.at is not None else plain(""),
+        )
+        for step in steps
+    ]
+    widths = [max(map(cell_width, words)) for words in zip(*table, strict=True)]
+    kept = [at for at, width in enumerate(widths) if width]
+    for least in LESS_WANTED:
+        if sum(widths[at] + GAP for at in kept) - GAP <= room:
+            break
+        kept = [at for at in kept if at != least]
+    return [
+        plain(
+            "  ".join(fit(row[at], widths[at], "left" if at == STATUS else "right") for at in kept)
+        )
+        for row in table
+    ]
 
 
 def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
@@ -140,6 +173,11 @@ class TraceScreen(Overlay[bool]):
         self.pane.focus()
         self.action_read()
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the steps out for the width there is."""
+        super().on_resize(event)
+        self.call_after_refresh(self.show_items)
+
     def action_read(self) -> None:
         """Read the trace, once more if it is there already."""
         self.trace, self.failure = None, None
@@ -164,7 +202,8 @@ class TraceScreen(Overlay[bool]):
         elif self.trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
-            yield from step_items(self.trace, self.look, raw=self._raw)
+            width = self.pane.scrollable_content_region.width
+            yield from step_items(self.trace, self.look, width=width, raw=self._raw)
             if self.trace.extra and extra_fields(self.trace.extra):
                 yield Gap()
                 yield Heading(plain("Other fields of the answer"))
