@@ -5,7 +5,7 @@ Used by the Overview, by the signs in every table and by `agentco-tui status`, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum, StrEnum
@@ -98,16 +98,28 @@ def waits_for_person(task: Task) -> bool:
 
 def task_level(task: Task, now: float, limits: Limits) -> Level:
     """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
-    urgent = priority_rank(task.priority) == 0
-    since = waiting_since(task)
-    if since is None:
-        return Level.WARNING if urgent else Level.UNKNOWN
-    waited = now - since
-    if waited >= limits.waiting_critical or (urgent and waited >= limits.waiting_warning):
-        return Level.CRITICAL
-    if waited >= limits.waiting_warning or urgent:
-        return Level.WARNING
-    return Level.OK
+    return task_levels(now, limits)(task)
+
+
+def task_levels(now: float, limits: Limits) -> Callable[[Task], Level]:
+    """The same for many tasks, with what they share worked out once."""
+    warning, critical = limits.waiting_warning, limits.waiting_critical
+    urgent: dict[str | None, bool] = {}
+
+    def level(task: Task) -> Level:
+        priority = task.priority
+        is_urgent = urgent.get(priority)
+        if is_urgent is None:
+            is_urgent = urgent[priority] = priority_rank(priority) == 0
+        since = task.waiting_since or task.created
+        if since is None:
+            return Level.WARNING if is_urgent else Level.UNKNOWN
+        waited = now - since.at
+        if waited >= critical or (is_urgent and waited >= warning):
+            return Level.CRITICAL
+        return Level.WARNING if waited >= warning or is_urgent else Level.OK
+
+    return level
 
 
 def budget_level(budget: Budget, limits: Limits) -> Level:
@@ -205,8 +217,9 @@ def needs(
         elif level > found[place].level:
             known = found[place]
             found[place] = Need(level, known.kind, known.record, known.rank)
+    level_of = task_levels(now, limits)
     for task in pending:
-        level = task_level(task, now, limits)
+        level = level_of(task)
         if waits_for_person(task) and level >= Level.WARNING:
             found.append(Need(level, NeedKind.TASK, task, task_rank(task, now)))
     for agent in agents:

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from itertools import islice
 
 from agentco_tui.api.records import Task
-from agentco_tui.live.insight import Level, Limits, priority_rank, task_level, waits_for_person
+from agentco_tui.live.insight import Level, Limits, priority_rank, task_levels, waits_for_person
 
 _CHUNK = 500
 """Tasks between two pauses."""
@@ -36,9 +36,10 @@ def worst_tasks(
     kept: list[tuple[tuple[float, ...], str, Task]] = []
     critical = warning = 0
     ranks: dict[str | None, float] = {}
+    level_of = task_levels(now, limits)
     while chunk := list(islice(rest, _CHUNK)):
         for task in chunk:
-            level = task_level(task, now, limits)
+            level = level_of(task)
             if level < Level.WARNING or not waits_for_person(task):
                 continue
             if level is Level.CRITICAL:

@@ -6,7 +6,6 @@ lists are never changed in place.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -14,11 +13,8 @@ T = TypeVar("T")
 
 _RUN: Final = 12_500
 """Rows sorted in one go."""
-_GROUPED: Final = 5_000
-"""Rows put into groups between two pauses."""
-_SAMPLE: Final = 2_000
-_SHARED: Final = 0.6
-"""The part of a sample's keys that may differ from each other for sorting by groups."""
+_FAST: Final = (int, float)
+"""Keys that are compared as fast as anything could be."""
 
 
 class Keys:
@@ -109,30 +105,23 @@ def arranged(
         known = [place for place in by_id if keys[place] is not None]
         unknown = [place for place in by_id if keys[place] is None]
     yield
-    sample = known[:: len(known) // _SAMPLE + 1]
-    if len({keys[place] for place in sample}) <= len(sample) * _SHARED:
-        order = yield from _in_groups(known, keys, descending)
-    else:
-        order = yield from in_runs(known, keys.__getitem__, descending)
+    if keys and type(keys[known[0]] if known else None) not in _FAST:
+        keys = yield from _ranks(keys)
+    order = yield from in_runs(known, keys.__getitem__, descending)
     return order + unknown
 
 
-def _in_groups(
-    places: Sequence[int], keys: Sequence[Any], descending: bool
-) -> Generator[None, None, list[int]]:
-    """Where many rows share their keys, only these have to be sorted."""
-    groups: defaultdict[Any, list[int]] = defaultdict(list)
-    for start in range(0, len(places), _GROUPED):
-        for place in places[start : start + _GROUPED]:
-            groups[keys[place]].append(place)
-        yield
-    ordered = yield from in_runs(list(groups), descending=descending)
-    found: list[int] = []
-    for start in range(0, len(ordered), _GROUPED):
-        for key in ordered[start : start + _GROUPED]:
-            found += groups[key]
-        yield
-    return found
+def _ranks(keys: Sequence[Any]) -> Generator[None, None, list[int | None]]:
+    """For each key its place among those that differ: numbers in the same order, but far faster
+    to compare than texts, and many rows may share a key.
+    """
+    differing = {key for key in keys if key is not None}
+    yield
+    ordered = yield from in_runs(list(differing))
+    rank_of: dict[Any, int | None] = dict(zip(ordered, range(len(ordered)), strict=True))
+    rank_of[None] = None
+    yield
+    return list(map(rank_of.__getitem__, keys))
 
 
 def in_runs(

@@ -22,16 +22,13 @@ def sorted_simply(keys: list[Any], by_id: list[int], descending: bool) -> list[i
     return known + [place for place in by_id if keys[place] is None]
 
 
-@pytest.mark.parametrize("shared", [0.0, 1.0], ids=["by key", "in groups"])
 @given(keys=KEYS, descending=st.booleans(), data=st.data())
 def test_places_stand_as_a_plain_sort_puts_them(
-    shared: float, keys: list[Any], descending: bool, data: st.DataObject
+    keys: list[Any], descending: bool, data: st.DataObject
 ) -> None:
     by_id = data.draw(st.permutations(range(len(keys))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_order, "_SHARED", shared)
         patch.setattr(table_order, "_RUN", 7)
-        patch.setattr(table_order, "_GROUPED", 5)
         steps = arranged(keys, by_id, descending)
         while True:
             try:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from operator import attrgetter
 
 from agentco_tui.api.records import Task
-from agentco_tui.live.insight import Level, priority_rank, task_level, waiting_since
+from agentco_tui.live.insight import Level, priority_rank, task_level, task_levels, waiting_since
 from agentco_tui.screens.columns.look import Look, label, read_once
 from agentco_tui.screens.level_cells import (
     TONES,
@@ -62,6 +62,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             min_width=1,
             ticks=True,
             sort_key=level,
+            sort_reader=None if statuses else lambda: task_levels(look.clock.now(), look.limits),
             descending_first=True,
         ),
         Column(
@@ -100,6 +101,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             min_width=28,
             grow=3,
             sort_key=lambda task: task.title.casefold(),
+            sort_reader=read_once(attrgetter("title"), lambda task: task.title.casefold()),
             aliases=("title",),
         ),
         Column(
