@@ -7,7 +7,7 @@ body says that the call failed). What was not understood is in each record's `ex
 
 from __future__ import annotations
 
-from agentco_tui.api.listings import (
+from agentco_tui.api.kinds import (
     ACTIVITY,
     AGENT_BUDGETS,
     AGENTS,
@@ -16,12 +16,8 @@ from agentco_tui.api.listings import (
     COMPANY_BUDGETS,
     TASKS,
     Kind,
-    Page,
-    RefusedBody,
-    Unshaped,
-    decode_one,
-    decode_page,
 )
+from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, decode_page
 from agentco_tui.api.overviews import WHOLE_ID, decode_overview
 from agentco_tui.api.receipts import decode_receipt
 from agentco_tui.api.traces import decode_trace

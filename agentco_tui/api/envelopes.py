@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from agentco_tui.api.bodies import BodyError, Json, parse_json
+from agentco_tui.api.groups import Groups
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.plans import Spec
 
@@ -23,7 +24,8 @@ _LISTS: Final = (
 )  # fmt: skip
 _WRAPPERS: Final = (
     "data", "result", "response", "payload", "embedded", "body", "results", "content", "page",
-    "items", "hits", "list", "records", "output", "json", "value", "root", "d",
+    "items", "hits", "list", "records", "output", "json", "value", "root", "d", "groups",
+    "grouped", "board", "lanes", "sections", "buckets",
 )  # fmt: skip
 _NOT_RECORDS: Final = word_set(
     """errors messages warnings links included meta error pagination paging pageinfo tags
@@ -63,6 +65,8 @@ class Resource(NamedTuple):
     also: tuple[str, ...]
     """What relatives call it: "issues", "jobs"; taken after the usual list names."""
     spec: Spec
+    groups: Groups
+    """How they are found in groups."""
     knows: Callable[[Mapping[str, Json]], bool] | None = None
     """Tells whether an object has anything of this kind in it, where names alone do not."""
 
@@ -124,7 +128,8 @@ def _bare(body: list[Json], resource: Resource) -> FoundList:
     for index, item in enumerate(body):
         found = _search(item, resource, "", 1) if type(item) is dict else None
         if found is not None and found.path:
-            inner.append(found)
+            rows = resource.groups.told_by(item, list(found.items))
+            inner.append(found._replace(items=rows))
         elif index >= _SAMPLE and not inner:
             return flat
     if not inner:
@@ -172,6 +177,9 @@ def _holds_own(item: Mapping[str, Json], resource: Resource) -> bool:
 
 
 def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) -> FoundList | None:
+    grouped = resource.groups.by_name(obj)
+    if grouped is not None:
+        return FoundList(grouped, None, f"{path}{{group}}[]", obj)
     by_name: dict[str, str] = {}
     for key in obj:
         by_name.setdefault(fold(key), key)
@@ -208,7 +216,8 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
         if found := at(name, False):
             return found
     if depth < MAX_DEPTH:
-        for name in _WRAPPERS:
+        by = ("by", *(f"{name}by" for name in resource.own))
+        for name in (*_WRAPPERS, *(name for name in by_name if name.startswith(by))):
             if name not in by_name:
                 continue
             key = by_name[name]
@@ -219,6 +228,11 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
                     return FoundList(value, None, f"{path}{key}:text[]", obj)
             if type(value) is dict and value:
                 found = _search(value, resource, f"{path}{key}.", depth + 1)
+                if found is None and len(value) == 1:
+                    # GraphQL: one field inside the other, down to the list
+                    below = _own_name_below(value, resource)
+                    if below is not None and "{one}" not in below.path:
+                        found = below._replace(path=f"{path}{key}.{below.path}")
                 if found is None:
                     found = keyed_map(value, resource, f"{path}{key}")
                 if found is not None:
@@ -226,6 +240,11 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
     for name in resource.also:
         if found := at(name, True):
             return found
+    for name, key in by_name.items():
+        value = obj[key]
+        rows = resource.groups.in_list(name, value) if type(value) is list else None
+        if rows is not None:
+            return FoundList(rows, None, f"{path}{key}[][]", obj)
     found = _only_array(obj, path)
     return found or empty
 

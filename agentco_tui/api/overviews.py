@@ -10,14 +10,8 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.fields_budget import draft, finish, looks_like_budget, scale_of
-from agentco_tui.api.listings import (
-    AGENT_BUDGETS,
-    COMPANY_BUDGETS,
-    Kind,
-    RefusedBody,
-    Unshaped,
-    decode_page,
-)
+from agentco_tui.api.kinds import AGENT_BUDGETS, COMPANY_BUDGETS, Kind
+from agentco_tui.api.listings import RefusedBody, Unshaped, decode_page
 from agentco_tui.api.names import fold
 from agentco_tui.api.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in

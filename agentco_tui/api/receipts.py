@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.listings import Kind, Unshaped, decode_one
+from agentco_tui.api.kinds import Kind
+from agentco_tui.api.listings import Unshaped, decode_one
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import Agent, Budget, Company, Receipt, Record, Task, Verdict

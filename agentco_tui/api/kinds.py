@@ -1,0 +1,197 @@
+"""The kinds of record that the interface lists: their names, and how their rows are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Generic, TypeVar
+
+from agentco_tui.api import (
+    alert_summaries,
+    drafts,
+    fields_activity,
+    fields_agent,
+    fields_alert,
+    fields_budget,
+    fields_task,
+    groups,
+)
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.context import Context, Unread
+from agentco_tui.api.envelopes import Resource
+from agentco_tui.api.names import fold
+from agentco_tui.api.plans import Spec
+from agentco_tui.api.records import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    BudgetScope,
+    Company,
+    Record,
+    Task,
+)
+from agentco_tui.text import safe
+
+R = TypeVar("R", bound=Record)
+
+_MOST_BUDGETS: Final = 100_000
+"""One takes three times the memory of a task."""
+
+
+class Kind(Generic[R]):
+    """One kind of record that the interface lists: its names, and how its rows are read."""
+
+    def __init__(
+        self,
+        name: str,
+        noun: str,
+        resource: Resource,
+        read: Callable[[Sequence[drafts.Row]], list[R | Unread]],
+        *,
+        needs: str = "",
+        nameless: str,
+        summed_up: Callable[[Json], R | Unread | None] | None = None,
+        most: int = 200_000,
+    ) -> None:
+        self.name = name
+        self.noun = noun
+        """For sentences: "tasks"."""
+        self.resource = resource
+        self.read = read
+        self.needs = frozenset(needs.split())
+        """Slots of which one must be there, else a record cannot be told from others."""
+        self.nameless = safe(nameless)
+        """Why a record was not read that has none of them."""
+        self.summed_up = summed_up
+        """Reads a summary that came in place of a list; Unread if it is none, None if all is 0."""
+        self.most = most
+        """Records read of one answer that is parsed as a whole; the rest is told as unread."""
+
+    def __repr__(self) -> str:
+        return f"Kind({self.name})"
+
+
+def _each(
+    read: Callable[[Mapping[str, Json], Context, str | None], R],
+) -> Callable[[Sequence[drafts.Row]], list[R | Unread]]:
+    def read_all(rows: Sequence[drafts.Row]) -> list[R | Unread]:
+        out: list[R | Unread] = []
+        for obj, context, key in rows:
+            try:
+                out.append(read(obj, context, key))
+            except Unread as error:
+                out.append(error)
+        return out
+
+    return read_all
+
+
+def _resource(
+    own: str,
+    also: str,
+    spec: Spec,
+    slot: groups.Slot | None,
+    knows: Callable[[Mapping[str, Json]], bool] | None = None,
+) -> Resource:
+    names = tuple(map(fold, own.split()))
+    inside = groups.Groups(names, slot, lambda obj: spec.plan(obj).slots)
+    return Resource(names, tuple(map(fold, also.split())), spec, inside, knows)
+
+
+COMPANIES: Final[Kind[Company]] = Kind(
+    "companies",
+    "companies",
+    _resource(
+        "companies company company_list",
+        "organizations organisations orgs workspaces tenants",
+        fields_agent.COMPANY,
+        groups.agent_slot,
+    ),
+    _each(fields_agent.read_company),
+    needs="id",
+    nameless="a company without an id",
+)
+AGENTS: Final[Kind[Agent]] = Kind(
+    "agents",
+    "agents",
+    _resource(
+        "agents agent agent_list ai_agents",
+        "assistants workers bots members employees staff team",
+        fields_agent.AGENT,
+        groups.agent_slot,
+    ),
+    _each(fields_agent.read_agent),
+    needs="id",
+    nameless="an agent without an id",
+)
+TASKS: Final[Kind[Task]] = Kind(
+    "tasks",
+    "tasks",
+    _resource(
+        "tasks task task_list pending_tasks",
+        "approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs "
+        "threads pending tickets",
+        fields_task.TASK,
+        groups.task_slot,
+    ),
+    _each(fields_task.read_task),
+    needs="id key",
+    nameless="a task without an id",
+)
+COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
+    "company_budgets",
+    "company budgets",
+    _resource(
+        "companies company_budgets budgets by_company company budget",
+        "organizations breakdown policies limits spend costs",
+        fields_budget.BUDGET,
+        None,
+        fields_budget.looks_like_budget,
+    ),
+    lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
+    needs="id name company company_id company_name scope_id scope_name",
+    nameless="a budget without the id of what it is for",
+    most=_MOST_BUDGETS,
+)
+AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
+    "agent_budgets",
+    "agent budgets",
+    _resource(
+        "agents agent_budgets budgets by_agent agent budget",
+        "breakdown per_agent members rankings policies limits spend costs",
+        fields_budget.BUDGET,
+        None,
+        fields_budget.looks_like_budget,
+    ),
+    lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
+    needs="id name agent agent_id agent_name scope_id scope_name",
+    nameless="a budget without the id of what it is for",
+    most=_MOST_BUDGETS,
+)
+ALERTS: Final[Kind[Alert]] = Kind(
+    "alerts",
+    "budget alerts",
+    _resource(
+        "alerts budget_alerts alert active_alerts",
+        "incidents notifications warnings budget_incidents triggered",
+        fields_alert.ALERT,
+        groups.alert_slot,
+        fields_budget.looks_like_budget,
+    ),
+    fields_alert.read_alerts,
+    nameless="an alert of which no field is known",
+    summed_up=alert_summaries.read_summary,
+    most=_MOST_BUDGETS,
+)
+ACTIVITY: Final[Kind[Activity]] = Kind(
+    "activity",
+    "activity entries",
+    _resource(
+        "activity activities activity_log activity_logs activity_entries entries logs events",
+        "audit_logs audit_log feed history timeline",
+        fields_activity.ACTIVITY,
+        groups.entry_slot,
+    ),
+    _each(fields_activity.read_activity),
+    nameless="an entry of which no field is known",
+)
