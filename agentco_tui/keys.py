@@ -156,6 +156,7 @@ KEYS: tuple[KeyBinding, ...] = (
         "budget",
         also=("overview",),
     ),
+    _key("budget.alerts", "tab", "Alerts", "To the alerts, and back to the budgets.", "budget"),
     _key("activity.follow", "p", "Pause", "Pause the feed, or follow it again.", "activity"),
     _key("activity.filters", "f", "Filters", "Company, agent, dates and limit.", "activity"),
     _key("activity.export", "e", "Export", "Write the platform's export to a file.", "activity"),

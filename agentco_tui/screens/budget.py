@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.api.records import Alert, Budget, BudgetScope
-from agentco_tui.keys import Place
+from agentco_tui.keys import Place, keys_of
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Phase
 from agentco_tui.live.insight import in_scope, is_open
@@ -20,6 +20,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.screens.columns.alerts import alert_columns
 from agentco_tui.screens.columns.budgets import budget_columns
 from agentco_tui.screens.details import details
+from agentco_tui.screens.frame_lines import shown_key
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable
@@ -50,7 +51,7 @@ class BudgetView(ListView[Budget]):
     empty = "no budgets"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("budget", {"budget.limit": "limit"}),
+        *bindings_of("budget", {"budget.limit": "limit", "budget.alerts": "alerts"}),
     ]
 
     DEFAULT_CSS = """
@@ -61,7 +62,9 @@ class BudgetView(ListView[Budget]):
         &.-wide .budget--side { width: 34%; max-width: 60; }
         &.-wide .list--detail { display: block; width: 1fr; max-width: 100%; height: 1fr; }
         & .budget--gauges { width: 1fr; }
-        & .budget--alerts-title { background: $panel; }
+        & .budget--alerts-title, & .budget--detail-title { background: $panel; }
+        & .budget--detail-title { display: none; }
+        &.-wide .budget--detail-title, &.-reading .budget--detail-title { display: block; }
         &.-narrow > Horizontal { layout: vertical; }
         &.-narrow .budget--side { height: 8; }
         &.-narrow .budget--alerts { height: 1fr; }
@@ -81,7 +84,10 @@ class BudgetView(ListView[Budget]):
             empty_text=plain("no alerts"),
             classes="budget--alerts",
         )
+        self._reads_alert = False
+        """Whether the detail that is read is that of an alert."""
         self.alerts_title = StatusLine(classes="budget--alerts-title")
+        self.detail_title = StatusLine(classes="budget--detail-title")
         self.table.add_class("budget--gauges")
 
     def compose(self) -> ComposeResult:
@@ -93,11 +99,8 @@ class BudgetView(ListView[Budget]):
             with Vertical(classes="budget--side"):
                 yield self.alerts_title
                 yield self.alerts
+                yield self.detail_title
                 yield self.detail
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Put the alerts beside the gauges where there is room."""
-        super().on_resize(event)
 
     @property
     def feed(self) -> FeedName:
@@ -182,7 +185,24 @@ class BudgetView(ListView[Budget]):
                 shown=len(self.session.store.alerts),
             ),
         ]
-        self.alerts_title.show(cells)
+        self.alerts_title.show(cells, self._way())
+
+    def _way(self) -> list[Cell]:
+        """The key that leads to the alerts, or back from them."""
+        names = keys_of("budget.alerts", self.session.settings.keys)
+        if not names:
+            return []
+        where = " back " if self.alerts.has_focus else " to these "
+        return [Cell(plain(shown_key(names[0])), Tone.ACCENT), Cell(plain(where), Tone.DIM)]
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _keys_moved(self) -> None:
+        """What has the keys now says so, and is what the detail is of."""
+        if self.is_attached:
+            self._show_alerts_title()
+            if not self.reading:
+                self.show_detail(top=True)
 
     def take(self, change: Change) -> None:
         """Take a change of any of the budgets, or of the alerts."""
@@ -226,12 +246,19 @@ class BudgetView(ListView[Budget]):
 
     def show_detail(self, *, top: bool = False) -> None:
         """The detail of the gauge, or of the alert if the cursor is among the alerts."""
-        if self.alerts.has_focus and self.alerts.cursor_id is not None:
-            alert = self.alerts.record(self.alerts.cursor_id)
-            if alert is not None:
-                self.detail.show(details(alert, self.look, raw=self._raw), top=top)
-                return
-        super().show_detail(top=top)
+        alert = self._alert_meant()
+        of = "the alert" if alert is not None else "the budget"
+        self.detail_title.show([Cell(plain(" DETAIL "), Tone.STRONG), Cell(plain(f"of {of}"))])
+        if alert is not None:
+            self.detail.show(details(alert, self.look, raw=self._raw), top=top)
+        else:
+            super().show_detail(top=top)
+
+    def _alert_meant(self) -> Alert | None:
+        """The alert under the cursor, while the keys are there or its detail is read."""
+        meant = self._reads_alert if self.reading else self.alerts.has_focus
+        row_id = self.alerts.cursor_id
+        return self.alerts.record(row_id) if meant and row_id is not None else None
 
     @on(RecordTable.CursorMoved)
     def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:
@@ -243,11 +270,29 @@ class BudgetView(ListView[Budget]):
         if message.table is self.alerts:
             self.open(message.row_id)
 
+    def open(self, row_id: str) -> None:
+        """Enter on a line: read its detail."""
+        self._reads_alert = self.alerts.has_focus
+        super().open(row_id)
+
+    def action_back(self) -> None:
+        """Leave the detail to where it was opened, else the filter."""
+        to_alerts = self.reading and self._reads_alert
+        self._reads_alert = False
+        super().action_back()
+        if to_alerts:
+            self.call_after_refresh(self.alerts.focus)
+
+    def action_alerts(self) -> None:
+        """To the alerts, and back to the budgets; while a detail is read it keeps the keys."""
+        if not self.reading:
+            self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
+
     def action_limit(self) -> None:
         """Ask for an agent's new monthly limit."""
-        if self.alerts.has_focus and self.alerts.cursor_id is not None:
-            alert = self.alerts.record(self.alerts.cursor_id)
-            agent_id = alert.agent.id if alert is not None and alert.agent is not None else None
+        alert = self._alert_meant()
+        if alert is not None:
+            agent_id = alert.agent.id if alert.agent is not None else None
         else:
             budget = self.selected()
             is_agent = budget is not None and budget.scope is BudgetScope.AGENT

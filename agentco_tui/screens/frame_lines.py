@@ -21,7 +21,7 @@ FOOTER_KEYS: Mapping[Place, tuple[str, ...]] = {
     "companies": ("companies.scope", "company.unscope", "companies.new", "companies.clone"),
     "agents": ("list.open", "agents.limit"),
     "tasks": ("tasks.approve", "tasks.trace", "list.open", "tasks.new", "tasks.statuses"),
-    "budget": ("list.open", "budget.limit"),
+    "budget": ("budget.alerts", "list.open", "budget.limit"),
     "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
 }
 """The keys a person looks for first, the most wanted first."""
@@ -145,7 +145,9 @@ def footer_cells(
     ids = [*FOOTER_KEYS[place], *FOOTER_COMMON]
     if reading:
         first = [
-            key for key in FOOTER_KEYS[place][:3] if key not in ("list.open", "companies.scope")
+            key
+            for key in FOOTER_KEYS[place][:3]
+            if key not in ("list.open", "companies.scope", "budget.alerts")
         ]
         ids = ["app.back", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
     groups = [_key_cells(by_id[key], rebound, dimmed=key in denied) for key in ids]

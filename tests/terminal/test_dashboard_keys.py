@@ -68,6 +68,7 @@ DONE = {
     "v": "on Tasks",
     "space m *": "marks, on Tasks",
     "y n": "answers, in the questions",
+    "tab": "on Budget",
 }
 
 
@@ -122,6 +123,11 @@ def special(session: PtySession, place: Place) -> None:
         session.wait_for("APPROVE 1 task")
         session.press("enter", "enter", "n")
         session.wait_for(lambda screen: "APPROVE 1 task" not in screen)
+    elif place == "budget":
+        session.press("tab")
+        session.wait_for("DETAIL of the alert")
+        session.press("tab")
+        session.wait_for("DETAIL of the budget")
     elif place == "activity":
         session.press("p")
         session.wait_for("paused")
