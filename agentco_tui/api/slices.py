@@ -23,6 +23,7 @@ from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_row
 from agentco_tui.api.memo import Memo, Recall
 from agentco_tui.api.records import Record
 from agentco_tui.api.unwrapping import names_beside
+from agentco_tui.background import turn_of_thread
 from agentco_tui.text import SafeText
 
 R = TypeVar("R", bound=Record)
@@ -119,6 +120,7 @@ class Slicer(Generic[R]):
 
     def _take(self, pieces: Iterable[list[bytes]]) -> None:
         for piece in pieces:
+            turn_of_thread()
             self._last = piece
             self._taken.take(piece)
             if not self._taken.records:

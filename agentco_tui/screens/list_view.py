@@ -139,8 +139,16 @@ class ListView(TableView[R]):
         self._fit(event.size.width)
 
     def _fit(self, width: int) -> None:
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(width < WIDE, "-narrow")
+        # On a thin line a detail beside the list would cost more than the list at each move.
+        wide = width >= WIDE and not self.session.thin.on
+        self.set_class(wide, "-wide")
+        self.set_class(not wide, "-narrow")
+
+    def paint_as_told(self) -> None:
+        """Whether less is painted has changed."""
+        super().paint_as_told()
+        self._fit(self.app.size.width)
+        self.show_detail()
 
     # ---- the store
 

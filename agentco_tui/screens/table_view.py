@@ -68,6 +68,10 @@ class TableView(View, Generic[T]):
         self._hold_due = False
         self._marked: tuple[object, tuple[str, ...]] = (None, ())
 
+    def paint_as_told(self) -> None:
+        """Whether less is painted has changed."""
+        self.table.thin = self.session.thin.on
+
     def make_table(self) -> ListTable[T]:
         """The screen's table."""
         raise NotImplementedError

@@ -1,4 +1,6 @@
-"""What is painted on a thin line: the lists' cursors as their signs only, and all more rarely."""
+"""What is painted on a thin line: the lists' cursors as their signs only, no detail beside a list,
+and all more rarely.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,8 @@ ALL = "the terminal keeps up again: everything is painted"
 
 def paint_as_told(main: MainScreen) -> None:
     """Bring the frame and its screens in line with what the session's thin line says."""
-    thin = main.session.thin.on
-    paint_rate.limit(main, thin=thin)
+    paint_rate.limit(main, thin=main.session.thin.on)
     for view in main.views.values():
         if isinstance(view, TableView):
-            view.table.thin = thin
+            view.paint_as_told()
     main.show_frame()
