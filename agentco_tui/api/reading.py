@@ -23,6 +23,7 @@ from agentco_tui.api.bodies import (
 )
 from agentco_tui.api.decode import RefusedBody, Unshaped
 from agentco_tui.api.errors import ApiError
+from agentco_tui.api.long_json import parse_long
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in
 from agentco_tui.api.thrift import keep_little
 from agentco_tui.text import plain
@@ -68,12 +69,12 @@ async def read_body(body: bytes, asked: Asked, status: int, work: Callable[[Json
 
 def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) -> T | ApiError:
     """The error is handed back, so that no parser's exception hangs on to it."""
-    if status == NO_ERROR and asked.method == "GET" and not body.strip():
+    if status == NO_ERROR and asked.method == "GET" and (not body or body.isspace()):
         # A 204 says that there is nothing; a 200 without a body says nothing, and "no task waits"
         # must not be made of that (law 1).
         return answered.not_json(asked, status, plain("the answer is empty"))
     try:
-        return work(parse_json(body))
+        return work(parse_long(body) if len(body) > LARGE else parse_json(body))
     except OverfullBodyError:
         return answered.too_many_values(asked, status)
     except BodyError as error:
