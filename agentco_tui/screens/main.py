@@ -102,7 +102,10 @@ class MainScreen(Screen[None], Writes, Reads):
         store.subscribe(self.take)
         store.subscribe_freshness(self.take_freshness)
         view = self._made(self.place)
-        self.set_paces()
+        # Its answer may be here already. What is asked beside it waits for the first picture,
+        # which sending and reading four more would put off by as much as drawing it takes.
+        first = FeedName.PENDING
+        self.session.poller.set_paces({first: paces(self.place)[first]})
         yield self.header
         yield self.tabs
         with self.body:
@@ -112,11 +115,16 @@ class MainScreen(Screen[None], Writes, Reads):
         yield self.small
 
     def on_mount(self) -> None:
-        """Give the first screen the keys, and begin to count."""
+        """Have all else begin after the first picture."""
         self.small.can_focus = False
         self.rights.subscribe(self.show_footer)
         self.show_frame()
-        self.call_after_refresh(self._focus_list)
+        self.call_after_refresh(self._go_on)
+
+    def _go_on(self) -> None:
+        """The first picture is on its way: read the other feeds, and give the list the keys."""
+        self.set_paces()
+        self._focus_list()
         self.set_interval(1.0, self.tick, name="ages")
         self.run_worker(self.take_up(), description="settle what an earlier run left open")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, Generic
 
 from rich.style import Style
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -90,6 +90,7 @@ class TableView(Widget, Generic[R]):
         self._thumb = range(0)
         self._palette_now: paint.Palette | None = None
         self._arranged_for = -1
+        self._fitted_to = Size(0, 0)
 
     # ---- what the other half says
 
@@ -127,8 +128,13 @@ class TableView(Widget, Generic[R]):
 
     def _sync(self) -> None:
         """Asks for a repaint of what looks different now, and of nothing else."""
+        if regions := self._look_again():
+            self.refresh(*regions)
+
+    def _look_again(self) -> list[Region]:
+        """Works out how all looks now; returns where that is different from before."""
         if not self.is_attached or self.size.width == 0 or self.size.height == 0:
-            return
+            return []
         self._arrange()
         self._top = max(0, min(self._top, self._last_top))
         lines = self._wanted_lines()
@@ -148,8 +154,7 @@ class TableView(Widget, Generic[R]):
             if (at in self._thumb) != (at in thumb):
                 regions.append(Region(self.size.width - paint.SCROLLBAR, at + 1, 1, 1))
         self._lines, self._thumb, self._header = lines, thumb, header
-        if regions:
-            self.refresh(*regions)
+        return regions
 
     def _repaint(self) -> None:
         """Forgets what was painted and paints all."""
@@ -303,12 +308,25 @@ class TableView(Widget, Generic[R]):
         super().notify_style_update()
         self._palette_now = None
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a part. After a change of size all are asked for before `on_resize` comes:
+        they are fitted to it here, so that the very first picture has the rows.
+        """
+        if self._fitted_to != self.size:
+            self._fit()
+        return super().render_lines(crop)
+
     def on_resize(self) -> None:
-        """Another size: the columns are fitted anew, and all is painted."""
+        """Another size, not yet painted: the columns are fitted anew, and all is painted."""
+        if self._fitted_to != self.size:
+            self.refresh(*self._fit())
+
+    def _fit(self) -> list[Region]:
+        self._fitted_to = self.size
         self._arranged_for = -1
         self._lines = []
         self._header = ()
-        self._sync()
+        return self._look_again()
 
     def on_show(self) -> None:
         """Shown again: what happened meanwhile is worked out."""

@@ -29,7 +29,7 @@ from agentco_tui.config import Settings
 from agentco_tui.demo.requestlog import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.turn import Turn
 from agentco_tui.screens.list_view import ListView
@@ -237,14 +237,11 @@ class Stage:
         await self.settle()
 
     async def loaded(self) -> None:
-        """Wait until every feed that is polled has been answered."""
-        store, poller = self.session.store, self.session.poller
+        """Wait until every feed that the screen wants has been answered."""
+        freshness = self.session.store.freshness
+        wanted = [feed for feed, pace in paces(self.app.place).items() if pace is not Pace.OFF]
         await self.wait_until(
-            lambda: all(
-                store.freshness[feed].answered_at is not None
-                for feed in FeedName
-                if poller.pace(feed) != "off"
-            ),
+            lambda: all(freshness[feed].answered_at is not None for feed in wanted),
             "the first answers",
         )
         await self.settle()
