@@ -33,6 +33,10 @@ _PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor")
 _MOST_REASONS: Final = 5
 _REMEMBERED: Final = 24
 """Lists whose last answer is kept: every feed, and a few filters a person goes to and fro in."""
+_LIVE: Final = 12
+"""Of these, so many are kept whatever they hold: more than there are feeds."""
+_MOST_RECORDS: Final = 50_000
+"""Records from which on no more lists than these are kept."""
 
 
 class _Answer(NamedTuple, Generic[R]):
@@ -156,7 +160,14 @@ class Pager:
             listing = self._listing(leaves, stuck=stuck, capped=capped)
         only = etag if len(leaves) == 1 else None
         _remember(self._last, key, _Last(tuple(leaves), listing, only, stuck, capped))
+        while len(self._last) > _LIVE and self._held > _MOST_RECORDS:
+            self._last.popitem(last=False)
         return listing
+
+    @property
+    def _held(self) -> int:
+        """Records of all lists that are remembered."""
+        return sum(len(last.listing.records) for last in self._last.values())
 
     async def _answer(
         self,

@@ -233,6 +233,18 @@ async def test_the_memory_of_lists_is_bounded() -> None:
         assert len(client._pager._last) < 30
 
 
+async def test_long_lists_of_old_questions_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pager, "_MOST_RECORDS", 30)
+    body = http(json.dumps(tasks(0, 2)).encode())
+    async with answering(body, keep=True) as server, client_of(server) as client:
+        for number in range(40):
+            await client.tasks(company_id=f"c{number}")
+        assert len(client._pager._last) == 15
+        monkeypatch.setattr(pager, "_MOST_RECORDS", 0)
+        await client.tasks()
+        assert len(client._pager._last) == 12, "what is polled stays, whatever its length"
+
+
 async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
     body = json.dumps({"tasks": tasks(0, 2)}).encode()
     tagged = http(body, headers={"ETag": 'W/"v1"'})
