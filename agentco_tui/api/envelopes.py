@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from agentco_tui.api import tables
 from agentco_tui.api.bodies import BodyError, Json, parse_json
 from agentco_tui.api.groups import Groups
 from agentco_tui.api.names import fold, some, word_set
@@ -119,6 +120,9 @@ _SAMPLE: Final = 20
 def _bare(body: list[Json], resource: Resource) -> FoundList:
     """A bare array: of records, or of envelopes (a stream's events, time buckets, GraphQL's)."""
     flat = FoundList(body, None, "[]", None)
+    rows = tables.under_first_row(body, resource.spec) if body and type(body[0]) is list else None
+    if rows is not None:
+        return FoundList(rows, None, "[][]", None)
     if not body or type(body[0]) is not dict:
         return flat
     sample = [item for item in body[:_SAMPLE] if type(item) is dict]
@@ -198,7 +202,7 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
             if not value:
                 empty = empty or FoundList((), None, f"{here}[]", obj)
                 return empty if own else None
-            return _typed_list(value, here, obj, own)
+            return _typed_list(value, here, obj, resource, own)
         if value is None:
             empty = empty or FoundList((), None, f"{here}:null", obj)
             return None
@@ -246,35 +250,22 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
         if rows is not None:
             return FoundList(rows, None, f"{path}{key}[][]", obj)
     found = _only_array(obj, path)
+    if found is None and (rows := tables.in_columns(obj, resource.spec)) is not None:
+        found = FoundList(rows, None, f"{path}{{column}}[]", obj)
     return found or empty
 
 
 def _typed_list(
-    value: list[Json], here: str, holder: Mapping[str, Json], own: bool
+    value: list[Json], here: str, holder: Mapping[str, Json], resource: Resource, own: bool
 ) -> FoundList | None:
     """A list counts if it holds objects, or rows under a header; any list under the own name."""
     if any(type(item) is dict for item in value[:50]):
         return FoundList(value, None, f"{here}[]", holder)
     if type(value[0]) is list:
-        rows = _with_header(value, holder)
+        rows = tables.under_header(value, holder) or tables.under_first_row(value, resource.spec)
         if rows is not None:
             return FoundList(rows, None, f"{here}[][]", holder)
     return FoundList(value, None, f"{here}[]", holder) if own else None
-
-
-def _with_header(rows: list[Json], holder: Mapping[str, Json]) -> list[Json] | None:
-    """`{"columns": ["id", "title"], "rows": [["t1", "Plan"]]}` as objects."""
-    for key, header in holder.items():
-        if fold(key) not in ("columns", "fields", "headers", "header", "keys", "schema"):
-            continue
-        if type(header) is not list:
-            continue
-        names = [part.get("name") if type(part) is dict else part for part in header]
-        if names and all(type(name) is str for name in names):
-            return [
-                dict(zip(names, row, strict=False)) if type(row) is list else row for row in rows
-            ]
-    return None
 
 
 def _own_object(

@@ -73,9 +73,10 @@ def _sum(raw: Json) -> Any:
     return to_count(raw)
 
 
-_IDS: Final = "id _id uuid urn document_id guid identifier url_key slug"
+_IDS: Final = "id _id uuid urn document_id guid uid identifier url_key slug"
 _CREATED: Final = """created_at created creation_time create_time inserted_at date_created
-    created_on created_date creation_date joined_at hired_at created_time provisioned_at"""
+    created_on created_date creation_date joined_at hired_at created_time provisioned_at
+    creation_timestamp"""
 _WRAPPERS: Final = f"{WRAPPERS} data spec metadata profile"
 
 _STATS: Final = Spec(

@@ -78,7 +78,7 @@ TASK: Final = Spec(
         Meaning(
             "id",
             """id _id task_id uuid task_uuid task_key urn document_id dag_run_id run_id
-            approval_id issue_id job_id execution_id guid identifier slug""",
+            approval_id issue_id job_id execution_id guid uid identifier slug""",
             to_id,
         ),
         Meaning("key", "key human_key", to_key),

@@ -24,7 +24,7 @@ from agentco_tui.api.records import Record
 from agentco_tui.api.refs import to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.singles import find_one
-from agentco_tui.api.unwrapping import flatten, names_beside
+from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
 from agentco_tui.text import SafeText, safe
 
 __all__ = ["Kind", "Page", "RefusedBody", "Unshaped", "decode_one", "decode_page", "read_rows"]
@@ -97,7 +97,7 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     if found is None:
         raise Unshaped(safe(f"the answer holds no {_singular(kind)}: {_outline(body)}"))
     context = Context(names_beside(body), found.is_root)
-    obj = flatten(found.obj, kind.resource)
+    obj = flatten(untyped(found.obj), kind.resource)
     record = kind.read([(obj, context, found.key)])[0]
     if isinstance(record, Unread) and wanted_id is not None:
         record = kind.read([(obj, context, wanted_id)])[0]
@@ -122,6 +122,10 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
             reason = _NO_OBJECT[type(item)]
             unread[reason] = unread.get(reason, 0) + 1
             continue
+        if type(next(iter(item.values()), None)) is dict:
+            item = untyped(item)  # noqa: PLW2901
+        if "_links" in item and type(links := item["_links"]) is dict:
+            item = with_links(item, links)  # noqa: PLW2901
         plan = plan_of(item)
         if plan.wrappers:
             item = flatten(item, resource)  # noqa: PLW2901
@@ -132,6 +136,12 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
             # What names nothing may hold a figure further down; after many in vain it is noise.
             is_nameless = not plan.slots and (vain > _IN_VAIN or not resource.has_any(item))
             vain += is_nameless
+        if is_nameless and keys is None and needs:
+            linked = linked_id(item, resource.own)
+            if linked is not None:
+                item = {k: v for k, v in item.items() if k != linked[0]}  # noqa: PLW2901
+                rows.append((item, context, linked[1]))
+                continue
         if is_nameless and keys is None:
             unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from typing import Any, Final
+from urllib.parse import unquote
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.extras import hide_keys
@@ -23,6 +24,11 @@ _LIKE_ID: Final = lazy_pattern(
     re.ASCII,
 )
 _PATH: Final = lazy_pattern(r"(?:https?://[^/\s]+)?(?:/[\w.:%~+-]+)+/?\Z|urn:[\w:.-]+\Z", re.ASCII)
+_RESOURCE: Final = lazy_pattern(
+    r"(?:[\w.~%-]+/)*(?:agents|assistants|companies|organizations|tasks|users)/[\w.~%-]+\Z",
+    re.ASCII,
+)
+"""`companies/c1/agents/ag_1`: what Google's interfaces call a name."""
 
 
 def to_id(raw: Json) -> Any:
@@ -30,7 +36,11 @@ def to_id(raw: Json) -> Any:
     if type(raw) is str:
         if not raw or raw.isspace():
             return NONE
-        return raw if len(raw) <= _MAX_ID else None
+        if len(raw) > _MAX_ID:
+            return None
+        # an address for an identifier (JSON-LD): what the platform calls it is at its end
+        is_path = raw[0] in "/h" and raw.startswith(("/", "http")) and _PATH.match(raw)
+        return unquote(raw.rstrip("/").rpartition("/")[2]) if is_path else raw
     if type(raw) is int:
         return str(raw)
     if type(raw) is Decimal:
@@ -68,7 +78,7 @@ def to_ref(raw: Json) -> Any:
             return NONE
         if looks_like_id(raw):
             return Ref(raw, None)
-        if len(raw) < 300 and _PATH.match(raw):
+        if len(raw) < 300 and (_PATH.match(raw) or _RESOURCE.match(raw)):
             return Ref(re.split(r"[/:]", raw.rstrip("/"))[-1], None)
         return Ref(None, safe(raw))
     if type(raw) is int:
@@ -160,6 +170,16 @@ def _from_object(raw: dict[str, Json], depth: int = 0) -> Any:
         return Partial(first) if isinstance(first := to_ref(inner[0]), Ref) else None
     if "data" in raw and inner is None and "links" in raw:
         return NONE
+    links = raw.get("links")
+    if type(links) is dict and len(raw) == 1:
+        href = links.get("related", links.get("self"))
+        href = href.get("href") if type(href) is dict else href
+        if (
+            type(href) is str
+            and len(href) < 300
+            and _RESOURCE.match(href.rpartition("//")[2].strip("/"))
+        ):
+            return Ref(unquote(href.rpartition("/")[2]), None)
     values: Values = {}
     left = _REF.read(raw, values)
     found = values.get("id") or values.get("ref")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import unquote
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.envelopes import Resource
-from agentco_tui.api.names import fold, word_set
+from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.text import SafeText, safe
 
 _MAX_FLATTEN: Final = 4
@@ -21,8 +22,11 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
     plan = resource.spec.plan(obj)
     if not plan.wrappers or depth >= _MAX_FLATTEN:
         return obj
+    manifest = _manifest(obj, plan.wrappers)
+    if manifest is not None:
+        return manifest
     for key in plan.wrappers:
-        inner = obj[key]
+        inner = untyped(obj[key])
         if type(inner) is not dict or not inner:
             continue
         folded = fold(key)
@@ -30,6 +34,13 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
             folded in resource.own and _mostly_inside(inner, plan.slots, resource)
         ):
             pass
+        elif inner is not obj[key]:
+            outer_id = linked_id(obj, resource.own)
+            if outer_id is not None:
+                obj = {"id": outer_id[1], **{k: v for k, v in obj.items() if k != outer_id[0]}}
+        elif folded in _FIELDS and not plan.slots - _WEAK_SLOTS - _STAMPS:
+            if not resource.spec.plan(inner).slots:
+                continue
         elif plan.slots - _WEAK_SLOTS or not resource.spec.plan(inner).slots:
             continue
         outer = {name: value for name, value in obj.items() if name != key}
@@ -43,6 +54,102 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
 
 _FIRM: Final = frozenset(("attributes", "node", "source", "embedded"))
 _WEAK_SLOTS: Final = frozenset(("id", "type", "kind", "verb", "identifier", "stamp"))
+_FIELDS: Final = frozenset(("fields", "properties", "document", "record"))
+_STAMPS: Final = frozenset(("key", "created", "updated", "at", "stamp"))
+"""What stands beside `fields` in some stores, and says no more about the record than its id."""
+
+
+def _manifest(obj: Mapping[str, Json], wrappers: tuple[str, ...]) -> Mapping[str, Json] | None:
+    """`{"metadata": {"name": …}, "spec": {…}, "status": {…}}` in one: Kubernetes' way."""
+    by_name = {fold(key): key for key in wrappers}
+    meta, spec = by_name.get("metadata"), by_name.get("spec")
+    if meta is None or spec is None or type(obj[meta]) is not dict or type(obj[spec]) is not dict:
+        return None
+    outer = {key: value for key, value in obj.items() if key not in (meta, spec)}
+    return {**outer, **obj[spec], **obj[meta]}
+
+
+_TYPED: Final = word_set(
+    """stringValue integerValue doubleValue booleanValue timestampValue nullValue referenceValue
+    mapValue arrayValue bytesValue S N BOOL NULL M L SS NS B"""
+)
+
+
+def untyped(obj: Json) -> Json:
+    """`{"id": {"S": "t1"}}` and `{"id": {"stringValue": "t1"}}` as `{"id": "t1"}`; else `obj`."""
+    if type(obj) is not dict or not obj or not all(map(_is_typed, some_values(obj))):
+        return obj
+    return {key: _bare(value, 0) for key, value in obj.items()}
+
+
+def some_values(obj: Mapping[str, Json]) -> list[Json]:
+    """The values of the first fields: enough to tell what they are."""
+    return [value for _, value in some(obj, 40)]
+
+
+def _is_typed(value: Json) -> bool:
+    if type(value) is not dict or not value:
+        return False
+    if len(value) == 1:
+        return next(iter(value)) in _TYPED
+    # a property of Notion: its type, and the value under the name of the type
+    kind = value.get("type")
+    return type(kind) is str and kind in value and value.keys() <= {"id", "type", "name", kind}
+
+
+def _bare(value: Json, depth: int) -> Json:
+    if depth > _MAX_FLATTEN or not _is_typed(value):
+        return value
+    if len(value) > 1:
+        inner = value[value["type"]]
+        if type(inner) is list and all(type(part) is dict for part in inner):
+            texts = [part.get("plain_text", part.get("name")) for part in inner]
+            return "".join(text for text in texts if type(text) is str)
+        return inner
+    ((kind, inner),) = value.items()
+    if kind in ("NULL", "nullValue"):
+        return None
+    if kind in ("mapValue", "arrayValue") and type(inner) is dict:
+        inner = inner.get("fields", inner.get("values"))
+    if type(inner) is dict:
+        return {key: _bare(each, depth + 1) for key, each in inner.items()}
+    return [_bare(each, depth + 1) for each in inner] if type(inner) is list else inner
+
+
+_LINKS: Final = ("href", "url", "uri", "self", "resourceuri", "name", "iri", "link")
+
+
+def linked_id(obj: Mapping[str, Json], own: tuple[str, ...]) -> tuple[str, str] | None:
+    """(field, id) from the record's own address: `…/tasks/t1` in `_links.self`, `href`, `name`."""
+    for key, value in some(obj, 100):
+        folded = fold(key)
+        if folded in ("links", "link") and type(value) is dict:
+            value = value.get("self")  # noqa: PLW2901
+        if type(value) is dict:
+            value = value.get("href")  # noqa: PLW2901
+        if type(value) is not str or folded not in (*_LINKS, "links") or len(value) > _MAX_LINK:
+            continue
+        segments = value.partition("?")[0].rstrip("/").split("/")
+        if len(segments) > 1 and fold(segments[-2]) in own and segments[-1]:
+            return key, unquote(segments[-1])
+    return None
+
+
+_MAX_LINK: Final = 1_000
+_LINKED: Final = (("agent", ("agents", "assistants")), ("company", ("companies", "organizations")))
+
+
+def with_links(obj: Mapping[str, Json], links: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The record with what its `_links` tell about agent and company, where it doesn't itself."""
+    more: dict[str, Json] = {}
+    for name, places in _LINKED:
+        link = links.get(name)
+        href = link.get("href") if type(link) is dict else link
+        if name not in obj and type(href) is str and len(href) <= _MAX_LINK:
+            segments = href.partition("?")[0].rstrip("/").split("/")
+            if len(segments) > 1 and segments[-2] in places:
+                more[f"{name}_id"] = unquote(segments[-1])
+    return {**obj, **more} if more else obj
 
 
 def _mostly_inside(
