@@ -2,10 +2,10 @@
 
 python -m tests.benchmarks.fuzz_bodies [--bodies 1000000] [--seed 7]
 
-What the embedded platform answers in each of its shapes is damaged (bytes flipped, cut out,
-doubled, swapped for what breaks parsers, two bodies spliced; or as JSON: values swapped, keys
-renamed, parts moved into each other) and read by the parser and by every
-decoder. `decode_fuzz` makes bodies up instead. Prints how many were tried, how they ended by
+What the embedded platform answers in each of its shapes, and what other interfaces would, is
+damaged (bytes flipped, cut out, doubled, swapped for what breaks parsers, two bodies spliced; or
+as JSON: values swapped, keys renamed, parts moved into each other) and read by the parser and by
+every decoder. `decode_fuzz` makes bodies up instead. Prints how many were tried, how they ended by
 exception, and the slowest in milliseconds of processor time; exits 1 if an exception came that is
 not a stated one, or if a body took more than 100 ms.
 """
@@ -27,6 +27,7 @@ from agentco_tui.api import bodies, decode, paging, refusals
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.text import escaped
+from tests.api.test_decode_platforms import SHAPES as OTHERS
 
 PATHS = (
     "/api/companies",
@@ -64,13 +65,16 @@ NAMES = (
     "id", "data", "items", "error", "errors", "message", "next", "links", "meta", "total", "limit",
     "spent", "status", "agent", "company", "task", "steps", "children", "edges", "node", "pageInfo",
     "amount", "currency", "at", "columns", "rows", "success", "$date", "value", "",
+    "pending", "done", "critical", "active", "byStatus", "2026-11-21", "ag_1", "groups", "items",
+    "_links", "self", "href", "@id", "fields", "properties", "metadata", "spec", "S", "stringValue",
+    "type", "ref", "key", "label", "subject", "created_ts", "task_status", "companies", "agents",
 )  # fmt: skip
 SLOW = 0.1
 
 
 def seeds() -> list[bytes]:
-    """The platform's answers in every shape."""
-    found: list[bytes] = []
+    """The platform's answers in every shape, and a list of tasks in those of other interfaces."""
+    found = [json.dumps(body).encode() for body in OTHERS.values()]
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for shape in SHAPES:
         with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0, shape=shape) as platform:
