@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-MOST: Final = 96_000_000
+MOST: Final = 120_000_000
 """Bytes that a body may take together with what it is parsed to."""
 SMALL: Final = 256 * 1024
 """Bytes: no body up to here can come to more than a fifth of that."""

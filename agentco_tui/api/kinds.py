@@ -51,7 +51,7 @@ class Kind(Generic[R]):
         needs: str = "",
         nameless: str,
         summed_up: Callable[[Json], R | Unread | None] | None = None,
-        most: int = 200_000,
+        most: int = 150_000,
     ) -> None:
         self.name = name
         self.noun = noun
