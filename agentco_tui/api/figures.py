@@ -145,7 +145,9 @@ class Found(NamedTuple):
 
 _MAX_FIELDS: Final = 300
 _MONEY_KEYS: Final = word_set(
-    """amount value currency currencycode unit units code nanos ccy symbol denomination"""
+    """amount value currency currencycode unit units code nanos ccy symbol denomination minor
+    minorunits cents amountcents precision scale exponent currencyiso currencysymbol isocode
+    formatted display raw number numberdecimal numberlong numberint numberdouble"""
 )
 
 
@@ -211,8 +213,14 @@ def _is_sum(raw: Mapping[str, Json]) -> bool:
     """True for `{"amount": "5", "currency": "usd"}`: one sum, not a set of figures."""
     if not 0 < len(raw) <= 6:
         return False
-    folded = {part for name in raw for part in ["".join(words(name))]}
-    return folded <= _MONEY_KEYS and not folded <= {"currency", "unit", "code", "units", "symbol"}
+    folded = {"".join(words(name)) for name in raw}
+    others = folded - _MONEY_KEYS
+    if len(others) == 1:
+        # the amount with its unit in the name: {"amount_micros": 5, "currency_code": "usd"}
+        told = next(words(name) for name in raw if "".join(words(name)) in others)
+        if "amount" in told and {*told} <= UNIT_WORDS | {"amount", "in"}:
+            others = set()
+    return not others and not folded <= {"currency", "unit", "code", "units", "symbol"}
 
 
 def is_reset(name_words: tuple[str, ...]) -> bool:

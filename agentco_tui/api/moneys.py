@@ -173,16 +173,24 @@ def _from_text(raw: str, unit: Unit) -> Money | None:
     )
 
 
-_AMOUNTS: Final = ("amount", "value", "total", "sum", "number", "units", "amt", "price")
+_AMOUNTS: Final = (
+    "amount", "value", "total", "sum", "number", "units", "amt", "price", "raw", "formatted",
+    "display",
+)  # fmt: skip
+_SCALES: Final = ("scale", "exponent", "precision")
+"""How many digits of a whole number are behind the point: `{"amount": 1250, "scale": 2}`."""
 _CURRENCIES: Final = word_set(
     """currency currencycode unit units code iso billingcurrency amountunit denomination ccy
-    symbol"""
+    symbol currencyiso isocode currencysymbol"""
 )
 
 
-def _from_object(raw: Mapping[str, Json], unit: Unit) -> Money | Partial | None:
+def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money | Partial | None:
     if not 0 < len(raw) <= 12:
         return None
+    if len(raw) == 1 and next(iter(raw)).startswith("$number"):
+        value = to_decimal(raw)
+        return None if value is None else _money(value, unit)
     by_name = {fold(key): key for key in raw}
     sibling, used = NO_UNIT, 0
     for name in by_name:
@@ -213,8 +221,14 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Money | Partial | None:
         if best is None or rank < best[0]:
             best = (rank, key, unit_of(own))
     if best is None:
-        return None
+        inner = raw.get(by_name.get("amount", by_name.get("money", "")))
+        if type(inner) is not dict or depth > 1:
+            return None
+        return _from_object(inner, merged(unit, sibling), depth + 1)
     _, key, own_unit = best
+    scale = next((raw[by_name[name]] for name in _SCALES if name in by_name), None)
+    if type(scale) is int and 0 <= scale <= 9 and type(raw[key]) is int and not own_unit.power:
+        own_unit, used = Unit(-scale, own_unit.currency, True), used + 1
     found = to_money(raw[key], merged(merged(own_unit, unit), sibling))
     return _whole(found, used + 1, raw) if isinstance(found, Money) else None
 

@@ -242,6 +242,38 @@ def test_money_as_protocol_buffers_write_it() -> None:
     assert budget.limit.currency == "USD"
 
 
+@pytest.mark.parametrize(
+    ("said", "amount", "currency"),
+    [
+        ({"amount": 1250, "currency": "USD", "scale": 2}, "12.50", "USD"),
+        ({"amount": 1250, "currency": "USD", "precision": 2}, "12.50", "USD"),
+        ({"amount": 1250, "currency": "JPY", "scale": 0}, "1250", "JPY"),
+        ({"amount": "12.50", "currency": "USD", "precision": 2}, "12.50", "USD"),
+        ({"minor": 1250, "currency": "USD"}, "12.50", "USD"),
+        ({"minorUnits": 1250, "currency": "JPY"}, "1250", "JPY"),
+        ({"cents": 1250, "currency_iso": "EUR"}, "12.50", "EUR"),
+        ({"amount_micros": 12_500_000, "currency_code": "USD"}, "12.500000", "USD"),
+        ({"amountCents": 1250}, "12.50", None),
+        ({"amount": {"value": "12.50", "currency": "USD"}}, "12.50", "USD"),
+        ({"amount": 12, "currency": {"code": "EUR", "exponent": 2}}, "12", "EUR"),
+        ({"$numberDecimal": "12.50"}, "12.50", None),
+        ({"display": "$12.50"}, "12.50", "USD"),
+        ({"raw": "12.50", "formatted": "$12.50"}, "12.50", None),
+    ],
+)
+def test_money_as_others_write_it(said: Any, amount: str, currency: str | None) -> None:
+    (budget,) = read(decode.AGENT_BUDGETS, [{"agentId": "a1", "limit": said}]).records
+    assert (str(budget.limit.amount), budget.limit.currency) == (amount, currency)
+
+
+def test_money_inside_money_without_end_is_none() -> None:
+    said: Any = 5
+    for _ in range(300):
+        said = {"amount": said}
+    (budget,) = read(decode.AGENT_BUDGETS, [{"agentId": "a1", "limit": said}]).records
+    assert budget.limit is None
+
+
 def test_lists_that_only_look_like_a_table_are_none() -> None:
     for body in ({"id": ["t1"], "title": ["Pay", "Write"]}, {"tags": ["a"], "names": ["b"]}):
         with pytest.raises(decode.Unshaped):
