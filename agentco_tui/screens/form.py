@@ -64,6 +64,16 @@ class FormPlan:
     verb: str = "send"
 
 
+class FieldInput(Input):
+    """A field's text; enter is dealt with before the next key, which may be there already."""
+
+    async def action_submit(self) -> None:
+        """Enter."""
+        form = self.screen
+        assert isinstance(form, Form), "a field stands in its form"
+        form.entered(self)
+
+
 class Form(Dialog[bool]):
     """Enter goes to the next field and, on the last one, on to the question."""
 
@@ -87,7 +97,7 @@ class Form(Dialog[bool]):
         super().__init__(plan.title)
         self.plan = plan
         self.inputs = {
-            spec.name: Input(
+            spec.name: FieldInput(
                 spec.value,
                 compact=True,
                 select_on_focus=True,
@@ -160,13 +170,12 @@ class Form(Dialog[bool]):
                 self._errors.pop(name, None)
         self.show_notes()
 
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        event.stop()
-        names = list(self.inputs)
-        at = next(i for i, name in enumerate(names) if self.inputs[name] is event.input)
-        if at + 1 < len(names):
-            self.inputs[names[at + 1]].focus()
+    def entered(self, field: FieldInput) -> None:
+        """Enter in a field: on to the next one, which has the next key; after the last, submit."""
+        fields = list(self.inputs.values())
+        at = fields.index(field)
+        if at + 1 < len(fields):
+            self.set_focus(fields[at + 1])
         else:
             self.submit()
 
@@ -177,7 +186,7 @@ class Form(Dialog[bool]):
         self._errors = dict(self.plan.check(self.values))
         self.show_notes()
         if self._errors:
-            self.inputs[next(iter(self._errors))].focus()
+            self.set_focus(self.inputs[next(iter(self._errors))])
             return
         items = self.plan.question(self.values)
         if not items:

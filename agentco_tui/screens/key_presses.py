@@ -63,6 +63,8 @@ class KeyApp(NoticeApp):
         self._on_its_way: Typed | None = None
         """The one that was handed to a widget, until it has come back or was kept there."""
         self._handed_to: DOMNode = self
+        self._over: DOMNode | None = None
+        """The screen that was the uppermost when it was handed out."""
 
     @property
     def typed_ahead(self) -> int:
@@ -100,6 +102,7 @@ class KeyApp(NoticeApp):
         # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
         event.set_sender(self.focused or self.screen)
         self._on_its_way = event
+        self._over = self.screen
         await super().on_event(event)
         if event.is_forwarded:
             self._handed_to = self.focused or self.screen
@@ -123,10 +126,18 @@ class KeyApp(NoticeApp):
         node: DOMNode | None = self._handed_to
         while node is not None and not self._is_free():
             above = node.parent
-            passed = Event()
-            if node.call_later(passed.set):
-                # A widget that is taken away may leave unread what it was sent; the app never.
-                with suppress(TimeoutError):
-                    await wait_for(passed.wait(), None if node is self else LOST)
+            await self._through(node)
             node = above
         self._on_its_way = None
+        if self.is_running and self.screen is not self._over:
+            # It opened something, which gives the keys to one of its widgets when it is mounted.
+            await self._through(self.screen)
+            await self._through(self)
+
+    async def _through(self, node: DOMNode) -> None:
+        """Wait until a widget has dealt with all that it has been sent."""
+        passed = Event()
+        if node.call_later(passed.set):
+            # A widget that is taken away may leave unread what it was sent; the app never.
+            with suppress(TimeoutError):
+                await wait_for(passed.wait(), None if node is self else LOST)

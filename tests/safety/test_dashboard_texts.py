@@ -146,7 +146,9 @@ def test_dialogs_messages_scope_suggestion_and_clipboard(tmp_path: Path) -> None
         session.press("n")
         session.wait_for(FORM)
         session.press("t", "enter", "enter", "enter", "enter")
-        session.wait_quiet(0.3)
+        session.wait_for("n, esc")  # the question, for which enter is no answer
+        session.press("esc")
+        session.wait_for("esc leave")
         session.press("esc")
         session.wait_for(lambda screen: FORM not in screen)
         session.press("2")

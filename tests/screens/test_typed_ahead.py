@@ -157,6 +157,22 @@ async def test_a_yes_too_early_is_none_though_keys_follow_it(
         assert not s.writes
 
 
+async def test_a_form_filled_in_in_one_packet(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    """As far as the question, which takes no answer that was typed before it could be read."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        packet(s, "n", *"Water the plants", "enter", *"low", "enter", *"yyy")
+        await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
+        await s.sees("Water the plants", "low", "too soon")
+        assert not s.writes
+        await s.press("escape", "escape")
+        packet(s, *"3", "l", *"250", "enter")
+        await s.sees("SET LIMIT", "$250.00")
+        assert isinstance(s.app.screen, Question)
+        await s.press("escape", "escape")
+        await s.poll(FeedName.AGENT_BUDGETS)
+        assert not s.writes
+
+
 async def test_keys_go_on_when_the_widget_with_the_keys_goes(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
