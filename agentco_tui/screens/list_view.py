@@ -332,19 +332,18 @@ class ListView(TableView[R]):
 
     def open(self, row_id: str) -> None:
         """Enter on a line: read its detail."""
-        self.screen.set_focus(None)
         self.add_class("-reading")
+        # At once: a key that follows in the same packet is for the detail.
+        self.screen.set_focus(self.detail)
         self.main.show_footer()
         self.show_detail(top=True)
-        self.call_after_refresh(self.detail.focus)
 
     def action_back(self) -> None:
         """Leave the detail, else the filter, else the marks."""
         if self.reading:
-            self.screen.set_focus(None)
             self.remove_class("-reading")
+            self.screen.set_focus(self.table)
             self.main.show_footer()
-            self.call_after_refresh(self.table.focus)
         else:
             super().action_back()
 

@@ -20,7 +20,7 @@ async def test_no_detail_stands_beside_a_list_on_a_thin_line(
         await s.wait_until(lambda: not s.listed.detail.display, "a list alone")
         await s.sees(" thin ")
         await s.tap("enter")
-        await s.wait_until(lambda: s.app.focused is s.listed.detail, "the detail alone")
+        await s.wait_until(lambda: s.listed.reading, "the detail alone")
         await s.tap("escape")
         await s.wait_until(lambda: not s.listed.detail.display, "a list alone again")
         s.session.thin.asked = False
