@@ -32,25 +32,36 @@ def _type_inside(raw: Json) -> Any:
     return word(told) if type(told) is str else NONE
 
 
+_SAID: Final = Spec((Meaning("text", "message msg text", text_only),))
+_LOG: Final = Spec((Meaning("severity", "level severity", word),))
+_EVENT: Final = Spec(
+    (
+        Meaning("id", "id", to_id),
+        Meaning("verb", "action type name", word),
+        Meaning("outcome", "outcome", _outcome),
+    )
+)
+
 ACTIVITY: Final = Spec(
     (
         Meaning(
             "id",
             """id _id activity_id event_id log_id entry_id seq uuid document_id guid sequence
-            _document_id audit_id""",
+            _document_id audit_id insert_id""",
             to_id,
         ),
         Meaning(
             "at",
             """created_at timestamp time at occurred_at @timestamp effective_at recorded_at
             logged_at date datetime event_time created ts event_timestamp happened_at logged
-            when epoch unix_time""",
+            when epoch unix_time published receive_timestamp""",
             to_moment,
         ),
         Meaning(
             "text",
             """message text description event_description summary details detail comment_excerpt
-            content body msg title headline activity note comment human_readable sentence""",
+            content body msg title headline activity note comment human_readable sentence
+            text_payload""",
             text_only,
         ),
         Meaning(
@@ -91,6 +102,9 @@ ACTIVITY: Final = Spec(
         Meaning("severity", "severity level log_level importance sev lvl", word),
         Meaning("outcome", "outcome status result success ok", _outcome),
     ),
+    nested={
+        "event": _EVENT, "log": _LOG, "json_payload": _SAID, "data": _SAID, "payload": _SAID,
+    },
     wrappers=f"activity entry event log {WRAPPERS}",
     kind="activity event entry log audit",
 )  # fmt: skip

@@ -73,12 +73,33 @@ _PAYLOAD: Final = Spec(
     )
 )
 
+_AROUND: Final = Spec(
+    (
+        Meaning("agent_id", "agent_id assigned_agent_id assignee_id", to_ref_id),
+        Meaning("agent_name", "agent_name", to_ref_name),
+        Meaning("agent", "agent assignee", to_ref),
+        Meaning("company_id", "company_id organization_id org_id workspace_id", to_ref_id),
+        Meaning("company_name", "company_name organization_name", to_ref_name),
+        Meaning("company", "company organization org workspace", to_ref),
+    )
+)
+_TIMES: Final = Spec(
+    (
+        Meaning("created", "created_at created", to_moment),
+        Meaning("updated", "updated_at updated modified_at modified", to_moment),
+        Meaning("waiting_since", "requested_at requested waiting_since", to_moment),
+        Meaning("decided", "decided_at decided approved_at approved", to_moment),
+        Meaning("expires", "expires_at expires deadline", to_moment),
+    )
+)
+_COST: Final = Spec((), rule=cost_rule)
+
 TASK: Final = Spec(
     (
         Meaning(
             "id",
             """id _id task_id uuid task_uuid task_key urn document_id dag_run_id run_id
-            approval_id issue_id job_id execution_id guid uid identifier slug""",
+            approval_id issue_id job_id execution_id guid uid identifier slug pk number""",
             to_id,
         ),
         Meaning("key", "key human_key", to_key),
@@ -93,7 +114,7 @@ TASK: Final = Spec(
         Meaning(
             "status",
             """status state task_status phase stage state_type current_state workflow_state
-            task_state run_status state_name""",
+            task_state run_status state_name status_name status_label status_text""",
             word,
         ),
         Meaning(
@@ -115,12 +136,14 @@ TASK: Final = Spec(
             require_approval review_required human_approval_required""",
             flag,
         ),
+        Meaning("is_pending", "is_pending", flag),
         Meaning("approved", "approved is_approved", flag),
         Meaning("done", "completed is_completed done is_done finished", flag),
         Meaning(
             "agent",
             """agent assigned_agent assignee assigned_to agent_ref owner_agent worker executor
-            responsible assistant requested_by_agent assignee_agent""",
+            responsible assistant requested_by_agent assignee_agent assignees
+            assigned_agents agent_ids""",
             to_ref,
         ),
         Meaning(
@@ -192,7 +215,10 @@ TASK: Final = Spec(
         ),
     ),
     nested={
-        "approval": _APPROVAL, "status": _STATUS, "state": _STATUS, "review": _APPROVAL,
+        **dict.fromkeys(("context", "refs", "references", "relations", "owner", "agent"), _AROUND),
+        **dict.fromkeys(("timestamps", "dates", "times", "audit", "meta", "metadata"), _TIMES),
+        "usage": _COST, "estimate": _COST, "approval": _APPROVAL, "review": _APPROVAL,
+        "status": _STATUS, "state": _STATUS,
         "payload": _PAYLOAD, "input": _PAYLOAD, "data": _PAYLOAD, "args": _PAYLOAD,
     },
     wrappers=f"task data spec metadata {WRAPPERS}",
@@ -278,7 +304,7 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
 
 
 _FALLBACKS: Final = frozenset(("tool", "type", "payload_title", "payload_type"))
-_FLAGS: Final = frozenset(("approval", "waits", "requires", "approved", "done"))
+_FLAGS: Final = frozenset(("approval", "waits", "is_pending", "requires", "approved", "done"))
 _KEPT: Final[dict[str, tuple[str, ...]]] = {
     "tool": ("toolname", "tool", "command"),
     "type": ("type", "kind", "tasktype", "category"),
@@ -322,6 +348,8 @@ def _title(values: Values, task_id: str, left: dict[str, Json]) -> tuple[SafeTex
 def _decided_state(values: Values, state: TaskState | None) -> tuple[TaskState | None, bool | None]:
     """State and approval flag where the record carries more than a status (SHAPES F "Traps")."""
     waits: bool | None = values.get("waits")
+    if waits is None and values.get("is_pending") is True and state is None:
+        waits = True
     requires: bool | None = values.get("requires")
     word_of_approval: SafeText | None = values.get("approval")
     needs = waits

@@ -12,8 +12,15 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.moneys import NO_UNIT, UNIT_WORDS, Unit, merged, unit_of
-from agentco_tui.api.names import word_set, words
+from agentco_tui.api.moneys import (
+    NO_UNIT,
+    UNIT_WORDS,
+    Unit,
+    merged,
+    unit_from_sibling,
+    unit_of,
+)
+from agentco_tui.api.names import fold, some, word_set, words
 
 _PERIODS: Final[dict[str, str]] = {
     "monthly": "month", "month": "month", "mtd": "month", "months": "month",
@@ -56,7 +63,7 @@ _FORECAST: Final = word_set(
 )
 _RATE: Final = word_set("rate burn velocity speed")
 _RESET: Final = word_set("""reset resets renew renews renewal refresh refreshes rollover""")
-_WHEN: Final = word_set("at on date time end ends ending until next")
+_WHEN: Final = word_set("at on date time end ends ending until next ts epoch unix ms utc iso")
 
 _CLASSES: Final = (
     _SPENT | _SPENDING | _HARD_LIMIT | _SOFT_LIMIT | _REMAINING | _SHARE | _WARN | _FORECAST
@@ -158,7 +165,7 @@ def figures_in(obj: Mapping[str, Json]) -> Iterator[Found]:
     `{"ActualSpend": {"Amount": "5"}}`) it is read together with the names around it.
     """
     budget = [_MAX_FIELDS]
-    yield from _walk(obj, (), (), "", budget)
+    yield from _walk(obj, (), (), "", sibling=NO_UNIT, budget=budget)
 
 
 def _walk(
@@ -166,6 +173,8 @@ def _walk(
     path: tuple[str, ...],
     outer: tuple[str, ...],
     period: str,
+    *,
+    sibling: Unit,
     budget: list[int],
 ) -> Iterator[Found]:
     for name, raw in obj.items():
@@ -181,13 +190,29 @@ def _walk(
                 if found is not None:
                     yield Found(here, found, raw)
             elif len(path) < 3:
-                yield from _walk(raw, here, (*outer, *own), inner_period, budget)
+                beside = _currency_in(raw)
+                inner = beside if beside.told else sibling
+                names = (*outer, *own)
+                yield from _walk(raw, here, names, inner_period, sibling=inner, budget=budget)
             continue
         if type(raw) is list:
             continue
         found = _sense(own, outer, period)
         if found is not None:
+            if sibling.told:
+                found = found._replace(unit=merged(found.unit, sibling))
             yield Found(here, found, raw)
+
+
+_CURRENCIES: Final = frozenset(("currency", "currencycode", "billingcurrency", "ccy"))
+
+
+def _currency_in(obj: Mapping[str, Json]) -> Unit:
+    """The unit that an object tells for all figures in it: `{"limit": 5, "currency": "USD"}`."""
+    for name, raw in some(obj, 40):
+        if fold(name) in _CURRENCIES:
+            return unit_from_sibling(raw)
+    return NO_UNIT
 
 
 def _sense(own: tuple[str, ...], outer: tuple[str, ...], period: str) -> Sense | None:

@@ -118,6 +118,8 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
         if len(rows) >= kind.most:
             unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
             break
+        if type(item) is str and not needs and item:
+            item = {"message": item}  # noqa: PLW2901  a log of mere texts
         if type(item) is not dict:
             reason = _NO_OBJECT[type(item)]
             unread[reason] = unread.get(reason, 0) + 1

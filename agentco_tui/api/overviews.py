@@ -25,6 +25,8 @@ _WHOLE: Final = (
     "budget", "overview", "total", "totals", "summary", "overall", "global", "whole", "all",
     "organization", "account", "platform", "spend", "costs", "monthly", "current_month", "month",
 )  # fmt: skip
+_ITSELF: Final = ("budget", "overview", "summary", "overall", "global", "whole", "all", "totals")
+"""Names of the whole that say nothing about its figures."""
 _COMPANY_LISTS: Final = ("companies", "bycompany", "companybudgets", "percompany", "organizations")
 _AGENT_LISTS: Final = ("agents", "byagent", "agentbudgets", "peragent", "topagents", "topspenders")
 _PART_LISTS: Final = ("budgets", "breakdown", "items", "parts", "policies", "scopes")
@@ -140,6 +142,13 @@ def _parts(kind: Kind[Budget], value: Json) -> list[Budget]:
 def _whole(obj: Mapping[str, Json]) -> Budget:
     """The whole's figures: from the answer's top, else from the object that sums it up."""
     by_name = {fold(key): key for key in islice(obj, 200)}
+    for name in _ITSELF:
+        key = by_name.get(name)
+        inner = obj.get(key) if key is not None else None
+        if type(inner) is dict and looks_like_budget(inner):
+            rest = {k: v for k, v in obj.items() if k != key}
+            if not looks_like_budget(rest):
+                return _read({**rest, **inner})
     top = _read(obj)
     if top.limit is not None or top.unlimited or top.spent is not None:
         return top

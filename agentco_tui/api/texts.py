@@ -18,9 +18,12 @@ _SHORT: Final = 400
 """Up to so many printable ASCII characters a block is just a line."""
 _NAMED: Final = (
     "name", "displayname", "title", "label", "fullname", "text", "value", "word", "message",
-    "content", "username", "login", "slug", "identifier", "key", "email",
+    "content", "username", "login", "slug", "identifier", "key", "email", "rendered", "en",
+    "default",
 )  # fmt: skip
-_WORDED: Final = ("state", "status", "name", "value", "phase", "label", "code", "key", "type")
+_WORDED: Final = (
+    "state", "status", "name", "value", "phase", "label", "code", "key", "current", "level", "type",
+)  # fmt: skip
 _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markdown", "plain")
 
 

@@ -125,3 +125,62 @@ def test_an_alert_about_something_else_keeps_it() -> None:
     alert = only(decode.ALERTS, {"id": 1, "message": "x", "subject": said})
     assert (alert.agent, alert.company) == (None, None)
     assert extra_fields(alert.extra) == {"subject": said}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"context": {"agent_id": "ag_1", "company_id": "cmp_1"}},
+        {"refs": {"agent": "ag_1", "company": "cmp_1"}},
+        {"relations": {"agent": {"id": "ag_1"}, "company": {"id": "cmp_1"}}},
+        {"agent": {"id": "ag_1", "company": {"id": "cmp_1"}}},
+        {"agentIds": ["ag_1"], "organization": {"key": "cmp_1"}},
+    ],
+)
+def test_whose_a_task_is_told_further_inside(row: Any) -> None:
+    task = only(decode.TASKS, {**TASK, **row})
+    assert (task.agent.id, task.company.id) == ("ag_1", "cmp_1")
+
+
+@pytest.mark.parametrize("holder", ["timestamps", "dates", "audit", "meta", "metadata"])
+def test_times_and_costs_further_inside(holder: str) -> None:
+    row = {holder: {"createdAt": NOON, "updated_ts": NOON + 60}, "usage": {"cost_usd": "1.50"}}
+    task = only(decode.TASKS, {**TASK, **row})
+    assert (task.created.at, task.updated.at) == (NOON, NOON + 60)
+    assert (str(task.cost.amount), task.cost.currency) == ("1.50", "USD")
+
+
+def test_words_inside_objects() -> None:
+    row = {"status": {"current": "pending"}, "priority": {"level": "high"}}
+    task = only(decode.TASKS, {**TASK, **row})
+    assert (task.status, task.priority) == ("pending", "high")
+    task = only(decode.TASKS, {"id": 1, "title": {"rendered": "Pay"}, "isPending": True})
+    assert (task.title, task.needs_approval) == ("Pay", True)
+
+
+def test_logs_in_the_words_of_log_keepers() -> None:
+    entry = only(
+        decode.ACTIVITY,
+        {
+            "@timestamp": NOON, "message": "paid", "log": {"level": "warn"},
+            "event": {"id": "e1", "action": "approve", "outcome": "success"},
+        },
+    )  # fmt: skip
+    assert (entry.id, entry.verb, entry.outcome) == ("e1", "approve", "success")
+    assert entry.severity is Severity.WARNING
+    entry = only(
+        decode.ACTIVITY,
+        {"insertId": "i1", "receiveTimestamp": NOON, "jsonPayload": {"message": "paid"}},
+    )
+    assert (entry.id, entry.text, entry.at.at) == ("i1", "paid", NOON)
+    assert only(decode.ACTIVITY, "the agent Scout has paid").text == "the agent Scout has paid"
+    assert only(decode.ALERTS, "the budget is used up").text == "the budget is used up"
+
+
+def test_a_currency_counts_for_all_that_stands_beside_it() -> None:
+    said = {"limit": 100, "spent": 40, "currency": "EUR"}
+    budget = only(decode.AGENT_BUDGETS, {"agent": {"id": "ag_1"}, "budget": said})
+    assert (budget.limit.currency, budget.spent.currency) == ("EUR", "EUR")
+    body = {"budget": {**said, "period": "monthly"}, "resets_ts": NOON}
+    whole: Any = decode.decode_overview(bodies.parse_json(json.dumps(body).encode())).whole
+    assert (whole.limit.currency, whole.period, whole.resets.at) == ("EUR", "monthly", NOON)
