@@ -57,3 +57,38 @@ def test_help_imports_nothing_that_talks_to_a_network(tmp_path: Path) -> None:
     with PlatformProcess() as platform:
         _, _, names = imported(platform, tmp_path, "--help")
     assert not names & {"httpx", "ssl", "asyncio", "uvicorn", "starlette"}
+
+
+LATER = (
+    "agentco_tui.screens.dialogs",
+    "agentco_tui.screens.form",
+    "agentco_tui.screens.batch",
+    "agentco_tui.screens.trace",
+    "agentco_tui.actions.approve",
+    "agentco_tui.actions.write",
+    "importlib.metadata",
+    "zipfile",
+)
+"""What no first picture needs (issue 5, "Start")."""
+
+
+def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
+    code = (
+        "import sys, agentco_tui.app, agentco_tui.screens.tasks, agentco_tui.screens.overview;"
+        f"print([name for name in {LATER!r} if name in sys.modules]);"
+        "agentco_tui.app.read_the_rest();"
+        "print([name for name in sys.modules if name in"
+        " ('agentco_tui.screens.dialogs', 'agentco_tui.actions.limit')])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    before, after = ran.stdout.splitlines()
+    assert before == "[]"
+    assert after.count("agentco_tui") == 2, "a key finds it read"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from rich.console import Console
 from textual.events import MouseScrollDown
 
 from agentco_tui.text import plain, use_ascii
@@ -43,6 +44,17 @@ async def test_header_and_rows_fill_the_widget_exactly(size: tuple[int, int]) ->
         assert app.line(1).startswith("▌")
         assert oldest.title[:12] in app.line(1)
         assert cursor(app) == oldest.id
+
+
+async def test_the_first_picture_has_the_rows() -> None:
+    app = Watched(30)
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.pause()
+        oldest = min(app.first, key=lambda one: (one.since, one.id))
+        console = Console(width=LARGE[0], height=LARGE[1])
+        first = app.updates[0].render_segments(console)
+        assert "WAITING▲" in first
+        assert oldest.title[:12] in first
 
 
 async def test_columns_go_by_priority_when_it_is_narrow_and_scroll_at_last() -> None:

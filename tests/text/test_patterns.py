@@ -1,0 +1,42 @@
+"""Patterns that are compiled at their first use."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agentco_tui.patterns import lazy_pattern
+
+
+def test_it_does_what_the_compiled_pattern_does() -> None:
+    lazy, compiled = lazy_pattern(r"(\d+)x", re.IGNORECASE), re.compile(r"(\d+)x", re.IGNORECASE)
+    text = "1x 22X 333"
+    assert lazy.findall(text) == compiled.findall(text)
+    assert lazy.sub(r"<\1>", text) == compiled.sub(r"<\1>", text)
+    for method in ("match", "search", "fullmatch"):
+        for each in (text, "44x"):
+            found, wanted = getattr(lazy, method)(each), getattr(compiled, method)(each)
+            assert (found and found.span()) == (wanted and wanted.span())
+    assert lazy.flags == compiled.flags
+    assert lazy.pattern == compiled.pattern
+
+
+def test_nothing_is_compiled_or_worked_out_before_the_first_use() -> None:
+    asked: list[str] = []
+
+    def text() -> str:
+        asked.append("text")
+        return "a+"
+
+    lazy = lazy_pattern(text)
+    assert asked == []
+    assert lazy.fullmatch("aaa")
+    assert lazy.fullmatch("b") is None
+    assert asked == ["text"]
+
+
+def test_a_mistake_is_told_at_the_first_use() -> None:
+    broken = lazy_pattern("(")
+    with pytest.raises(re.error):
+        broken.match("x")
