@@ -1,8 +1,9 @@
-"""How much of all bodies that are on their way in is taken at once.
+"""How much memory all answers that are on their way in may take at once.
 
 Each body has its cap, but several are read together: four that are almost too large would take
 four times the memory (SAFETY, HTTP). Together they may have `MOST`; beyond that the largest gives
-way, so that what breaks one answer does not cost the others theirs.
+way, so that what breaks one answer does not cost the others theirs. Of a list that is read while
+it comes its records count, which may take more than the bytes they were sent in.
 """
 
 from __future__ import annotations
@@ -19,41 +20,45 @@ MOST: Final = 80 * 1024 * 1024
 
 
 class Held:
-    """The bodies that one transport is reading."""
+    """The intakes of bodies that are being read."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._sizes: dict[object, int] = {}
+        self._intakes: dict[object, Intake] = {}
 
     async def into(
         self, intake: Intake, pieces: AsyncIterator[bytes], asked: Asked, status: int
     ) -> bytes:
         """Give all pieces to the intake; what it makes of them.
 
-        What it has read already counts too: the records take about as much as the bytes. Raises
-        TooLarge if this is the largest of too many bytes.
+        Raises TooLarge if this is the largest of too many bytes.
         """
         body = object()
-        self._sizes[body] = 0
         intake.begin()
+        self._intakes[body] = intake
         try:
             async for piece in pieces:
-                self._count(body, len(piece), asked, status)
                 await intake.take(piece)
+                self._check(intake.held, asked, status)
             return await intake.end()
         except BaseException:
             # An error keeps the frames it came through, and with them what they hold.
             intake.begin()
             raise
         finally:
-            del self._sizes[body]
+            del self._intakes[body]
 
-    def _count(self, body: object, more: int, asked: Asked, status: int) -> None:
-        size = self._sizes[body] = self._sizes[body] + more
-        if self.bytes > self._most and size == max(self._sizes.values()):
+    def _check(self, size: int, asked: Asked, status: int) -> None:
+        # Another thread may have a body of its own, as at the start.
+        sizes = [intake.held for intake in tuple(self._intakes.values())]
+        if sum(sizes) > self._most and size >= max(sizes):
             raise answered.too_large(asked, status, size)
 
     @property
     def bytes(self) -> int:
-        """What of bodies under way has come by now."""
-        return sum(self._sizes.values())
+        """What is held now."""
+        return sum(intake.held for intake in tuple(self._intakes.values()))
+
+
+OF_ALL: Final = Held()
+"""All that the program reads, with whatever transport."""

@@ -14,6 +14,10 @@ SHORT: Final = 256 * 1024
 class Intake(Protocol):
     """Takes the pieces of one body in order; the transport `begin`s it anew for each attempt."""
 
+    @property
+    def held(self) -> int:
+        """Bytes of memory that all taken by now holds, about."""
+
     def begin(self) -> None:
         """A body is about to come; what came of another one is void."""
 
@@ -29,6 +33,11 @@ class Whole:
 
     def __init__(self) -> None:
         self.begin()
+
+    @property
+    def held(self) -> int:
+        """What came by now."""
+        return self._body.tell()
 
     def begin(self) -> None:
         """Begin with nothing."""
@@ -59,6 +68,11 @@ class Waiting:
         self._whole = Whole()
         self._size = 0
         self._to: Intake | None = None
+
+    @property
+    def held(self) -> int:
+        """What is kept here, or what the other intake holds."""
+        return (self._to or self._whole).held
 
     async def take(self, piece: bytes) -> None:
         """Keep the piece, or hand it on."""

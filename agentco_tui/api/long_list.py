@@ -48,6 +48,12 @@ class LongList(Generic[R]):
         self._work: asyncio.Future[bool] | None = None
 
     @property
+    def held(self) -> int:
+        """Bytes of the body that are still here, and what the records read of it take, about."""
+        records = 0 if self._slicer is None else self._slicer.held
+        return self._whole.held + self._gathered + records
+
+    @property
     def lost(self) -> bool:
         """True if the body has to be read as a whole, and is not there any more."""
         return self._let_go and self.sliced is None

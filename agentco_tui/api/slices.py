@@ -12,6 +12,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
+from sys import getsizeof
+from time import perf_counter
 from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -23,7 +25,7 @@ from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_row
 from agentco_tui.api.memo import Memo, Recall
 from agentco_tui.api.records import Record
 from agentco_tui.api.unwrapping import names_beside
-from agentco_tui.background import turn_of_thread
+from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.text import SafeText
 
 R = TypeVar("R", bound=Record)
@@ -33,6 +35,10 @@ _ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
 _FED: Final = 256 * 1024
 """Bytes of a body that is there as a whole which are read at a time."""
 _MOST_REASONS: Final = 5
+_BARE: Final = 300
+"""Bytes that a record takes without its texts, as measured with CPython 3.11."""
+_TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
+"""Fields whose texts may be long, or are each record's own."""
 _MOST_RECORDS: Final = 200_001
 """Records kept of one body, whatever its length; one more than a listing holds at most."""
 
@@ -86,11 +92,17 @@ class Slicer(Generic[R]):
         self._last: list[bytes] = []
         self._digest = blake2b(digest_size=16)
         self._size = 0
+        self._until = 0.0
 
     @property
     def has_begun(self) -> bool:
         """Whether records were read, so that what was fed is needed no more."""
         return bool(self._first)
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that the records read by now take, about; known ones take none."""
+        return self._taken.size
 
     def feed(self, data: bytes) -> None:
         """Read all records that are whole by now."""
@@ -120,7 +132,10 @@ class Slicer(Generic[R]):
 
     def _take(self, pieces: Iterable[list[bytes]]) -> None:
         for piece in pieces:
-            turn_of_thread()
+            if perf_counter() >= self._until:
+                # Not for each piece: with a key held down a long list would come too late.
+                turn_of_thread()
+                self._until = perf_counter() + SLICE
             self._last = piece
             self._taken.take(piece)
             if not self._taken.records:
@@ -140,6 +155,8 @@ class _Taken(Generic[R]):
         self._new: set[str] = set()
         """Ids of records that were not known by their bytes."""
         self._count_new = 0
+        self.size = 0
+        """Bytes that new records take, about."""
 
     def take(self, piece: list[bytes]) -> None:
         """Read the records of a piece, those that are known already by their bytes alone."""
@@ -160,6 +177,9 @@ class _Taken(Generic[R]):
                     continue
                 self._new.add(record.id)
                 self._count_new += 1
+                self.size += _BARE + sum(
+                    getsizeof(text) for name in _TEXTS if (text := getattr(record, name, None))
+                )
             self.records.append(record)
             self._marks.append(mark)
 

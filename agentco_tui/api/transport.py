@@ -27,7 +27,7 @@ from agentco_tui.api import answered
 from agentco_tui.api.answered import KEY_SOURCE, Asked
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import ApiError, Broken
-from agentco_tui.api.held import Held
+from agentco_tui.api.held import OF_ALL
 from agentco_tui.api.incoming import OFFERED_ENCODING, Incoming, Reply, unpacked_body
 from agentco_tui.api.intake import Intake, Whole
 from agentco_tui.api.limits import Limits
@@ -132,7 +132,6 @@ class Transport:
         self._auth = BearerAuth(key, origin)
         self._redact = key.redact_bytes
         self._redactor = key.redactor
-        self._held = Held()
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
         quiet_http_loggers()
 
@@ -268,7 +267,7 @@ class Transport:
         try:
             coming = self._redacted(self._pieces(response, call.asked, self.limits.body))
             async with aclosing(coming) as pieces:
-                body = await self._held.into(intake, pieces, call.asked, response.status_code)
+                body = await OF_ALL.into(intake, pieces, call.asked, response.status_code)
         finally:
             await response.aclose()
         now = time.monotonic()

@@ -119,6 +119,32 @@ async def test_the_memory_it_takes_is_that_of_the_records() -> None:
     assert peak < 4_000_000
 
 
+async def test_small_records_count_as_what_they_take() -> None:
+    """A list of thirty bytes a record takes ten times its size: that must not escape the limit."""
+    rows = [b'{"id":"t%d","title":"Pay %d"}' % (at, at) for at in range(30_000)]
+    slicer = slices.Slicer(TASKS, None)
+    tracemalloc.start()
+    try:
+        slicer.feed(b"[" + b",".join(rows) + b"]")
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken * 0.7 < slicer.held < taken * 1.5
+
+
+async def test_of_several_lists_at_once_the_largest_gives_way() -> None:
+    held = Held(4_000_000)
+    rows = b",".join(b'{"id":"t%d","title":"Pay %d"}' % (at, at) for at in range(20_000))
+    large, small = await asyncio.gather(
+        held.into(LongList(TASKS, None), pieces(b"[" + rows + b"]"), ASKED, 200),
+        held.into(LongList(TASKS, None), pieces(sent(150)), ASKED, 200),
+        return_exceptions=True,
+    )
+    assert isinstance(large, errors.TooLarge)
+    assert small == b""
+    assert held.bytes == 0
+
+
 async def test_a_whole_body_is_there_once() -> None:
     body = sent(3_000)
     tracemalloc.start()
