@@ -73,11 +73,12 @@ class Groups:
         found: list[Json] = []
         groups = 0
         for key, value in some(obj, _MOST_GROUPS):
-            if fold(key) in _BESIDE or (type(value) is int and fold(key).endswith("count")):
-                continue
             label = self._label(key)
             rows = self._rows(value) if label is not None else None
             if label is None or rows is None:
+                # `success` may be a group as well as a word about the answer.
+                if fold(key) in _BESIDE or (type(value) is int and fold(key).endswith("count")):
+                    continue
                 return None
             groups += 1
             found += self._labelled(rows, label)

@@ -53,6 +53,13 @@ def test_what_a_record_says_itself_counts() -> None:
     assert statuses(body) == {"1": "pending_approval", "2": "done"}
 
 
+def test_what_may_be_a_word_about_the_answer_may_be_a_group_too() -> None:
+    assert statuses({"success": [A], "failed": [B]}) == {"1": "success", "2": "failed"}
+    assert statuses({"success": True, "pending": [A], "failed": [B], "failedCount": 1}) == {
+        "1": "pending", "2": "failed"
+    }  # fmt: skip
+
+
 def test_one_group_alone_and_none() -> None:
     assert statuses({"pending": [A]}) == {"1": "pending"}
     assert statuses({"queue": [A]}) == {"1": None}
