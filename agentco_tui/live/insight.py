@@ -124,17 +124,31 @@ def task_levels(now: float, limits: Limits) -> Callable[[Task], Level]:
 
 def budget_level(budget: Budget, limits: Limits) -> Level:
     """How badly a budget needs a person: by its share, and by the platform's own warning point."""
-    if budget.unlimited:
-        return Level.OK
-    if budget.share is None:
-        return Level.UNKNOWN
-    percent = budget.share * 100
-    if percent >= Decimal(str(limits.critical_percent)):
-        return Level.CRITICAL
-    warn_at = Decimal(str(limits.warn_percent))
-    if budget.warn_at is not None:
-        warn_at = min(warn_at, budget.warn_at * 100)
-    return Level.WARNING if percent >= warn_at else Level.OK
+    return budget_levels(limits)(budget)
+
+
+def budget_levels(limits: Limits) -> Callable[[Budget], Level]:
+    """The same for many budgets."""
+    critical = Decimal(str(limits.critical_percent))
+    warning = Decimal(str(limits.warn_percent))
+
+    def level(budget: Budget) -> Level:
+        if budget.unlimited:
+            return Level.OK
+        if budget.share is None:
+            return Level.UNKNOWN
+        percent = budget.share * 100
+        if percent >= critical:
+            return Level.CRITICAL
+        warn_at = warning if budget.warn_at is None else min(warning, budget.warn_at * 100)
+        return Level.WARNING if percent >= warn_at else Level.OK
+
+    return level
+
+
+def is_failing(agent: Agent) -> bool:
+    """Whether an agent by itself needs a person."""
+    return agent.state is AgentState.ERROR
 
 
 def is_open(alert: Alert) -> bool:
@@ -201,8 +215,9 @@ def needs(
     """
     found: list[Need] = []
     by_subject: dict[tuple[str, str], int] = {}
+    level_of_budget = budget_levels(limits)
     for budget in budgets:
-        level = budget_level(budget, limits)
+        level = level_of_budget(budget)
         if level >= Level.WARNING:
             by_subject[subject_of_budget(budget)] = len(found)
             found.append(Need(level, NeedKind.BUDGET, budget, budget_rank(budget)))
@@ -217,13 +232,13 @@ def needs(
         elif level > found[place].level:
             known = found[place]
             found[place] = Need(level, known.kind, known.record, known.rank)
-    level_of = task_levels(now, limits)
+    level_of_task = task_levels(now, limits)
     for task in pending:
-        level = level_of(task)
+        level = level_of_task(task)
         if waits_for_person(task) and level >= Level.WARNING:
             found.append(Need(level, NeedKind.TASK, task, task_rank(task, now)))
     for agent in agents:
-        if agent.state is AgentState.ERROR:
+        if is_failing(agent):
             found.append(Need(Level.WARNING, NeedKind.AGENT, agent, (4.0,)))
     found.sort(key=lambda need: (-need.level, need.rank, need.key))
     return found

@@ -1,15 +1,16 @@
-"""The queue and the alerts in figures: how many wait, since when the oldest does, how many stand.
+"""The queue, the alerts and the agents in figures: how many wait, stand, are in which state.
 
 Told on every screen, every second, so it is worked out once a change of the queue (law 5).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from agentco_tui.api.records import Task, TaskState
+from agentco_tui.api.records import AgentState, Task, TaskState
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import (
     Level,
@@ -47,6 +48,7 @@ class Waiting:
         self._oldest: Task | None = None
         self._alerts_of: tuple[object, object, str | None] | None = None
         self._alerts = (0, 0)
+        self._states: tuple[object, Counter[AgentState | None]] = (None, Counter())
         store.subscribe(self._take)
 
     def of(self, scope: str | None) -> Queue:
@@ -79,6 +81,13 @@ class Waiting:
             self._alerts = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
             self._alerts_of = wanted
         return self._alerts
+
+    def agent_states(self) -> Counter[AgentState | None]:
+        """How many agents are in each state."""
+        version = self._store.agents.version
+        if self._states[0] != version:
+            self._states = version, Counter(agent.state for agent in self._store.agents)
+        return self._states[1]
 
     def _take(self, change: Change) -> None:
         """Count on from what is known; every change of the queue is published."""

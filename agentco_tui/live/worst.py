@@ -6,16 +6,18 @@ tasks that wait too long nobody reads more than a few hundred.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import islice
+from typing import TypeVar
 
 from agentco_tui.api.records import Task
 from agentco_tui.live.insight import Level, Limits, priority_rank, task_levels, waits_for_person
 
-_CHUNK = 500
-"""Tasks between two pauses."""
+T = TypeVar("T")
+
+_CHUNK = 250
+"""Records between two pauses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ def worst_tasks(
     """The `most` tasks that come first, and how many there are of each level; pauses often."""
     rest = iter(pending)
     kept: list[tuple[tuple[float, ...], str, Task]] = []
+    last: tuple[float, ...] | None = None
     critical = warning = 0
     ranks: dict[str | None, float] = {}
     level_of = task_levels(now, limits)
@@ -52,8 +55,24 @@ def worst_tasks(
             at = task.waiting_since or task.created
             since = now if at is None else at.at
             first = (1.0, rank) if rank <= 1 else (3.0, 2.0)
-            kept.append(((-level, *first, since), task.id, task))
+            place = (-level, *first, since)
+            if last is None or place <= last:
+                kept.append((place, task.id, task))
         if len(kept) > 2 * most:
-            kept = nsmallest(most, kept)
+            kept.sort()
+            del kept[most:]
+            # What comes after the last of these can't be among the first.
+            last = kept[-1][0]
         yield
-    return Worst(tuple(task for *_, task in nsmallest(most, kept)), critical, warning)
+    kept.sort()
+    return Worst(tuple(task for *_, task in kept[:most]), critical, warning)
+
+
+def picked(records: Iterable[T], wanted: Callable[[T], bool]) -> Generator[None, None, list[T]]:
+    """Those that are wanted, in their order; pauses often."""
+    rest = iter(records)
+    found: list[T] = []
+    while chunk := list(islice(rest, _CHUNK)):
+        found += filter(wanted, chunk)
+        yield
+    return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual import events, on
@@ -21,11 +20,13 @@ from agentco_tui.live.insight import (
     Level,
     Need,
     NeedKind,
+    budget_levels,
     in_scope,
+    is_failing,
     needs,
 )
 from agentco_tui.live.store import Change
-from agentco_tui.live.worst import worst_tasks
+from agentco_tui.live.worst import picked, worst_tasks
 from agentco_tui.screens.columns.needs import need_columns, subject
 from agentco_tui.screens.overview_panels import latest_items, spend_depends_on, spend_items
 from agentco_tui.screens.session import Session
@@ -45,7 +46,7 @@ SHOWN_FEEDS = (
     FeedName.COMPANY_BUDGETS,
     FeedName.ACTIVITY,
 )
-MOST_NEEDS = 1_000
+MOST_NEEDS = 500
 """Lines; nobody reads further, and the queue has them all."""
 SECONDS_BETWEEN_LOOKS = 10
 """A task becomes urgent by waiting alone, so the order is worked out anew without any change."""
@@ -176,7 +177,9 @@ class OverviewView(TableView[Need], TaskActions):
 
     def _find_needs(self) -> None:
         if len(self.session.store.pending) <= MANY:
-            found = self._needs_with(self._tasks_in_scope())
+            found = self._needs_with(
+                self._tasks_in_scope(), self._budgets(), self.session.store.agents
+            )
             critical = sum(1 for need in found if need.level is Level.CRITICAL)
             self._show_needs(found, (critical, len(found) - critical))
         elif self._looking:
@@ -200,7 +203,11 @@ class OverviewView(TableView[Need], TaskActions):
                 limits = self.session.settings.alerts
                 tasks = self._tasks_in_scope()
                 worst = await in_slices(worst_tasks(tasks, self.session.now, limits, MOST_NEEDS))
-                found = self._needs_with(worst.tasks)
+                found = self._needs_with(
+                    worst.tasks,
+                    await in_slices(picked(self._budgets(), self._worth_telling())),
+                    await in_slices(picked(self.session.store.agents, is_failing)),
+                )
                 others = [need.level for need in found if need.kind is not NeedKind.TASK]
                 critical = worst.critical + others.count(Level.CRITICAL)
                 warning = worst.warning + others.count(Level.WARNING)
@@ -210,14 +217,20 @@ class OverviewView(TableView[Need], TaskActions):
         finally:
             self._looking = False
 
-    def _needs_with(self, tasks: Iterable[Task]) -> list[Need]:
-        session, store = self.session, self.session.store
+    def _worth_telling(self) -> Callable[[Budget], bool]:
+        level_of = budget_levels(self.session.settings.alerts)
+        return lambda budget: level_of(budget) >= Level.WARNING
+
+    def _needs_with(
+        self, tasks: Iterable[Task], budgets: Iterable[Budget], agents: Iterable[Agent]
+    ) -> list[Need]:
+        session = self.session
         names, scope = session.names, session.company
         return needs(
             pending=tasks,
-            budgets=[b for b in self._budgets() if in_scope(names.company_of(b), scope)],
-            alerts=[a for a in store.alerts if in_scope(names.company_of(a), scope)],
-            agents=[a for a in store.agents if in_scope(a.company, scope)],
+            budgets=[b for b in budgets if in_scope(names.company_of(b), scope)],
+            alerts=[a for a in session.store.alerts if in_scope(names.company_of(a), scope)],
+            agents=[a for a in agents if in_scope(a.company, scope)],
             now=session.now,
             limits=session.settings.alerts,
         )
@@ -303,10 +316,10 @@ class OverviewView(TableView[Need], TaskActions):
 
     def title_right(self) -> list[Cell]:
         """How the agents are."""
-        agents = list(self.session.store.agents)
-        if not agents:
+        agents = self.session.store.agents
+        if not len(agents):
             return self.calm_cells()
-        states = Counter(agent.state for agent in agents)
+        states = self.session.waiting.agent_states()
         words = [f"{fmt.count(len(agents))} agents"]
         words += [
             f"{fmt.count(states[state])} {state}"
