@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from agentco_tui.api import tables
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.listings import RefusedBody, Unshaped
 from agentco_tui.api.names import fold, some
 from agentco_tui.api.records import Moment, Trace, TraceStep
+from agentco_tui.api.refs import looks_like_id
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.times import to_moment
 from agentco_tui.api.trace_steps import CHILDREN, STEP, StepDraft, finish_step, read_step
@@ -30,13 +32,14 @@ _LISTS: Final = (
     "steps", "spans", "observations", "events", "entries", "runs", "nodes", "tasks", "logs",
     "messages", "history", "timeline", "actions", "activities", "toolcalls", "children",
     "childruns", "calls", "data", "items", "results", "records", "result", "output", "response",
-    "payload", "info", "body", "log", "value", "list", "content", "rows",
+    "payload", "info", "body", "log", "value", "list", "content", "rows", "embedded",
 )  # fmt: skip
 _CONTAINERS: Final = frozenset(
     ("resourcespans", "scopespans", "instrumentationlibraryspans", "batches", "traces")
 )
 _TREE: Final = frozenset(("children", "childruns", "childspans", "substeps", "subspans"))
-_AROUND: Final = ("info", "trace", "data", "payload", "response", "body")
+_AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task", "run")
+_RESOURCE: Final = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
 _LOGS: Final = frozenset(("trace", "log", "steps", "logs", "output"))
 _SELF: Final = frozenset(("name", "kind"))
 
@@ -81,12 +84,19 @@ class _Found:
         for _ in range(6):
             if type(body) is not dict:
                 break
+            table = _table(body)
+            if table is not None:
+                path.append("[]")
+                body = table
+                break
             key = _list_key(body)
             if key is None or (fold(key) in _TREE and _is_step(body)):
                 break
             self.header.update({name: value for name, value in body.items() if name != key})
             path.append(key)
             body = body[key]
+        if type(body) is dict and not _is_step(body):
+            body = _mapped(body)
         if type(body) is list:
             self.shape = ".".join(path) + "[]"
             self._walk([(item, None, 0) for item in reversed(body)])
@@ -115,6 +125,8 @@ class _Found:
             if type(item) is not dict or not item:
                 self.unread += 1
                 continue
+            if item.keys() <= _RESOURCE and type(item.get("attributes")) is dict:
+                item = {"id": item.get("id"), **item["attributes"]}  # JSON:API
             inner_keys = [key for key, value in item.items() if _holds_steps(key, value)]
             if inner_keys and not _is_step(item):
                 key = inner_keys[0]
@@ -131,6 +143,21 @@ class _Found:
                     todo.extend((inner, draft.id, depth + 1) for inner in reversed(item[key]))
                 else:
                     self.unread += len(item[key])
+
+
+def _table(body: Mapping[str, Json]) -> list[Json] | None:
+    """The steps of `{"columns": […], "rows": [[…]]}`."""
+    for _, value in some(body, 40):
+        if type(value) is list and value and type(value[0]) is list:
+            return tables.under_header(value, body)
+    return None
+
+
+def _mapped(body: Mapping[str, Json]) -> Json:
+    """The steps of `{"s1": {"name": …}, "s2": {"name": …}}`, else `body`."""
+    if all(type(value) is dict and _is_step(value) for value in body.values()):
+        return [{"id": key, **value} for key, value in body.items()]
+    return body
 
 
 def _list_key(body: Mapping[str, Json]) -> str | None:
@@ -156,16 +183,19 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
     return arrays[0] if len(arrays) == 1 else None
 
 
-def _is_envelope(value: Json) -> bool:
+def _is_envelope(value: Json, depth: int = 0) -> bool:
     return type(value) is dict and any(
-        type(inner) is list and fold(key) in _LISTS and _holds_objects(inner)
+        (type(inner) is list and fold(key) in _LISTS and _holds_objects(inner))
+        or (depth < 2 and fold(key) in _AROUND and _is_envelope(inner, depth + 1))
         for key, inner in value.items()
     )
 
 
 def _holds_any(value: list[Json]) -> bool:
     """True for a list of objects or of log lines; a list of ids holds no steps."""
-    return _holds_objects(value) or any(type(item) is str and " " in item for item in value[:20])
+    return _holds_objects(value) or any(
+        type(item) is str and item and not looks_like_id(item) for item in value[:20]
+    )
 
 
 def _holds_objects(value: list[Json]) -> bool:

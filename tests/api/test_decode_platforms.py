@@ -279,3 +279,33 @@ def test_lists_that_only_look_like_a_table_are_none() -> None:
         with pytest.raises(decode.Unshaped):
             read(decode.TASKS, body)
     assert read(decode.TASKS, [["t1", "Pay"], ["t2", "Write"]]).unread == 2
+
+
+TRACES: dict[str, Any] = {
+    "a list": [{"id": "s1", "name": "plan"}, {"id": "s2", "name": "act"}],
+    "HAL": {"_embedded": {"steps": [{"id": "s1", "name": "plan"}, {"id": "s2", "name": "act"}]}},
+    "JSON:API": {
+        "data": [
+            {"type": "steps", "id": "s1", "attributes": {"name": "plan"}},
+            {"type": "steps", "id": "s2", "attributes": {"name": "act"}},
+        ]
+    },
+    "columns and rows": {"columns": ["id", "name"], "rows": [["s1", "plan"], ["s2", "act"]]},
+    "by id": {"steps": {"s1": {"name": "plan"}, "s2": {"name": "act"}}},
+    "inside the task": {
+        "task": {"id": "t1", "trace": {"steps": [{"id": "s1", "name": "plan"},
+                                                 {"id": "s2", "name": "act"}]}}
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_same_trace_in_every_shape(name: str) -> None:
+    trace = decode.decode_trace(bodies.parse_json(json.dumps(TRACES[name]).encode()))
+    assert [(step.id, step.name) for step in trace.steps] == [("s1", "plan"), ("s2", "act")]
+    assert trace.unread == 0
+
+
+def test_a_trace_of_single_words() -> None:
+    trace = decode.decode_trace({"trace": ["thinking", "acting"]})
+    assert [step.text for step in trace.steps] == ["thinking", "acting"]
