@@ -335,6 +335,8 @@ async def test_whatever_happens_between_the_mark_and_the_yes_the_ids_are_those_t
                         await s.press("s")
                     case "up to date" if not asking:
                         await s.press("r")
+                        # What it asks for may come at any later moment: here it has come.
+                        await s.poll(FeedName.PENDING)
 
             await s.press(*["j"] * at, "space", "space", "space")
             assert list(s.view.table.marked) == wanted
