@@ -14,6 +14,7 @@ places, removed ones stay as ghosts, new ones wait. `release` brings all of it u
 from __future__ import annotations
 
 import copy
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import filterfalse, islice
 from operator import ne
@@ -61,7 +62,7 @@ class Rows(Generic[R]):
         self._keys = Keys()
         self._keyed_by: int | None = None
         self._arrivals = 0
-        self._by_id: list[int] | None = None
+        self._by_id: array[int] | None = None
         """The places of all rows in `records` in the order of their ids, which decides between
         equal keys; None if to be sorted."""
         self._haystacks: dict[str, str] = {}
@@ -343,7 +344,8 @@ class Rows(Generic[R]):
             yield
         self._keys, self._numbers = keys, {}
         if self._by_id is None:
-            self._by_id = yield from in_runs(range(len(ids)), ids.__getitem__)
+            by_id = yield from in_runs(range(len(ids)), ids.__getitem__)
+            self._by_id = array("L", by_id)
         order = yield from arranged(in_turn, self._by_id, self.descending)
         self.order = list(map(ids.__getitem__, order))
         yield from self._select(self.order)
