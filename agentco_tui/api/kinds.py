@@ -34,8 +34,9 @@ from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
 
-_MOST_BUDGETS: Final = 100_000
-"""One takes three times the memory of a task."""
+# A budget or an alert takes three times the memory of a task, and four feeds bring some.
+_MOST_AGENT_BUDGETS: Final = 50_000
+_MOST_BUDGETS: Final = 25_000
 
 
 class Kind(Generic[R]):
@@ -166,7 +167,7 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
     needs="id name agent agent_id agent_name scope_id scope_name",
     nameless="a budget without the id of what it is for",
-    most=_MOST_BUDGETS,
+    most=_MOST_AGENT_BUDGETS,
 )
 ALERTS: Final[Kind[Alert]] = Kind(
     "alerts",
