@@ -52,18 +52,32 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the listener, cut what is open, and wait until nothing runs."""
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            for listener in server.sockets:
+                loop.remove_reader(listener)
+        await self._cut_all()
         for server in self.servers:
             server.close()
         for sock in sockets or []:
             sock.close()
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
-        while self.server_state.tasks:
-            await asyncio.wait(set(self.server_state.tasks), timeout=0.05)
-            for connection in list(self.server_state.connections):
-                connection.transport.abort()
         for server in self.servers:
             await server.wait_closed()
+
+    async def _cut_all(self) -> None:
+        """Cut all connections, and wait until none is left.
+
+        Those that are only just being taken in are tasks of asyncio's. They become known to uvicorn
+        a turn of the loop later, and would be left open if their server was closed by then.
+        """
+        me = asyncio.current_task()
+        while (others := asyncio.all_tasks() - {me}) or self.server_state.connections:
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+            if others:
+                await asyncio.wait(others, timeout=0.05)
+            else:
+                await asyncio.sleep(0)
 
 
 class _Protocol(H11Protocol):
