@@ -62,7 +62,8 @@ class LongList(Generic[R]):
         """The next piece; while one batch is read in the thread, the next one is gathered."""
         self._batch.append(piece)
         self._gathered += len(piece)
-        if self._gathered > LARGE:
+        # What is not so long is whole before any of it is read: it may be what came the last time.
+        if self._gathered > (LARGE if self._came else KEPT):
             await self._hand_over()
 
     async def end(self) -> bytes:

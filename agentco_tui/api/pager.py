@@ -44,7 +44,9 @@ class _Answer(NamedTuple, Generic[R]):
 
     reply: Reply
     sliced: Sliced[R] | None
-    """What was read of a long list, most often while it came."""
+    """What was read of a long list while it came."""
+    known: _Leaf[R] | None
+    """The same page as it came the last time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class Pager:
             if answer.reply.status == 304 and last is not None:
                 self._last.move_to_end(key)
                 return last.listing
-            leaf = await self._leaf(kind, answer, request, held, known)
+            leaf = await self._leaf(kind, key, answer, request, held)
             etag = None if leaves else usable_etag(answer.reply.headers)
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
@@ -177,19 +179,13 @@ class Pager:
         tag: str | None,
         known: _Leaf[R] | None,
     ) -> _Answer[R]:
-        memo = known.memo if known is not None and known.request == request else None
-        whole = key in self._uneven
-        coming = LongList(kind, memo, as_a_whole=whole)
+        memo = _memo_of(known, request)
+        coming = LongList(kind, memo, as_a_whole=key in self._uneven)
         reply = await self._ask(request, tag, coming)
         if coming.lost:
             _remember(self._uneven, key, None)
             reply = await self._ask(request, tag, LongList(kind, memo, as_a_whole=True))
-        elif whole and len(reply.body) > LARGE:
-            sliced = await beside(lambda: read_sliced(kind, reply.body, memo))
-            if sliced is not None:
-                del self._uneven[key]
-            return _Answer(reply, sliced)
-        return _Answer(reply, coming.sliced)
+        return _Answer(reply, coming.sliced, known)
 
     async def _ask(self, request: PageRequest, tag: str | None, coming: LongList[R]) -> Reply:
         if self.head_start is not None:
@@ -208,12 +204,12 @@ class Pager:
     async def _leaf(
         self,
         kind: Kind[R],
+        key: tuple[Any, ...],
         answer: _Answer[R],
         request: PageRequest,
         before: int,
-        known: _Leaf[R] | None,
     ) -> _Leaf[R]:
-        reply, sliced = answer
+        reply, sliced, known = answer
         digest = await body_digest(reply.body) if sliced is None else sliced.digest
         size = len(reply.body) if sliced is None else sliced.size
         headers: Mapping[str, str] = reply.headers
@@ -232,6 +228,11 @@ class Pager:
             more = following is None and more_suspected(body, before + here, request)
             return _Leaf(request, before, digest, steering, page, following, more, size, memo)
 
+        if sliced is None and len(reply.body) > LARGE:
+            memo = _memo_of(known, request)
+            sliced = await beside(lambda: read_sliced(kind, reply.body, memo))
+            if sliced is not None:
+                self._uneven.pop(key, None)
         if sliced is not None:
             return leaf(sliced.page, sliced.body, sliced.memo)
         asked = self._transport.asked("GET", request.path)
@@ -278,6 +279,11 @@ def _remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
     kept.move_to_end(key)
     if len(kept) > _REMEMBERED:
         kept.popitem(last=False)
+
+
+def _memo_of(known: _Leaf[R] | None, request: PageRequest) -> Memo[R] | None:
+    """What is remembered of the same page."""
+    return known.memo if known is not None and known.request == request else None
 
 
 def _same(before: tuple[_Leaf[R], ...], now: list[_Leaf[R]]) -> bool:

@@ -21,17 +21,18 @@ waiting_critical = "1h"
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentco_tui.config import kinds
 from agentco_tui.config.problems import Problem, WrongError, nearest
 from agentco_tui.config.rebinding import read_keys
 from agentco_tui.config.settings import AlertLimits
-from agentco_tui.config.toml_lines import KeyPath, key_lines
+
+if TYPE_CHECKING:
+    from agentco_tui.config.toml_lines import KeyPath
 
 Kind = Callable[[object], Any]
 
@@ -119,6 +120,11 @@ def read_file(path: Path, *, must_exist: bool = False) -> ConfigFile:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         return _unreadable(path, "is not UTF-8 text here", line)
+    # Most have no such file, and nobody should wait for what reads it.
+    import tomllib  # noqa: PLC0415
+
+    from agentco_tui.config.toml_lines import key_lines  # noqa: PLC0415
+
     try:
         return _Reader(path, tomllib.loads(written), key_lines(written)).file()
     except tomllib.TOMLDecodeError as error:
