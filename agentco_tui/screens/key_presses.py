@@ -6,9 +6,11 @@ from asyncio import Event, wait_for
 from collections import deque
 from contextlib import suppress
 from time import monotonic
+from typing import ClassVar
 
 from textual import events
 from textual.dom import DOMNode
+from textual.widget import Widget
 
 from agentco_tui.screens.notices import NoticeApp
 
@@ -41,6 +43,16 @@ Typed = events.Key | events.Paste
 
 LOST = 1.0
 """Seconds after which a widget that a key was handed to is taken to be gone, with the key."""
+
+
+class MovedByKeys(Widget):
+    """A widget with keys that do nothing but move its cursor."""
+
+    MOVES: ClassVar[frozenset[str]] = frozenset()
+    """The actions of such keys."""
+
+    def hand_comes(self) -> None:
+        """One of them has come."""
 
 
 class KeyApp(NoticeApp):
@@ -99,6 +111,8 @@ class KeyApp(NoticeApp):
         if isinstance(event, events.Key):
             # A moment that is kept before anybody acts on the key.
             self.presses.take(event.key, event.time)
+        if isinstance(event, events.Key) and await self._done_at_once(event.key):
+            return
         # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
         event.set_sender(self.focused or self.screen)
         self._on_its_way = event
@@ -108,6 +122,23 @@ class KeyApp(NoticeApp):
             self._handed_to = self.focused or self.screen
         else:
             self._on_its_way = None
+
+    async def _done_at_once(self, key: str) -> bool:
+        """Let a key that only moves the cursor do so here and now; False for all others.
+
+        Those pass through the queues of all widgets above each other, which takes longer than the
+        move itself.
+        """
+        moved = self.focused
+        if not isinstance(moved, MovedByKeys) or not self.app_focus:
+            return False
+        for namespace, bindings in self.screen._modal_binding_chain:
+            if namespace is moved:
+                for binding in bindings.key_to_bindings.get(key, ()):
+                    if binding.action in moved.MOVES:
+                        moved.hand_comes()
+                        return await self.run_action(binding.action, moved)
+        return False
 
     async def _work_off(self) -> None:
         while self._ahead:

@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import BindingType
 
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
-from agentco_tui.screens.key_presses import KeyApp
+from agentco_tui.screens.key_presses import KeyApp, MovedByKeys
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.text import plain, safe, signs
@@ -41,10 +41,22 @@ LIST_ACTIONS = {
 }
 
 
-class ListTable(RecordTable[T], inherit_bindings=False):
+MOVES = frozenset(action for key, action in TABLE_ACTIONS.items() if key != "list.open")
+
+
+class ListTable(RecordTable[T], MovedByKeys, inherit_bindings=False):
     """The record table with the program's own keys."""
 
+    MOVES = MOVES
+
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", TABLE_ACTIONS)
+
+    def hand_comes(self) -> None:
+        """A key has come: a hand is on the list."""
+        for node in self.ancestors:
+            if isinstance(node, TableView):
+                node.touch()
+                return
 
 
 class TableView(View, Generic[T]):
