@@ -19,7 +19,7 @@ from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets import partial_paint
 from agentco_tui.widgets import table_paint as paint
 from agentco_tui.widgets.legible import coloured
-from agentco_tui.widgets.table_columns import Column, R, Tone
+from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
 from agentco_tui.widgets.table_layout import Layout, arrange
 from agentco_tui.widgets.table_marks import Marks
 from agentco_tui.widgets.table_rows import Rows
@@ -91,6 +91,8 @@ class TableView(Widget, Generic[R]):
         self._palette_now: paint.Palette | None = None
         self._arranged_for = -1
         self._fitted_to = Size(0, 0)
+        self._ticked: dict[str, tuple[tuple[paint.Piece, ...], list[Cell]]] = {}
+        """What the ticking cells of the rows on the screen said at the last tick."""
 
     # ---- what the other half says
 
@@ -211,16 +213,22 @@ class TableView(Widget, Generic[R]):
         ]
         if not ticking:
             return
+        before, self._ticked, changed = self._ticked, {}, False
         for row_id, (record, ghost, pieces) in self._laid.items():
             if ghost:
                 continue
-            fresh = list(pieces)
-            for at, placed in ticking:
-                cell = columns[placed.index].cell(record)
-                only = Layout((placed,), 0)
-                fresh[at] = paint.lay_out((cell,), columns, only)[0]
-            self._laid[row_id] = (record, ghost, tuple(fresh))
-        self._sync()
+            cells = [columns[placed.index].cell(record) for _, placed in ticking]
+            laid, told = before.get(row_id, ((), []))
+            if laid is not pieces or told != cells:
+                fresh = list(pieces)
+                for (at, placed), cell in zip(ticking, cells, strict=True):
+                    fresh[at] = paint.lay_out((cell,), columns, Layout((placed,), 0))[0]
+                pieces = tuple(fresh)  # noqa: PLW2901
+                self._laid[row_id] = (record, ghost, pieces)
+                changed = True
+            self._ticked[row_id] = (pieces, cells)
+        if changed:
+            self._sync()
 
     def renew(self) -> None:
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
