@@ -104,8 +104,12 @@ def _measure(plan: Plan, at: PlatformProcess, lively: str, size: int) -> dict[st
         _loaded(session, size)
         found["sort"] = stage.middle([stage.painted(session, "s") for _ in range(plan.runs)])
         found["filter"] = stage.middle(list(_filters(session, plan.runs)))
-        moves = [float(stage.quiet_keys(session, "j", 0.06)) for _ in range(plan.runs * 2 + 1)]
+        # Faster than a detail is drawn, as with a key held down; then at rest, with the detail.
+        count = plan.runs * 2 + 1
+        moves = [float(stage.quiet_keys(session, "j", 0.03)) for _ in range(count)]
         found["bytes a move"] = stage.middle(moves)
+        rests = [float(stage.quiet_keys(session, "j", 0.4)) for _ in range(plan.runs)]
+        found["bytes a move and its detail"] = stage.middle(rests)
     found["stall"] = _stall(plan, at, lively, arguments, size)
     found["stall overview"] = _stall(plan, at, lively, ["--refresh", "5"], size)
     return found
