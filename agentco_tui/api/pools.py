@@ -22,7 +22,7 @@ class Pools(httpx.AsyncBaseTransport):
 
     def __init__(self, context: ssl.SSLContext, kept: httpx.Limits) -> None:
         fresh = httpx.Limits(
-            max_connections=4, max_keepalive_connections=4, keepalive_expiry=WRITES_KEPT
+            max_connections=8, max_keepalive_connections=4, keepalive_expiry=WRITES_KEPT
         )
         self._reads = httpx.AsyncHTTPTransport(verify=context, limits=kept, trust_env=False)
         self._writes = httpx.AsyncHTTPTransport(verify=context, limits=fresh, trust_env=False)

@@ -44,7 +44,6 @@ class TextPane(ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._items: tuple[Item, ...] = ()
         self._lines: list[Line] = []
-        self._broken_at = 0
         self._styles_of = ToneStyles(self)
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
@@ -68,7 +67,6 @@ class TextPane(ScrollView, can_focus=True):
         if width <= 0:
             return
         before, self._lines = self._lines, broken(self._items, width)
-        self._broken_at = width
         height = len(self._lines)
         if not self.styles.is_auto_height:
             # As long as all fits, its length changes nothing but its own lines.
@@ -93,9 +91,8 @@ class TextPane(ScrollView, can_focus=True):
         self._styles_of.forget()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines anew where the width has changed."""
-        if self.scrollable_content_region.width != self._broken_at:
-            self._break()
+        """Break the lines for the new width; a new height decides what there is to scroll."""
+        self._break()
 
     def render_line(self, y: int) -> Strip:
         """One line as Textual wants it."""

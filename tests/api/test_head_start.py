@@ -56,7 +56,7 @@ async def test_another_question_is_asked_by_itself() -> None:
 
 
 async def test_what_was_handed_over_is_let_go() -> None:
-    async with answering(http(sent(20_000)), keep=True) as server:
+    async with answering(http(sent(40_000)), keep=True) as server:
         start = begun(server)
         coming = LongList(TASKS, None)
         reply = await start.take("/api/tasks", (("status", "pending"),), coming)

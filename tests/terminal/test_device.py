@@ -40,9 +40,13 @@ def test_what_the_terminal_does_not_take_in_time_a_child_writes_after_the_end() 
 device.restore_settings()
 device.leave_by_force(0.0)
 device.say("still here\\n")
+os.read(0, 1)
 os._exit(9)
 """
     with PtySession(program(code)) as session:
+        # What is on its way to the terminal then is thrown away, so it has to be there.
+        session.wait_raw(b"still here")
+        session.write("\n")
         assert session.wait_gone() == 9
         session.wait_raw(b"\x1b[?1049l")
         session.wait_quiet(0.05)
