@@ -139,8 +139,9 @@ class ListView(TableView[R]):
         self._fit(event.size.width)
 
     def _fit(self, width: int) -> None:
-        # On a thin line a detail beside the list would cost more than the list at each move.
-        wide = width >= WIDE and not self.session.thin.on
+        # On a thin line a detail beside the list would cost more than the list at each move; but
+        # it goes only where a person asked for that, for nothing may jump by itself.
+        wide = width >= WIDE and not self.session.thin.asked
         self.set_class(wide, "-wide")
         self.set_class(not wide, "-narrow")
 

@@ -308,8 +308,8 @@ async def test_connect_timeout_is_not_sent() -> None:
 async def test_waiting_for_a_free_connection_is_not_sent() -> None:
     limits = Limits(pool=0.1)
     async with answering(hang) as server, transport(server.base, limits=limits) as wire:
-        busy = [asyncio.create_task(wire.request("POST", "/api/tasks")) for _ in range(4)]
-        await server.asked(4)
+        busy = [asyncio.create_task(wire.request("POST", "/api/tasks")) for _ in range(8)]
+        await server.asked(8)
         error = await failure(wire.request("POST", "/api/tasks"))
         for task in busy:
             task.cancel()
