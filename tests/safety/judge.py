@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections import defaultdict
@@ -34,7 +35,9 @@ def unclean(written: bytes, *, lines: bool = False, clipboard: bool = False) -> 
         rest = _CLIPBOARD.sub(b"", rest, count=1)
     if lines:
         rest = rest.replace(b"\r\n", b"").replace(b"\n", b"")
-    text = re.sub(rb"\x1b[\[?0-9;]*\Z", b"", rest).decode("utf-8", "surrogateescape")
+    whole = re.sub(rb"\x1b[\[?0-9;]*\Z", b"", rest)
+    # Nor is a letter of several bytes, of which the last are still to come.
+    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(whole)
     for at, char in enumerate(text):
         if char.isascii() and char.isprintable():
             continue
