@@ -14,11 +14,10 @@ from time import perf_counter
 from typing import Generic, TypeVar
 
 from agentco_tui.api.records import Record
+from agentco_tui.background import SLICE
 
 R = TypeVar("R", bound=Record)
 
-SLICE = 0.008
-"""Seconds."""
 _ROWS = 500
 """Records between two looks at the time."""
 

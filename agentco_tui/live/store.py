@@ -59,21 +59,6 @@ class Told:
     pages: int = 1
 
 
-class Version:
-    """What a collection held at a moment; equal to that of the same moment only."""
-
-    __slots__ = ("_held",)
-
-    def __init__(self, held: object) -> None:
-        self._held = held
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self._held is other._held
-
-    def __hash__(self) -> int:
-        return id(self._held)
-
-
 class Collection(Generic[R]):
     """Records of one feed by id, in the platform's order."""
 
@@ -91,9 +76,9 @@ class Collection(Generic[R]):
         return MappingProxyType(self._records)
 
     @property
-    def version(self) -> Version:
-        """Equal as long as nothing has changed, and another after every change."""
-        return Version(self._version)
+    def version(self) -> object:
+        """The same object as long as nothing has changed, and another after every change."""
+        return self._version
 
     def __len__(self) -> int:
         return len(self._records)

@@ -20,7 +20,7 @@ from agentco_tui.live.insight import (
     waits_for_person,
 )
 from agentco_tui.live.names import Names
-from agentco_tui.live.store import Change, Store, Version
+from agentco_tui.live.store import Change, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Waiting:
     def __init__(self, store: Store, names: Names) -> None:
         self._store = store
         self._names = names
-        self._counted_for: tuple[Version, Version | None, str | None] | None = None
+        self._counted_for: tuple[object, object, str | None] | None = None
         self._not_waiting: set[str] = set()
         """Listed, but past waiting or not of the scope: usually none."""
         self._oldest: Task | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -275,13 +275,9 @@ class BudgetView(ListView[Budget]):
         self._reads_alert = self.alerts.has_focus
         super().open(row_id)
 
-    def action_back(self) -> None:
-        """Leave the detail to where it was opened, else the filter."""
-        to_alerts = self.reading and self._reads_alert
-        self._reads_alert = False
-        super().action_back()
-        if to_alerts:
-            self.call_after_refresh(self.alerts.focus)
+    def opened_from(self) -> ListTable[Any]:
+        """The budgets, or the alerts."""
+        return self.alerts if self._reads_alert else self.table
 
     def action_alerts(self) -> None:
         """To the alerts, and back to the budgets; while a detail is read it keeps the keys."""

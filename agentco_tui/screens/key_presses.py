@@ -111,8 +111,8 @@ class KeyApp(NoticeApp):
         if isinstance(event, events.Key):
             # A moment that is kept before anybody acts on the key.
             self.presses.take(event.key, event.time)
-        if isinstance(event, events.Key) and await self._done_at_once(event.key):
-            return
+            if await self._done_at_once(event.key):
+                return
         # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
         event.set_sender(self.focused or self.screen)
         self._on_its_way = event

@@ -145,12 +145,6 @@ class ListView(TableView[R]):
         self.set_class(wide, "-wide")
         self.set_class(not wide, "-narrow")
 
-    def paint_as_told(self) -> None:
-        """Whether less is painted has changed."""
-        super().paint_as_told()
-        self._fit(self.app.size.width)
-        self.show_detail()
-
     # ---- the store
 
     def reload(self) -> None:
@@ -339,11 +333,15 @@ class ListView(TableView[R]):
         self.main.show_footer()
         self.show_detail(top=True)
 
+    def opened_from(self) -> ListTable[Any]:
+        """The list to whose line the detail belongs that is read."""
+        return self.table
+
     def action_back(self) -> None:
         """Leave the detail, else the filter, else the marks."""
         if self.reading:
             self.remove_class("-reading")
-            self.screen.set_focus(self.table)
+            self.screen.set_focus(self.opened_from())
             self.main.show_footer()
         else:
             super().action_back()

@@ -41,13 +41,10 @@ LIST_ACTIONS = {
 }
 
 
-MOVES = frozenset(action for key, action in TABLE_ACTIONS.items() if key != "list.open")
-
-
 class ListTable(RecordTable[T], MovedByKeys, inherit_bindings=False):
     """The record table with the program's own keys."""
 
-    MOVES = MOVES
+    MOVES = frozenset(action for key, action in TABLE_ACTIONS.items() if key != "list.open")
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", TABLE_ACTIONS)
 

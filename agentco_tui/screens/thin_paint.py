@@ -1,5 +1,6 @@
-"""What is painted on a thin line: the lists' cursors as their signs only, no detail beside a list,
-and all more rarely.
+"""What is painted on a thin line: the lists' cursors as their signs only, and all more rarely.
+
+With --thin no detail stands beside a list either (`list_view`); it never comes and goes by itself.
 """
 
 from __future__ import annotations

@@ -47,6 +47,12 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
     def company(task: Task) -> SafeText:
         return look.names.company(look.names.company_of(task))
 
+    def rank(task: Task) -> float:
+        return priority_rank(task.priority)
+
+    def title_key(task: Task) -> str:
+        return task.title.casefold()
+
     def agent_key(task: Task) -> str:
         return look.names.agent(task.agent).casefold()
 
@@ -86,10 +92,8 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             lambda task: priority_cell(task.priority),
             min_width=6,
             priority=1,
-            sort_key=lambda task: priority_rank(task.priority),
-            sort_reader=read_once(
-                attrgetter("priority"), lambda task: priority_rank(task.priority)
-            ),
+            sort_key=rank,
+            sort_reader=read_once(attrgetter("priority"), rank),
         ),
         Column(
             "task",
@@ -100,8 +104,8 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             ),
             min_width=28,
             grow=3,
-            sort_key=lambda task: task.title.casefold(),
-            sort_reader=read_once(attrgetter("title"), lambda task: task.title.casefold()),
+            sort_key=title_key,
+            sort_reader=read_once(attrgetter("title"), title_key),
             aliases=("title",),
         ),
         Column(
