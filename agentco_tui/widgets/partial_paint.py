@@ -5,7 +5,8 @@ region's right edge (`ChopsUpdate.render_segments` crops at the right only; a no
 says that it should crop at both), and ends every segment with a reset, so that the next must name
 both its colours again. A cell of six letters at the right of a table of 120 columns cost 203
 bytes. Written from its own left edge, with only the difference between one style and the next, it
-costs about 50, and a whole screen about half.
+costs about 50, and a whole screen about half. After each repaint Textual puts the terminal's cursor
+where it belongs, mostly to the upper left corner, which has a shorter name than the one it uses.
 
 This replaces two methods of a module of Textual's that isn't public, so it looks before it leaps:
 `install` tries the originals on a small picture and changes nothing if they don't write what is
@@ -20,9 +21,11 @@ from typing import Any, Final
 
 from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
+from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
 from textual import _compositor
+from textual import app as textual_app
 from textual.geometry import Region
 from textual.strip import Strip
 
@@ -43,7 +46,7 @@ _ATTRIBUTES: Final = (
 )
 """Rich's attributes with the SGR codes that turn them on and off (ECMA-48 8.3.117)."""
 _SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
-_RESET: Final = "\x1b[0m"
+_RESET: Final = "\x1b[m"
 
 Look = tuple[frozenset[int], str, str]
 """A style as the terminal knows it: attribute codes, codes of the colour and of the ground."""
@@ -84,6 +87,15 @@ def _change(before: Look, after: Look) -> str:
     anew = [*map(str, sorted(after[0])), *filter(None, after[1:])]
     whole = f"\x1b[0;{';'.join(anew)}m"
     return min(step, whole, key=len)
+
+
+class _ShortControl(Control):
+    """Rich's control codes, with the upper left corner by its short name."""
+
+    @classmethod
+    def move_to(cls, x: int, y: int) -> Control:
+        """Goes to a cell, counted from 0."""
+        return super().move_to(x, y) if x or y else cls.home()
 
 
 class Pen:
@@ -176,6 +188,8 @@ def install() -> bool:
         return False
     _put(_compositor.ChopsUpdate, render_chops)
     _put(_compositor.LayoutUpdate, render_layout)
+    if getattr(textual_app, "Control", None) is Control:
+        textual_app.Control = _ShortControl  # type: ignore[attr-defined]
     return True
 
 
@@ -184,6 +198,8 @@ def uninstall() -> None:
     while _ORIGINALS:
         kind, original = _ORIGINALS.popitem()
         setattr(kind, "render_segments", original)  # noqa: B010  mypy forbids the plain way
+    if getattr(textual_app, "Control", None) is _ShortControl:
+        textual_app.Control = Control  # type: ignore[attr-defined]
 
 
 def _put(kind: type[Any], method: Callable[..., str]) -> None:

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
+from textual import app as textual_app
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
@@ -131,7 +133,7 @@ def test_each_change_of_style_is_written_once() -> None:
     strip = Strip([Segment("ab", red), Segment("  ", dark), Segment("cd", red)], 6)
     update = ChopsUpdate([{0: strip}], [(0, 0, 6)], [[6]])
     assert partial_paint.render_chops(update, console()) == (
-        "\x1b[1H\x1b[38;2;255;0;0;48;2;18;18;18mab  cd\x1b[0m"
+        "\x1b[1H\x1b[38;2;255;0;0;48;2;18;18;18mab  cd\x1b[m"
     )
 
 
@@ -140,7 +142,7 @@ def test_attributes_are_turned_off_one_by_one() -> None:
     strip = Strip([Segment("a", bold), Segment("b", dim), Segment("c")], 3)
     update = ChopsUpdate([{0: strip}], [(0, 1, 3)], [[3]])
     written = partial_paint.render_chops(update, console())
-    assert written == "\x1b[1;2H\x1b[2;38;2;255;0;0mb\x1b[0mc"
+    assert written == "\x1b[1;2H\x1b[2;38;2;255;0;0mb\x1b[mc"
     whole = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
     assert "ma\x1b[22;2mb" in partial_paint.render_chops(whole, console())
 
@@ -180,3 +182,13 @@ def test_a_textual_that_writes_otherwise_is_left_alone(
 def test_a_textual_made_otherwise_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("textual._compositor.ChopsUpdate")
     assert not partial_paint.install()
+
+
+def test_the_corner_goes_by_its_short_name() -> None:
+    partial_paint.install()
+    control: Any = textual_app.Control  # type: ignore[attr-defined]
+    assert control.move_to(0, 0).segment.text == "\x1b[H"
+    assert control.move_to(3, 0).segment.text == Control.move_to(3, 0).segment.text
+    assert control.bell().segment.text == "\x07"
+    partial_paint.uninstall()
+    assert textual_app.Control is Control  # type: ignore[attr-defined]
