@@ -26,8 +26,10 @@ from agentco_tui.widgets.table_rows import Steps
 
 __all__ = ["Cell", "Column", "FilterError", "Kind", "RecordTable", "TableState", "Tone"]
 
-_AT_ONCE: Final = 10
+_AT_ONCE: Final = 20
 """Steps (of about a thousand rows) that are always taken at once."""
+_ASKED_SLICE: Final = 0.012
+"""Seconds of such work in one go while a person waits for it."""
 _FILTER_AGES: Final = 10.0
 """Seconds after which a filter on a ticking column is applied anew."""
 
@@ -48,41 +50,33 @@ class RecordTable(TableHand[R], can_focus=True):
     """The table. Rows are pairs of an id and a record of type R."""
 
     @dataclass
-    class SortChanged(Message):
-        """The table is sorted by another column or the other way."""
+    class Told(Message):
+        """What a table tells."""
 
         table: RecordTable[Any]
+
+        @property
+        def control(self) -> RecordTable[Any]:
+            """The table, for `@on(..., selector)`."""
+            return self.table
+
+    @dataclass
+    class SortChanged(Told):
+        """The table is sorted by another column or the other way."""
+
         key: str | None
         descending: bool
 
-        @property
-        def control(self) -> RecordTable[Any]:
-            """The table, for `@on(..., selector)`."""
-            return self.table
-
     @dataclass
-    class HeldChanged(Message):
+    class HeldChanged(Told):
         """The hold began or ended, or the number of new rows that wait changed."""
 
-        table: RecordTable[Any]
         held: bool
         new: int
 
-        @property
-        def control(self) -> RecordTable[Any]:
-            """The table, for `@on(..., selector)`."""
-            return self.table
-
     @dataclass
-    class Settled(Message):
+    class Settled(Told):
         """Work on a large table that took several turns is done: rows and counts are right now."""
-
-        table: RecordTable[Any]
-
-        @property
-        def control(self) -> RecordTable[Any]:
-            """The table, for `@on(..., selector)`."""
-            return self.table
 
     def __init__(
         self,
@@ -107,6 +101,7 @@ class RecordTable(TableHand[R], can_focus=True):
         self._state_text: SafeText | None = None
         self._work: Steps | None = None
         self._work_from: list[str] = []
+        self._work_shown = False
         self._idle = asyncio.Event()
         self._idle.set()
         self._told: tuple[bool, int] = (False, 0)
@@ -351,8 +346,10 @@ class RecordTable(TableHand[R], can_focus=True):
 
         What a person has asked for doesn't wait until no key comes.
         """
-        self._work, self._work_from = steps, self._rows.shown
-        for taken, _ in enumerate(steps):
+        self._work, self._work_from, self._work_shown = steps, self._rows.shown, False
+        for taken, can_be_shown in enumerate(steps):
+            if can_be_shown:
+                self._show_rows()
             if taken >= _AT_ONCE and self.is_running:
                 self._idle.clear()
                 working = self._go_on(steps, asked=asked)
@@ -362,14 +359,16 @@ class RecordTable(TableHand[R], can_focus=True):
 
     async def _go_on(self, steps: Steps, *, asked: bool) -> None:
         while self._work is steps:
-            if asked:
-                await asyncio.sleep(0)
-            else:
-                await background.turn()
-            until = perf_counter() + background.SLICE
+            waits = asked and not self._work_shown
+            await (asyncio.sleep(0) if waits else background.turn())
+            until = perf_counter() + (_ASKED_SLICE if waits else background.SLICE)
             while self._work is steps and perf_counter() < until:
-                if next(steps, self) is self:
+                step = next(steps, None)
+                if step is None:
                     self._done()
+                elif step:
+                    self._show_rows()
+                    break
 
     def _finish(self) -> None:
         """Takes what steps are left, because something else is about to happen to the rows."""
@@ -379,12 +378,19 @@ class RecordTable(TableHand[R], can_focus=True):
             self._done()
 
     def _done(self) -> None:
-        before, self._work, self._work_from = self._work_from, None, []
+        self._work = None
         if not self._idle.is_set():
             self._idle.set()
             self.post_message(self.Settled(self))
+        if not self._work_shown:
+            self._show_rows()
+        self._work_from = []
+
+    def _show_rows(self) -> None:
+        """Shows what the rows have become by the work."""
+        self._work_shown = True
         if self._marks:
             self._drop_marks()
-        self._follow(before)
+        self._follow(self._work_from)
         self._tell_held()
         self._sync()

@@ -14,8 +14,7 @@ places, removed ones stay as ghosts, new ones wait. `release` brings all of it u
 from __future__ import annotations
 
 import copy
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from itertools import filterfalse, islice
 from operator import ne
 from typing import Any, Final, Generic
@@ -23,7 +22,7 @@ from typing import Any, Final, Generic
 from agentco_tui.text import plain
 from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
 from agentco_tui.widgets.table_filter import NOTHING, Filter
-from agentco_tui.widgets.table_order import Keys, arranged, in_runs
+from agentco_tui.widgets.table_order import ById, Keys, arranged, gathered
 
 _CHUNK: Final = 1_000
 """Rows worked on between two pauses."""
@@ -33,8 +32,9 @@ _FEW: Final = 1_000
 GONE: Final = Cell(plain("gone"), Tone.DIM)
 """What a ghost says when nobody said what became of it."""
 
-Steps = Iterator[None]
-"""A piece of work in slices: run it to its end, at once or with pauses."""
+Steps = Iterator[bool]
+"""A piece of work in slices: run it to its end, at once or with pauses. It yields True when what
+it was asked for can be shown, and what follows only readies the rows for the next change."""
 
 
 class Rows(Generic[R]):
@@ -62,9 +62,7 @@ class Rows(Generic[R]):
         self._keys = Keys()
         self._keyed_by: int | None = None
         self._arrivals = 0
-        self._by_id: array[int] | None = None
-        """The places of all rows in `records` in the order of their ids, which decides between
-        equal keys; None if to be sorted."""
+        self._by_id = ById()
         self._haystacks: dict[str, str] = {}
         self._ghosts: dict[str, R] = {}
         self._waiting: dict[str, None] = {}
@@ -166,12 +164,11 @@ class Rows(Generic[R]):
         draft.records, rest = {}, iter(rows)
         while chunk := list(islice(rest, _CHUNK)):
             draft.records.update(chunk)
-            yield
-        draft._keys, draft._haystacks, draft._by_id = Keys(), {}, None
+            yield False
+        draft._keys, draft._haystacks = Keys(), {}
         draft._settle_held()
-        yield
-        yield from draft._rebuild()
-        self._adopt(draft)
+        yield False
+        yield from self._adopt_sorted(draft)
 
     def apply(self, upserts: Iterable[tuple[str, R]], removed: Iterable[str]) -> Steps:
         """Takes in added and changed records and the ids of removed ones."""
@@ -197,7 +194,6 @@ class Rows(Generic[R]):
                 self.notes.pop(row_id, None)
                 self._stirred.add(row_id)
                 self._number(row_id)
-                self._by_id = None
             else:
                 self._waiting[row_id] = None
                 self._number(row_id)
@@ -224,8 +220,7 @@ class Rows(Generic[R]):
         draft = copy.copy(self)
         draft.sort_column, draft.descending = column, descending
         draft._settle_held()
-        yield from draft._rebuild()
-        self._adopt(draft)
+        yield from self._adopt_sorted(draft)
 
     def refilter(self, wanted: Filter, anew: bool = False) -> Steps:
         """Shows what `wanted` lets through; brings held rows up to date too. `anew` looks at all
@@ -235,10 +230,10 @@ class Rows(Generic[R]):
         draft.filter = wanted
         if self.pending:
             draft._settle_held()
-            yield from draft._rebuild()
-        else:
-            narrower = not anew and bool(self.filter) and wanted.narrows(self.filter)
-            yield from draft._select(self.shown if narrower else self.order)
+            yield from self._adopt_sorted(draft)
+            return
+        narrower = not anew and bool(self.filter) and wanted.narrows(self.filter)
+        yield from draft._select(self.shown if narrower else self.order)
         self._adopt(draft)
 
     def warm(self) -> Steps:
@@ -247,7 +242,7 @@ class Rows(Generic[R]):
             for row_id in chunk:
                 if row_id in self.records:
                     self.haystack(row_id)
-            yield
+            yield False
 
     # ---- within
 
@@ -256,8 +251,6 @@ class Rows(Generic[R]):
 
     def _settle_held(self) -> None:
         """Forgets what was held back; the caller rebuilds or places it."""
-        if self._ghosts or self._waiting:
-            self._by_id = None
         self._ghosts, self._waiting, self._stirred, self.notes = {}, {}, set(), {}
 
     def _reader(self, *, of_all: bool = False) -> Callable[[R], Any] | None:
@@ -283,8 +276,7 @@ class Rows(Generic[R]):
         read = self._reader()
         if read is None:
             return self._arrival(row_id, self._keys.of)
-        key = read(record)
-        return None if key != key else key  # noqa: PLR0124  NaN has no place in an order
+        return _comparable([read(record)])[0]
 
     def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
         """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
@@ -292,19 +284,15 @@ class Rows(Generic[R]):
         if not as_wished or len(put) + len(gone) > max(_FEW, len(self.records) // 8):
             draft = copy.copy(self)
             draft.records = {**self.records, **put}
-            draft._by_id = None
             for row_id in gone:
                 del draft.records[row_id]
                 draft.notes.pop(row_id, None)
-            yield from draft._rebuild()
-            self._adopt(draft)
+            yield from self._adopt_sorted(draft)
             return
         keys = {row_id: self._key(row_id, record) for row_id, record in put.items()}
         of = self._keys.of
         moved = [row_id for row_id, key in keys.items() if row_id in of and of[row_id] != key]
         new = [row_id for row_id in put if row_id not in of]
-        if new or gone:
-            self._by_id = None
         filtered = self.shown is not self.order
         order = self._keys.without(self.order, [*moved, *gone])
         shown = self._keys.without(self.shown, [*put, *gone]) if filtered else order
@@ -322,33 +310,44 @@ class Rows(Generic[R]):
         else:
             self.shown = self.order
 
-    def _rebuild(self) -> Steps:
-        """Works out keys, order and what is shown for all records."""
+    def _adopt_sorted(self, draft: Rows[R]) -> Steps:
+        """Sorts a draft anew and puts it in force."""
+        keys = yield from draft._rebuild()
+        self._adopt(draft)
+        yield True
+        yield from self._keys.put_in(zip(self.records, keys, strict=True))
+
+    def _rebuild(self) -> Generator[bool, None, list[Any]]:
+        """Works out order and what is shown; the keys of all records, in their turn, which are
+        still to be put in.
+        """
         known = self._keys.of if self.sort_column is None and self._keyed_by is None else {}
         if not known:
             self._arrivals, self._numbers = 0, {}
         self._keyed_by = self.sort_column
-        records, read = self.records, self._reader(of_all=True)
-        ids, keys = list(records), Keys(self.descending)
+        records, ids = self.records, list(self.records)
+        read = self._reader(of_all=True)
         in_turn: list[Any] = []
-        for chunk in _chunks(ids):
-            if read is None:
-                found: list[Any] = [self._arrival(row_id, known) for row_id in chunk]
-            else:
-                found = list(map(read, map(records.__getitem__, chunk)))
-                # NaN has no place in an order: it counts as not known.
-                if any(map(ne, found, found)):
-                    found = [None if key != key else key for key in found]  # noqa: PLR0124
-            keys.of.update(zip(chunk, found, strict=True))
-            in_turn += found
-            yield
-        self._keys, self._numbers = keys, {}
-        if self._by_id is None:
-            by_id = yield from in_runs(range(len(ids)), ids.__getitem__)
-            self._by_id = array("L", by_id)
-        order = yield from arranged(in_turn, self._by_id, self.descending)
-        self.order = list(map(ids.__getitem__, order))
+        if read is None:
+            for chunk in _chunks(ids):
+                in_turn += [self._arrival(row_id, known) for row_id in chunk]
+                yield False
+            numbers = dict(zip(ids, in_turn, strict=True))
+            self._keys = Keys(self.descending, numbers.__getitem__)
+        else:
+            rest = iter(records.values())
+            while some := list(islice(rest, _CHUNK)):
+                in_turn += _comparable(list(map(read, some)))
+                yield False
+            self._keys = Keys(
+                self.descending, lambda row_id: _comparable([read(records[row_id])])[0]
+            )
+        self._numbers = {}
+        self._by_id = yield from self._by_id.of(ids)
+        order = yield from arranged(in_turn, self._by_id.places, self.descending)
+        self.order = yield from gathered(ids, order)
         yield from self._select(self.order)
+        return in_turn
 
     def _select(self, candidates: list[str]) -> Steps:
         if not self.filter:
@@ -357,8 +356,15 @@ class Rows(Generic[R]):
         kept: list[str] = []
         for chunk in _chunks(candidates):
             kept += self.filter.select(self, chunk)
-            yield
+            yield False
         self.shown = kept
+
+
+def _comparable(keys: list[Any]) -> list[Any]:
+    """The keys, NaN, which has no place in an order, as not known."""
+    if any(map(ne, keys, keys)):
+        return [None if key != key else key for key in keys]  # noqa: PLR0124
+    return keys
 
 
 def _chunks(ids: list[str]) -> Iterator[list[str]]:

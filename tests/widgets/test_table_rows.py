@@ -223,13 +223,29 @@ def test_long_work_pauses_and_shows_nothing_half_done() -> None:
     before = rows.shown
     steps = rows.sort(1, descending=True)
     pauses = 0
-    for _ in steps:
+    while not next(steps):
         pauses += 1
         assert rows.shown is before
         assert rows.position("id00007") == 7
     assert pauses >= 30
     assert rows.shown[0] == "id00004"
     assert len(rows.shown) == 30_000
+
+
+def test_a_row_is_found_before_the_keys_of_all_are_ready() -> None:
+    rows: Rows[Item] = Rows(COLUMNS)
+    take(rows.load(made(30_000)))
+    steps = rows.sort(1, descending=True)
+    while not next(steps):
+        pass
+    for row_id in ("id00007", "id12345", "id29999"):
+        place = rows.position(row_id)
+        assert place is not None
+        assert rows.shown[place] == row_id
+    assert rows.position("nobody") is None
+    assert not any(steps)
+    assert [rows.position(row_id) for row_id in rows.shown[:100]] == list(range(100))
+    assert rows.position("nobody") is None
 
 
 def test_a_row_that_comes_back_while_held_is_no_ghost_any_more() -> None:
