@@ -102,6 +102,7 @@ class RecordTable(TableHand[R], can_focus=True):
         self._work: Steps | None = None
         self._work_from: list[str] = []
         self._work_shown = False
+        self._sort_due: tuple[int | None, bool] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
         self._told: tuple[bool, int] = (False, 0)
@@ -175,10 +176,10 @@ class RecordTable(TableHand[R], can_focus=True):
     @property
     def busy(self) -> bool:
         """True while a large sort, filter or load is still being worked on."""
-        return self._work is not None
+        return self._work is not None and not self._work_shown
 
     async def settled(self) -> None:
-        """Returns when no work is under way."""
+        """Returns when no work is under way that would change what is shown."""
         await self._idle.wait()
 
     # ---- state
@@ -224,9 +225,9 @@ class RecordTable(TableHand[R], can_focus=True):
 
     @property
     def sort(self) -> tuple[str | None, bool]:
-        """The key of the column sorted by and whether the highest comes first."""
-        column = self._rows.sort_column
-        return (None if column is None else self._rows.columns[column].key), self._rows.descending
+        """The key of the column sorted by, or about to be, and whether the highest comes first."""
+        column, descending = self._sort_due or (self._rows.sort_column, self._rows.descending)
+        return (None if column is None else self._rows.columns[column].key), descending
 
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
         """Sorts by a column, in its usual direction if none is given; None is order of arrival.
@@ -239,6 +240,7 @@ class RecordTable(TableHand[R], can_focus=True):
             raise ValueError(f"column {key} can't be sorted by")
         if descending is None:
             descending = column is not None and self._rows.columns[column].descending_first
+        self._sort_due = column, descending
         self._do(self._rows.sort(column, descending), asked=True)
         self.post_message(self.SortChanged(self, key, descending))
 
@@ -295,7 +297,8 @@ class RecordTable(TableHand[R], can_focus=True):
     @hold.setter
     def hold(self, wanted: bool) -> None:
         if wanted:
-            self._finish()
+            if self.busy:
+                self._finish()
             self._rows.held = True
             self._tell_held()
         else:
@@ -368,7 +371,8 @@ class RecordTable(TableHand[R], can_focus=True):
                     self._done()
                 elif step:
                     self._show_rows()
-                    break
+                    # They are painted some turns of the event loop later, before work goes on.
+                    await asyncio.sleep(background.QUIET)
 
     def _finish(self) -> None:
         """Takes what steps are left, because something else is about to happen to the rows."""
@@ -378,17 +382,17 @@ class RecordTable(TableHand[R], can_focus=True):
             self._done()
 
     def _done(self) -> None:
-        self._work = None
-        if not self._idle.is_set():
-            self._idle.set()
-            self.post_message(self.Settled(self))
         if not self._work_shown:
             self._show_rows()
-        self._work_from = []
+        self._work, self._work_from = None, []
 
     def _show_rows(self) -> None:
         """Shows what the rows have become by the work."""
         self._work_shown = True
+        self._sort_due = None
+        if not self._idle.is_set():
+            self._idle.set()
+            self.post_message(self.Settled(self))
         if self._marks:
             self._drop_marks()
         self._follow(self._work_from)

@@ -211,7 +211,8 @@ class Rows(Generic[R]):
         self.held = False
         ghosts, stirred, waiting = self._ghosts, self._stirred, self._waiting
         put = {row_id: self.records[row_id] for row_id in (*stirred, *waiting)}
-        self.records = {**self.records, **ghosts}
+        if ghosts:
+            self.records = {**self.records, **ghosts}
         self._settle_held()
         yield from self._place(put, list(ghosts))
 
