@@ -7,15 +7,17 @@ both its colours again. A cell of six letters at the right of a table of 120 col
 bytes. Written from its own left edge, with only the difference between one style and the next, it
 costs about 50, and a whole screen about half. After each repaint Textual puts the terminal's cursor
 where it belongs, mostly to the upper left corner, which has a shorter name than the one it uses.
+And for two lines it asks every widget on them for all lines it has (`_get_renders` cuts to what is
+visible, not to what is repainted), and then every container behind them.
 
-This replaces two methods of a module of Textual's that isn't public, so it looks before it leaps:
+This replaces three methods of a module of Textual's that isn't public, so it looks before it leaps:
 `install` tries the originals on a small picture and changes nothing if they don't write what is
 expected, as they won't once Textual mends it. Everything works without it, at the old price.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -167,7 +169,34 @@ def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
     return "".join(pen.out)
 
 
-_ORIGINALS: dict[type, Callable[..., str]] = {}
+def renders(
+    compositor: _compositor.Compositor, crop: Region | None = None
+) -> Iterator[tuple[Region, Region, list[Strip]]]:
+    """The widgets on the lines to be repainted, from the front until nothing more can be seen:
+    region, what is seen of it, and the strips of that.
+    """
+    room = compositor.size.region
+    crop = room if crop is None else crop
+    lines = Region(0, crop.y, room.width, crop.height)
+    covered = [0] * crop.height
+    """For each line a bit for each column that something in front has."""
+    full = ((1 << crop.width) - 1) << crop.x
+    for widget, (region, clip) in compositor.visible_widgets.items():
+        seen = clip.intersection(lines)
+        shown = region.intersection(seen)
+        if not crop.overlaps(shown):
+            continue
+        strips = widget.render_lines(shown.translate(-region.offset))
+        yield region, seen, strips
+        columns = ((1 << shown.width) - 1) << shown.x
+        for y, strip in enumerate(strips, shown.y - lines.y):
+            if strip.cell_length == shown.width:
+                covered[y] |= columns
+        if all(line & full == full for line in covered):
+            return
+
+
+_ORIGINALS: dict[tuple[type, str], Callable[..., Any]] = {}
 
 
 def installed() -> bool:
@@ -176,7 +205,7 @@ def installed() -> bool:
 
 
 def install() -> bool:
-    """Puts the two methods in force, for all apps of this process; False if Textual isn't as
+    """Puts the methods in force, for all apps of this process; False if Textual isn't as
     expected and was left alone. Doing it twice is harmless.
     """
     if _ORIGINALS:
@@ -186,8 +215,9 @@ def install() -> bool:
             return False
     except (AttributeError, TypeError, ValueError, LookupError):
         return False
-    _put(_compositor.ChopsUpdate, render_chops)
-    _put(_compositor.LayoutUpdate, render_layout)
+    _put(_compositor.ChopsUpdate, "render_segments", render_chops)
+    _put(_compositor.LayoutUpdate, "render_segments", render_layout)
+    _put(_compositor.Compositor, "_get_renders", renders)
     if getattr(textual_app, "Control", None) is Control:
         textual_app.Control = _ShortControl  # type: ignore[attr-defined]
     return True
@@ -196,19 +226,26 @@ def install() -> bool:
 def uninstall() -> None:
     """Puts Textual's own methods back."""
     while _ORIGINALS:
-        kind, original = _ORIGINALS.popitem()
-        setattr(kind, "render_segments", original)  # noqa: B010  mypy forbids the plain way
+        (kind, name), original = _ORIGINALS.popitem()
+        setattr(kind, name, original)
     if getattr(textual_app, "Control", None) is _ShortControl:
         textual_app.Control = Control  # type: ignore[attr-defined]
 
 
-def _put(kind: type[Any], method: Callable[..., str]) -> None:
-    _ORIGINALS[kind] = kind.render_segments
-    kind.render_segments = method
+def _put(kind: type[Any], name: str, method: Callable[..., Any]) -> None:
+    _ORIGINALS[kind, name] = getattr(kind, name)
+    setattr(kind, name, method)
 
 
 def _as_expected() -> bool:
-    """True if the originals write a small picture the way this module was made for."""
+    """True if the originals write a small picture the way this module was made for, and the widgets
+    are asked as they were.
+    """
+    compositor: Any = _compositor.Compositor
+    if compositor._get_renders.__code__.co_varnames[:2] != ("self", "crop"):
+        return False
+    if not isinstance(compositor.visible_widgets, property):
+        return False
     console = Console(color_system="truecolor", force_terminal=True, width=8, height=2)
     bold = Style(bold=True)
     strip = Strip([Segment("abcd", bold), Segment("efgh")], 8)

@@ -141,8 +141,6 @@ def changes(before: Look, after: Look) -> list[tuple[int, int]] | None:
 
     The gutter, left of the columns, is the stretch that starts at -GUTTER.
     """
-    if before is after or before == after:
-        return []
     if before[3:] != after[3:] or len(before.pieces) != len(after.pieces):
         return None
     spans: list[tuple[int, int]] = []

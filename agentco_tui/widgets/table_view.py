@@ -135,7 +135,8 @@ class TableView(Widget, Generic[R]):
 
     def _look_again(self) -> list[Region]:
         """Works out how all looks now; returns where that is different from before."""
-        if not self.is_attached or self.size.width == 0 or self.size.height == 0:
+        width, height = self.size
+        if not self.is_attached or width == 0 or height == 0:
             return []
         self._arrange()
         self._top = max(0, min(self._top, self._last_top))
@@ -146,15 +147,16 @@ class TableView(Widget, Generic[R]):
             self._rows.columns, self._layout_now, self._rows.sort_column, self._rows.descending
         )
         if header != self._header:
-            regions.append(Region(0, 0, self.size.width, 1))
+            regions.append(Region(0, 0, width, 1))
         fresh = len(lines) != len(self._lines)
         for at, line in enumerate(lines):
             if fresh:
-                regions.append(Region(0, at + 1, self.size.width, 1))
+                regions.append(Region(0, at + 1, width, 1))
                 continue
-            regions.extend(self._differences(self._lines[at], line, at + 1))
+            if self._lines[at] != line:
+                regions.extend(self._differences(self._lines[at], line, at + 1))
             if (at in self._thumb) != (at in thumb):
-                regions.append(Region(self.size.width - paint.SCROLLBAR, at + 1, 1, 1))
+                regions.append(Region(width - paint.SCROLLBAR, at + 1, 1, 1))
         self._lines, self._thumb, self._header = lines, thumb, header
         return regions
 
@@ -239,7 +241,7 @@ class TableView(Widget, Generic[R]):
         """The stretches of a line that have to be painted."""
         whole = [Region(0, y, self.size.width - paint.SCROLLBAR, 1)]
         if isinstance(after, str) or isinstance(before, str):
-            return [] if before == after else whole
+            return whole
         spans = paint.changes(before, after)
         if spans is None:
             return whole
