@@ -33,6 +33,9 @@ class ActivityWindow:
     def __iter__(self) -> Iterator[Activity]:
         return iter(self._entries.values())
 
+    def __reversed__(self) -> Iterator[Activity]:
+        return reversed(self._entries.values())
+
     def get(self, entry_id: str | None) -> Activity | None:
         """The entry with that id, or None."""
         return None if entry_id is None else self._entries.get(entry_id)

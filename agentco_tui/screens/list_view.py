@@ -13,13 +13,12 @@ from textual.timer import Timer
 from agentco_tui import format as fmt
 from agentco_tui.api.records import Record
 from agentco_tui.live.feeds import NAMES, FeedName
-from agentco_tui.live.freshness import Phase
 from agentco_tui.live.store import Change, Collection, Told
 from agentco_tui.screens.details import details
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.record_table import RecordTable
 from agentco_tui.widgets.table_columns import Column
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
@@ -235,15 +234,7 @@ class ListView(TableView[R]):
 
     def show_state(self) -> None:
         """Dim the rows when they are not the platform's last word."""
-        match self.session.store.freshness[self.feed].phase:
-            case Phase.LOADING:
-                self.table.set_state(TableState.LOADING)
-            case Phase.LIVE:
-                self.table.set_state(TableState.READY)
-            case Phase.STALE:
-                self.table.set_state(TableState.STALE)
-            case Phase.FAILED:
-                self.table.set_state(TableState.FAILED, plain("nothing could be read yet"))
+        self.show_phase(self.session.store.freshness[self.feed].phase)
 
     def tick(self) -> None:
         """A second has passed."""

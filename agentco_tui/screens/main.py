@@ -89,6 +89,7 @@ class MainScreen(Screen[None], Writes, Reads):
         self.body = Container(classes="frame--body")
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
+        self._footer_for: tuple[Place, dict[str, str], bool, int] | None = None
         self.small = TextPane(classes="frame--small")
 
     def compose(self) -> ComposeResult:
@@ -165,16 +166,14 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def show_footer(self) -> None:
         """The keys of the screen."""
-        view = self.view
-        self.footer.show(
-            footer_cells(
-                self.place,
-                self.session.settings.keys,
-                self.denied(),
-                reading=isinstance(view, ListView) and view.reading,
-                width=self.size.width,
-            )
-        )
+        reading = isinstance(self.view, ListView) and self.view.reading
+        drawn_for = (self.place, self.denied(), reading, self.size.width)
+        if drawn_for == self._footer_for:
+            return
+        self._footer_for = drawn_for
+        place, denied, _, width = drawn_for
+        keys = self.session.settings.keys
+        self.footer.show(footer_cells(place, keys, denied, reading=reading, width=width))
 
     # ---- which screen
 

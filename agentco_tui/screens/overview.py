@@ -34,7 +34,7 @@ from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.record_table import RecordTable
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
@@ -46,6 +46,8 @@ SHOWN_FEEDS = (
     FeedName.COMPANY_BUDGETS,
     FeedName.ACTIVITY,
 )
+FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)
+"""Of the two feeds that needs mostly come from, the one in the first of these is told of."""
 MOST_NEEDS = 500
 """Lines; nobody reads further, and the queue has them all."""
 SECONDS_BETWEEN_LOOKS = 10
@@ -88,6 +90,7 @@ class OverviewView(TableView[Need], TaskActions):
         """The needs, the worst first; of very many only the first."""
         self._levels = (0, 0)
         self._spend_drawn: tuple[object, ...] = ()
+        self._phases: tuple[Phase, ...] = ()
         self._looking = False
         self._look_again = False
         self._behind = False
@@ -118,7 +121,7 @@ class OverviewView(TableView[Need], TaskActions):
         self.reload()
 
     def on_resize(self, _: events.Resize) -> None:
-        """Draw bars and lines for the new width."""
+        """Bars and lines for the new width."""
         self.call_after_refresh(self._show_panels)
 
     def feeds(self) -> Iterable[FeedName]:
@@ -135,6 +138,7 @@ class OverviewView(TableView[Need], TaskActions):
         if change.feed is not FeedName.ACTIVITY:
             self._find_needs()
         self.take_freshness()
+        self._show_panels()
 
     def on_show(self) -> None:
         """Shown again: what happened meanwhile is taken in."""
@@ -152,6 +156,7 @@ class OverviewView(TableView[Need], TaskActions):
         super().reload()
         self._find_needs()
         self.take_freshness()
+        self._show_panels()
 
     def tick(self) -> None:
         """A second has passed."""
@@ -160,20 +165,17 @@ class OverviewView(TableView[Need], TaskActions):
             self._find_needs()
         self.table.tick()
         super().tick()
+        self._show_panels()
 
     def take_freshness(self) -> None:
         """A feed answered or failed."""
         super().take_freshness()
-        self._show_panels()
-        phases = {self.session.store.freshness[feed].phase for feed in SHOWN_FEEDS[:2]}
-        if Phase.LOADING in phases:
-            self.table.set_state(TableState.LOADING)
-        elif Phase.STALE in phases:
-            self.table.set_state(TableState.STALE)
-        elif Phase.FAILED in phases:
-            self.table.set_state(TableState.FAILED, plain("nothing could be read yet"))
-        else:
-            self.table.set_state(TableState.READY)
+        freshness = self.session.store.freshness
+        phases = tuple(freshness[feed].phase for feed in SHOWN_FEEDS)
+        if phases != self._phases:
+            self._phases = phases
+            self._show_panels()
+        self.show_phase(min(phases[:2], key=FIRST_TOLD.index))
 
     def _find_needs(self) -> None:
         if len(self.session.store.pending) <= MANY:
@@ -262,9 +264,8 @@ class OverviewView(TableView[Need], TaskActions):
         """
         freshness = self.session.store.freshness
         feeds = (*SHOWN_FEEDS, FeedName.AGENT_BUDGETS, FeedName.AGENTS)
-        return self._touched_at == 0.0 and any(
-            freshness[feed].phase is Phase.LOADING for feed in feeds
-        )
+        loading = any(freshness[feed].phase is Phase.LOADING for feed in feeds)
+        return self._touched_at == 0.0 and loading
 
     def _apply_calmly(self, shown: dict[str, Need]) -> None:
         """While a hand is on the list: new needs wait, those that are over leave a ghost."""

@@ -94,7 +94,7 @@ def _spend_item(session: Session, budget: Budget, of: SafeText, columns: tuple[i
 
 def latest_items(session: Session, look: Look, room: int) -> list[Item]:
     """The newest entries of the log, so many as there is room for."""
-    newest: Iterable[Activity] = islice(reversed(list(session.store.activity)), room)
+    newest: Iterable[Activity] = islice(reversed(session.store.activity), room)
     items: list[Item] = []
     for entry in newest:
         who = session.names.agent(entry.agent or entry.actor)

@@ -8,12 +8,13 @@ from typing import ClassVar, Generic, TypeVar
 from textual import on
 from textual.binding import BindingType
 
+from agentco_tui.live.freshness import Phase
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
 from agentco_tui.screens.key_presses import KeyApp, MovedByKeys
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.widgets.record_table import FilterError, RecordTable
+from agentco_tui.widgets.record_table import FilterError, RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
@@ -122,6 +123,18 @@ class TableView(View, Generic[T]):
             self._touched_at = now
         elif now - self._touched_at >= HAND and not self.table.marked:
             self.bring_up_to_date()
+
+    def show_phase(self, phase: Phase) -> None:
+        """Dim the lines when they are not the platform's last word."""
+        match phase:
+            case Phase.LOADING:
+                self.table.set_state(TableState.LOADING)
+            case Phase.LIVE:
+                self.table.set_state(TableState.READY)
+            case Phase.STALE:
+                self.table.set_state(TableState.STALE)
+            case Phase.FAILED:
+                self.table.set_state(TableState.FAILED, plain("nothing could be read yet"))
 
     def bring_up_to_date(self) -> None:
         """Let new rows in, ghosts go, and the order be what it is."""

@@ -191,6 +191,8 @@ class RecordTable(TableHand[R], can_focus=True):
 
     def set_state(self, state: TableState, text: SafeText | None = None) -> None:
         """Says what the rows are worth; `text` is shown if there are none."""
+        if (state, text) == (self._state, self._state_text):
+            return
         self._become(state, text)
         self._sync()
 

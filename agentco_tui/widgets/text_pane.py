@@ -48,8 +48,9 @@ class TextPane(ScrollView, can_focus=True):
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
         """Show these items; with `top` from their first line, else where the pane stands."""
-        self._items = tuple(items)
-        self._break()
+        before, self._items = self._items, tuple(items)
+        if self._items != before:
+            self._break()
         if top:
             self.scroll_home(animate=False, immediate=True)
 
