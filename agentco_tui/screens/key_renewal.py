@@ -24,6 +24,8 @@ from agentco_tui.screens.session import Session
 LONGEST: Final = 45.0
 """Seconds after which a reading is given up that has a shorter limit of its own, or hangs in a
 file system."""
+ENDING: Final = 0.2
+"""Seconds that the end of the program waits for that of a command, which takes milliseconds."""
 
 log = logging.getLogger(__name__)
 
@@ -129,6 +131,7 @@ class KeyRenewal:
             if self._thread is not None and self._thread.is_alive():
                 return Unread("it hangs, and is still being read")
             hear, tell = os.pipe()
+            ended = False
             result: Future[ApiKey | Unread] = Future()
             # So that who waits in vain can't cancel it.
             result.set_running_or_notify_cancel()
@@ -142,9 +145,15 @@ class KeyRenewal:
                     return await asyncio.wrap_future(result)
             except TimeoutError:
                 return Unread(f"it could not be read within {LONGEST:g} seconds")
+            except asyncio.CancelledError:
+                ended = True
+                raise
             finally:
                 # Whatever was started for it is not wanted any more.
                 os.close(tell)
+                if ended:
+                    # The program ends, and its threads with it: this one has a command to end yet.
+                    self._thread.join(ENDING)
 
 
 def _read(place: KeyPlace, until: int, result: Future[ApiKey | Unread]) -> None:

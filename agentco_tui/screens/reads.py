@@ -57,12 +57,15 @@ class Reads:
 
     def read_key_again(self) -> None:
         """The person polls by hand: another key may be there by now."""
-        self.run_worker(self.key_renewal.asked(), description="read the key again")
+        self.run_worker(self.key_renewal.asked, description="read the key again")
 
     def look_for_key(self, feed: FeedName) -> None:
-        """A feed answered or failed: if it was refused, another key may be there by now."""
-        if isinstance(self.session.store.freshness[feed].failure, KeyRejected):
-            self.run_worker(self.key_renewal.refused(), description="look for another key")
+        """A feed answered or failed: if it was refused, another key may be in its file by now."""
+        place = self.session.settings.key_place
+        refused = isinstance(self.session.store.freshness[feed].failure, KeyRejected)
+        if refused and place is not None and place.is_file:
+            # Not its coroutine: a program that is about to end would never begin it.
+            self.run_worker(self.key_renewal.refused, description="look for another key")
 
     def show_trace(self, task: Task) -> None:
         """Open a task's trace; from there one key goes on to the question."""
