@@ -8,26 +8,25 @@ never given longer than its limit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.config import key_sources
 from agentco_tui.config.problems import WrongError
 from agentco_tui.config.sources import API_KEY
 
+# Tuples: a data class takes several times as long to make, and every start makes these.
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+
+class Unread(NamedTuple):
     """The key could not be read."""
 
     sentence: str
     """Why, and what to do, without a key in it; may quote what a command wrote to stderr."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyPlace:
+class KeyPlace(NamedTuple):
     """The environment, or one of the profile's four sources; holds no key itself."""
 
     words: str
@@ -35,9 +34,9 @@ class KeyPlace:
     setting: str
     """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
     profile: str
-    value: Any = field(default=None, repr=False)
+    value: Any
     """The setting's value, a path absolute; a key may stand there by mistake."""
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env: Mapping[str, str]
 
     @property
     def can_change(self) -> bool:
@@ -48,6 +47,10 @@ class KeyPlace:
     def is_file(self) -> bool:
         """Whether looking there costs nothing and disturbs nobody."""
         return self.setting == "api_key_file"
+
+    def __repr__(self) -> str:
+        # Neither the value nor the environment: secrets may stand in both.
+        return f"KeyPlace({self.words})"
 
     def read(self) -> ApiKey:
         """The key, while the terminal is still the command's too.
