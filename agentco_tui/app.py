@@ -23,6 +23,7 @@ from agentco_tui.actions.pen import Context
 from agentco_tui.actions.rights import Rights
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.head_start import HeadStart
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
@@ -210,7 +211,7 @@ def make_session(
             f"writing is off: the state folder {safe(str(journal_path.parent), 200)} can't be "
             f"written ({why}), and nothing is sent without the journal; mend that and start again"
         )
-    journal = Journal(journal_path, str if settings.key is None else settings.key.redact)
+    journal = Journal(journal_path, client.transport.key.redact)
     desk = Desk.at(
         client,
         store,
@@ -224,14 +225,17 @@ def make_session(
     return Session(settings, client, store, poller, clock, Names(store), Hands(desk), journal)
 
 
-def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
-    """Run the dashboard to its end; returns the exit code. `start` was sent before."""
+def run_dashboard(settings: Settings, key: KeyInUse | None, start: HeadStart | None = None) -> int:
+    """Run the dashboard to its end; returns the exit code. `start` was sent before.
+
+    `key` is used from the start on; it is told of another that takes its place.
+    """
     sys.setswitchinterval(TURN)
     prepare(check())
     partial_paint.install()
     client = open_client(
         settings.base_url,
-        settings.key,
+        key,
         ca_file=settings.ca_file,
         trust_env=settings.trust_env,
         key_source=settings.key_source,
@@ -249,7 +253,6 @@ def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
     remembered = memory.recall(settings.profile) if keeps else NOTHING_REMEMBERED
     wanted = settings.screen or remembered.screen
     app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)
-    key = settings.key
 
     def keep() -> None:
         if keeps and app.main_screen is not None:
@@ -259,7 +262,7 @@ def run_dashboard(settings: Settings, start: HeadStart | None = None) -> int:
         return run_guarded(
             app,
             crash_folder=made_state_folder,
-            redact=str if key is None else key.redact,
+            redact=client.transport.key.redact,
             on_end=keep,
         )
     finally:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.arguments import UsageError, flags_of, parse
 from agentco_tui.commands.output import Exit, OutputError, complain, settings_failed
 from agentco_tui.config import Flags, NothingSetError, Settings, SettingsError, load
@@ -97,7 +98,8 @@ def _run_dashboard(settings: Settings) -> int:
     gc.disable()
     from agentco_tui.api.head_start import HeadStart
 
-    with _log(settings):
+    key = None if settings.key is None else KeyInUse(settings.key)
+    with _log(settings, key):
         start = HeadStart.begin(
             settings.company,
             settings.base_url,
@@ -108,7 +110,7 @@ def _run_dashboard(settings: Settings) -> int:
         )
         from agentco_tui.app import run_dashboard
 
-        return run_dashboard(settings, start)
+        return run_dashboard(settings, key, start)
 
 
 def _demo(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
@@ -203,13 +205,16 @@ def _with_settings(flags: Flags, env: Mapping[str, str]) -> Iterator[Settings]:
 
 
 @contextmanager
-def _log(settings: Settings) -> Iterator[None]:
-    """Log to the file that was asked for; what is unforeseen goes there with its place."""
+def _log(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
+    """Log to the file that was asked for; what is unforeseen goes there with its place.
+
+    `key` where another may take the place of the settings' own.
+    """
     if settings.log_file is None:
         yield
         return
     try:
-        end = log_to(settings.log_file, [settings.key] if settings.key else [])
+        end = log_to(settings.log_file, [one for one in (key or settings.key,) if one is not None])
     except OSError as error:
         raise UsageError(f"--log-file cannot be written: {error.strerror}") from None
     try:

@@ -97,7 +97,7 @@ KEYS: tuple[KeyBinding, ...] = (
     _key("screen.activity", "6", "Activity", "What the agents do, as it happens.", "every"),
     _key("app.go_to", "colon", "Go to", "Go to a screen, an agent or a company by name.", "every"),
     _key("app.palette", "ctrl+p", "Palette", "Find any command by its words.", "every"),
-    _key("app.refresh", "r", "Refresh", "Ask the platform now.", "every"),
+    _key("app.refresh", "r", "Refresh", "Ask the platform now; read a refused key again.", "every"),
     _key("app.back", "escape", "Back", "Close what is open, or leave the filter.", "every"),
     _key("app.help", "question_mark", "Help", "The keys of this screen.", "every"),
     _key("app.quit", "q", "Quit", "Leave the program.", "every"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from agentco_tui.api.credentials import ApiKey
+from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.redaction import KeyFilter, quiet_http_loggers
 from agentco_tui.text import safe_block
 
@@ -27,7 +27,7 @@ def nowhere_else() -> None:
         root.addHandler(logging.NullHandler())
 
 
-def log_to(path: Path, keys: Iterable[ApiKey]) -> Callable[[], None]:
+def log_to(path: Path, keys: Iterable[ApiKey | KeyInUse]) -> Callable[[], None]:
     """Let everything that the program logs go to the end of `path`; the result ends that.
 
     The file gets mode 0600 if it is made here. Raises OSError if it cannot be written.

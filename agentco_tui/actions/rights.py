@@ -46,6 +46,11 @@ class Rights:
         """Why nothing may be written at all; None if something may."""
         return self._read_only
 
+    @property
+    def lacks_any(self) -> bool:
+        """Whether the platform refused a write for which another key is needed."""
+        return bool(self._missing)
+
     def may(self, verb: Verb) -> Allowed | Denied:
         """Whether a write may be tried, and if not, why not."""
         if self._read_only is not None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 import msgspec
 
 from agentco_tui.api import answered
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.decode import (
     ACTIVITY,
     AGENT_BUDGETS,
@@ -296,7 +296,7 @@ class Client:
 
 def open_client(
     base_url: BaseUrl,
-    key: ApiKey | None,
+    key: ApiKey | KeyInUse | None,
     *,
     ca_file: Path | None = None,
     trust_env: bool = False,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, Self
 from urllib.parse import urlsplit
 
-from agentco_tui.api.redactor import Redactor
+from agentco_tui.api.redactor import OneByOne, Redactor
 
 _KEY: Final = re.compile(r"[!-~]+")
 _LONGEST_KEY: Final = 4096
@@ -110,6 +110,53 @@ class ApiKey:
 
     def __getstate__(self) -> NoReturn:
         raise TypeError("an ApiKey is not stored")
+
+
+class KeyInUse:
+    """The key that requests are sent with, and those that it took the place of.
+
+    A key that was replaced may still hold elsewhere, so all of them stay secrets to the end: what
+    is shown or written passes `redact`, which knows each. May be used from any thread.
+    """
+
+    __slots__ = ("__key", "__known")
+
+    def __init__(self, key: ApiKey) -> None:
+        self.__key = key
+        self.__known: tuple[ApiKey, ...] = (key,)
+
+    @property
+    def key(self) -> ApiKey:
+        """The one for the next request."""
+        return self.__key
+
+    def replace(self, key: ApiKey) -> None:
+        """Use another from the next request on; those under way keep theirs."""
+        # The longest first: one that begins like another must not leave its end behind. And known
+        # before it is used, so that no answer to it comes before it can be recognised.
+        known = {*self.__known, key}
+        self.__known = tuple(sorted(known, key=lambda one: len(one.reveal()), reverse=True))
+        self.__key = key
+
+    def redact(self, text: str) -> str:
+        """`text` with every place that holds one of the keys replaced by its mask."""
+        for key in self.__known:
+            text = key.redact(text)
+        return text
+
+    def redact_bytes(self, data: bytes) -> bytes:
+        """The same for bytes as they come over the line."""
+        for key in self.__known:
+            data = key.redact_bytes(data)
+        return data
+
+    def redactor(self) -> Redactor | OneByOne:
+        """The same for bytes that come in pieces; one for each body."""
+        first, *others = (key.redactor() for key in self.__known)
+        return OneByOne((first, *others)) if others else first
+
+    def __repr__(self) -> str:
+        return f"KeyInUse({self.__key.masked})"
 
 
 @dataclass(frozen=True, slots=True)

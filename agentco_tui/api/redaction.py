@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterable
 from typing import Final
 
-from agentco_tui.api.credentials import ApiKey
+from agentco_tui.api.credentials import ApiKey, KeyInUse
 
 _BEARER: Final = re.compile(r"(?i)(bearer\s+)[^\s'\"]+")
 
@@ -20,7 +20,7 @@ class KeyFilter(logging.Filter):
     exception text of a lower layer reaches the handler unread.
     """
 
-    def __init__(self, keys: Iterable[ApiKey]) -> None:
+    def __init__(self, keys: Iterable[ApiKey | KeyInUse]) -> None:
         super().__init__()
         self._keys = tuple(keys)
 

@@ -37,3 +37,25 @@ class Redactor:
         """What waited for a piece that did not come."""
         rest, self.__waiting = self.__waiting, b""
         return rest
+
+
+class OneByOne:
+    """Several of them, each fed with what the one before it has let through."""
+
+    __slots__ = ("__each",)
+
+    def __init__(self, each: tuple[Redactor, ...]) -> None:
+        self.__each = each
+
+    def feed(self, piece: bytes) -> bytes:
+        """What can be let through by now."""
+        for redactor in self.__each:
+            piece = redactor.feed(piece)
+        return piece
+
+    def rest(self) -> bytes:
+        """What waited for a piece that did not come."""
+        rest = b""
+        for redactor in self.__each:
+            rest = redactor.feed(rest) + redactor.rest()
+        return rest

@@ -25,7 +25,7 @@ import httpx
 from agentco_tui import __version__
 from agentco_tui.api import answered
 from agentco_tui.api.answered import KEY_SOURCE, Asked
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.errors import ApiError, Broken
 from agentco_tui.api.held import OF_ALL
 from agentco_tui.api.incoming import OFFERED_ENCODING, Incoming, Reply, unpacked_body
@@ -75,9 +75,9 @@ T = TypeVar("T")
 
 
 class BearerAuth(httpx.Auth):
-    """Adds the key to a request for the configured origin, and to no other."""
+    """Adds the key in use to a request for the configured origin, and to no other."""
 
-    def __init__(self, key: ApiKey, origin: httpx.URL) -> None:
+    def __init__(self, key: KeyInUse, origin: httpx.URL) -> None:
         self._key = key
         self._origin = _origin(origin)
 
@@ -86,7 +86,7 @@ class BearerAuth(httpx.Auth):
         if _origin(request.url) != self._origin:
             asked = Asked(request.method, "", safe(self._origin[1].decode("ascii", "replace")))
             raise answered.not_sent(asked, "the request would have left the configured address")
-        request.headers["Authorization"] = f"Bearer {self._key.reveal()}"
+        request.headers["Authorization"] = f"Bearer {self._key.key.reveal()}"
         yield request
 
     def __repr__(self) -> str:
@@ -94,12 +94,12 @@ class BearerAuth(httpx.Auth):
 
 
 class Transport:
-    """Sends requests to one platform with one key. Use it with `async with`, in one event loop."""
+    """Sends requests to one platform. Use it with `async with`, in one event loop."""
 
     def __init__(
         self,
         base: BaseUrl,
-        key: ApiKey,
+        key: ApiKey | KeyInUse,
         *,
         ca_file: Path | None = None,
         trust_env: bool = False,
@@ -129,9 +129,8 @@ class Transport:
                 f"the host {safe(base.host, 80)} cannot be a host name: check base_url"
             ) from None
         self._host = safe(base.origin.partition("://")[2], 120)
-        self._auth = BearerAuth(key, origin)
-        self._redact = key.redact_bytes
-        self._redactor = key.redactor
+        self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
+        self._auth = BearerAuth(self.key, origin)
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
         quiet_http_loggers()
 
@@ -317,8 +316,8 @@ class Transport:
                     said += piece
         except (ApiError, *BELOW):
             # The status is the answer; its explanation may be late, cut, endless or packed oddly.
-            return self._redact(bytes(said))
-        return self._redact(bytes(said))
+            return self.key.redact_bytes(bytes(said))
+        return self.key.redact_bytes(bytes(said))
 
     def _pieces(
         self, response: httpx.Response, asked: Asked, cap: int | None
@@ -346,8 +345,8 @@ class Transport:
                 yield piece
 
     async def _redacted(self, pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-        """The pieces without the key, also where it lies across two of them."""
-        redactor = self._redactor()
+        """The pieces without the keys, also where one lies across two of them."""
+        redactor = self.key.redactor()
         async with aclosing(pieces):
             async for piece in pieces:
                 if told := redactor.feed(piece):

@@ -84,9 +84,16 @@ def _about_settings(settings: Settings) -> list[str]:
         f"config      {settings.config_path}{'' if exists else ' (does not exist)'}",
         f"platform    {url} ({settings.sources.get('base_url', 'default')})",
         f"line        {line}{', proxies of the environment' if settings.trust_env else ''}",
-        f"key         from {settings.key_source}",
+        f"key         from {settings.key_source}{_another_key(settings)}",
         f"writing     {'refused (read-only)' if settings.read_only else 'allowed from here'}",
     ]
+
+
+def _another_key(settings: Settings) -> str:
+    if settings.key_place is None:
+        return ""
+    can_change = settings.key_place.can_change
+    return ", which the dashboard can read again" if can_change else ", read at the start only"
 
 
 def _about_terminal(terminal: Terminal) -> list[str]:

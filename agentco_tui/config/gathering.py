@@ -11,6 +11,7 @@ from typing import Any
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import key_sources, kinds
 from agentco_tui.config.file import KEY_SOURCES, Found, read_file
+from agentco_tui.config.key_place import KeyPlace
 from agentco_tui.config.problems import (
     NothingSetError,
     Problem,
@@ -77,23 +78,33 @@ class Gathering:
         kind = SettingsError if set_somewhere else NothingSetError
         return kind((*self.problems, *self.missing))
 
+    @property
+    def key_place(self) -> KeyPlace | None:
+        """Where the key is kept; None if that was not set."""
+        name = self.key_setting
+        if name is None:
+            return None
+        value: Any = None if name == API_KEY else self._entry[name].value
+        if name == "api_key_file":
+            value = self._absolute(value)
+        return KeyPlace(
+            words=self.key_source,
+            setting=name,
+            profile=self.profile,
+            value=value,
+            env=self._whole_env,
+        )
+
     def fetch_key(self) -> ApiKey | None:
-        """The key from its source; None if that failed, and `problems` holds why.
+        """The key from its place; None if that failed, and `problems` holds why.
 
         May take as long as the profile's command, and ask the system's keyring.
         """
-        name = self.key_setting
+        name, place = self.key_setting, self.key_place
+        if place is None:
+            return None
         try:
-            if name == API_KEY:
-                return key_sources.from_text(self._env[API_KEY])
-            value = self._entry[str(name)].value
-            if name == "api_key_command":
-                return key_sources.from_command(value, self._whole_env)
-            if name == "api_key_env":
-                return key_sources.from_variable(value, self._env)
-            if name == "api_key_file":
-                return key_sources.from_file(self._absolute(value))
-            return key_sources.from_keyring(self.profile)
+            return place.read()
         except WrongError as wrong:
             if name == API_KEY:
                 self.problems.append(Problem(text=str(wrong), setting=API_KEY))

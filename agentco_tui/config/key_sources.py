@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from agentco_tui.config.command_output import CommandError, run_for_output
 from agentco_tui.config.problems import WrongError
 
 COMMAND_SECONDS = 10.0
+KEYRING_SECONDS = 30.0
+"""A keyring that is locked asks the person in a window of its own."""
 KEYRING_SERVICE = "agentco-tui"
 _MAX_FILE = 64 * 1024
 
@@ -32,9 +35,22 @@ def from_text(text: str) -> ApiKey:
 def from_command(command: tuple[str, ...], env: Mapping[str, str]) -> ApiKey:
     """What the command prints. Raises WrongError: not found, failed, too slow, or no key in it."""
     try:
-        output = run_for_output(command, env, COMMAND_SECONDS)
+        return _printed(run_for_output(command, env, COMMAND_SECONDS))
     except CommandError as failed:
         raise WrongError(f"the command {failed}") from None
+
+
+def from_command_apart(
+    command: tuple[str, ...], env: Mapping[str, str], until: int | None = None
+) -> ApiKey:
+    """The same without a terminal; ended when the descriptor `until` can be read."""
+    try:
+        return _printed(run_for_output(command, env, COMMAND_SECONDS, apart=True, until=until))
+    except CommandError as failed:
+        raise WrongError(f"the command {failed}") from None
+
+
+def _printed(output: bytes) -> ApiKey:
     try:
         return from_text(output.decode("ascii"))
     except UnicodeDecodeError:
@@ -119,3 +135,31 @@ def from_keyring(profile: str) -> ApiKey:
         return from_text(str(stored))
     except WrongError as wrong:
         raise WrongError(f"the system's keyring holds what cannot be used: {wrong}") from None
+
+
+_ASK_KEYRING = """\
+import sys
+from agentco_tui.config.key_sources import from_keyring
+from agentco_tui.config.problems import WrongError
+try:
+    sys.stdout.write(from_keyring(sys.argv[1]).reveal())
+except WrongError as wrong:
+    sys.exit(str(wrong))
+"""
+
+
+def from_keyring_apart(profile: str, env: Mapping[str, str], until: int | None = None) -> ApiKey:
+    """The same from a process of its own, without a terminal that a keyring could ask at.
+
+    It is ended when the descriptor `until` can be read, and after `KEYRING_SECONDS`.
+    """
+    # Not from the working directory, which anybody's files may lie in, but from where this program
+    # has its own modules from.
+    command = (sys.executable, "-P", "-c", _ASK_KEYRING, profile)
+    found_in = os.pathsep.join(entry for entry in sys.path if entry)
+    own = {**env, "PYTHONPATH": found_in}
+    try:
+        return _printed(run_for_output(command, own, KEYRING_SECONDS, apart=True, until=until))
+    except CommandError as failed:
+        words = failed.said.splitlines()[-1:] or [f"the system's keyring {failed}"]
+        raise WrongError(words[0]) from None

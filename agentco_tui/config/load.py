@@ -27,6 +27,7 @@ def load(flags: Flags, env: Mapping[str, str]) -> Settings:
         base_url=base_url,
         key=key,
         key_source=gathering.key_source,
+        key_place=gathering.key_place,
         **gathering.values,
     )
 

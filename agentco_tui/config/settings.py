@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.config.key_place import KeyPlace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,7 @@ class AlertLimits:
 class Settings:
     """Every effective setting. A flag beats the environment, which beats the profile.
 
-    Holds the key, which masks itself in every form of output; nothing here is read again later.
+    Holds the key of the start, which masks itself in every form of output; nothing here changes.
     """
 
     base_url: BaseUrl
@@ -36,6 +37,8 @@ class Settings:
     key: ApiKey | None = None
     key_source: str = ""
     """Where the key is from, in words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
+    key_place: KeyPlace | None = None
+    """Where another may be read; None if there is no such place, as for the demo's."""
     company: str | None = None
     """The id of the company that everything is scoped to at the start."""
     screen: str | None = None

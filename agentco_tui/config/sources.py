@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
-from agentco_tui.config.settings import Flags
+if TYPE_CHECKING:
+    from agentco_tui.config.settings import Flags
 
 BASE_URL = "AGENTCO_BASE_URL"
 API_KEY = "AGENTCO_API_KEY"

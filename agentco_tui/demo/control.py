@@ -4,10 +4,11 @@
     GET, DELETE       /_demo/requests   the request log
     GET, POST         /_demo/world      any of {"advance": 60, "speed": 0,
                                         "another_operator": {"task_id", "decision", "who"},
-                                        "revoke": "full"|"read", "restore": "full"|"read"}
+                                        "revoke": "full"|"read", "restore": "full"|"read",
+                                        "replace": {"which": "full"|"read", "key"}}
 
 It lies outside /api, is not in the request log, no fault strikes it, and it needs the full key
-(a revoked one too, or a revocation could not be taken back).
+(a revoked or replaced one too, or a revocation could not be taken back).
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ class Control:
             )
 
     def _change(self, wanted: dict[str, Any]) -> None:
-        unknown = set(wanted) - {"advance", "speed", "another_operator", "revoke", "restore"}
+        unknown = set(wanted) - {
+            *("advance", "speed", "another_operator", "revoke", "restore", "replace")
+        }
         if unknown:
             raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
         if "speed" in wanted:
@@ -115,6 +118,8 @@ class Control:
             self._keys.revoke(wanted["revoke"])
         if "restore" in wanted:
             self._keys.restore(wanted["restore"])
+        if "replace" in wanted:
+            self._keys.replace(**wanted["replace"])
 
 
 async def _object(request: Request) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import hmac
 
 
 class Keys:
-    """A key that may do everything and one that may only read; each can be revoked.
+    """A key that may do everything and one that may only read; each can be revoked or replaced.
 
     Generated from the seed unless given, with the prefix `ag_` (INTERFACE 5.3).
     """
@@ -16,6 +16,21 @@ class Keys:
         self.full = full or _generate(seed, "full")
         self.read = read or _generate(seed, "read")
         self._revoked: set[str] = set()
+        self._full_before: list[str] = []
+
+    def replace(self, which: str, key: str) -> None:
+        """Let `key` be the `full` or `read` key from now on, and the one before it none any more.
+
+        Raises ValueError for what cannot stand in a header.
+        """
+        if not (key.isascii() and key.isprintable() and key.split() == [key]):
+            raise ValueError("a key is one word of plain letters, digits and signs")
+        before = self._named(which)
+        if which == "full":
+            self._full_before.append(before)
+            self.full = key
+        else:
+            self.read = key
 
     def revoke(self, which: str) -> None:
         """Make the `full` or `read` key invalid from now on."""
@@ -36,8 +51,10 @@ class Keys:
         return None
 
     def holds_full(self, authorization: str | None) -> bool:
-        """Whether the full key was sent, revoked or not: the control path must stay open."""
-        return hmac.compare_digest((authorization or "").encode(), f"Bearer {self.full}".encode())
+        """Whether a full key was sent, one that still holds or not: the control path stays open."""
+        sent = (authorization or "").encode()
+        each = (self.full, *self._full_before)
+        return any(hmac.compare_digest(sent, f"Bearer {key}".encode()) for key in each)
 
     def _named(self, which: str) -> str:
         if which not in {"full", "read"}:

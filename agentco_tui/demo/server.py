@@ -200,6 +200,10 @@ class EmbeddedPlatform:
         """Make the `full` or the `read` key invalid from now on."""
         self.keys.revoke(which)
 
+    def replace_key(self, key: str, which: str = "full") -> None:
+        """Let `key` be the `full` or the `read` key from now on, in place of the one before it."""
+        self.keys.replace(which, key)
+
     def __enter__(self) -> Self:
         """Start it."""
         self.start()

@@ -125,10 +125,15 @@ class Poller:
         self.poll_now(feeds)
 
     def poll_now(self, feeds: Iterable[FeedName] | None = None) -> None:
-        """Ask those of these feeds (without: of all) that are polled, whatever back-off says."""
+        """Ask those of these feeds (without: of all) that are polled, whatever back-off says.
+
+        The others are asked as soon as they are: what they failed for may be over.
+        """
         for feed in self._by_weight(FeedName if feeds is None else feeds):
             turn = self._turns[feed]
-            if turn.pace is not Pace.OFF:
+            if turn.pace is Pace.OFF:
+                turn.due_at = min(turn.due_at, self.clock.monotonic())
+            else:
                 turn.ask()
 
     async def read_again(self, feed: FeedName) -> Freshness:

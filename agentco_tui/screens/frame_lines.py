@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentco_tui import format as fmt
+from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, KeyBinding, Place, keys_of
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Collection
@@ -182,6 +183,22 @@ SHOWN_KEYS = {
 def shown_key(name: str) -> str:
     """A key as people write it, from Textual's name of it."""
     return SHOWN_KEYS.get(name, name)
+
+
+def refresh_key(settings: Settings) -> SafeText:
+    """The key, or without one the command, that asks the platform now."""
+    keys = keys_of("app.refresh", settings.keys)
+    return plain(shown_key(keys[0]) if keys else "Refresh in the palette")
+
+
+def key_advice(settings: Settings) -> SafeText | None:
+    """What to do when the API key is refused, after the words that tell of it; None for nothing."""
+    place = settings.key_place
+    if place is None:
+        return None
+    if not place.can_change:
+        return plain("start again with another key")
+    return plain(f"{refresh_key(settings)} reads the key again")
 
 
 def key_words(binding_id: str, rebound: Mapping[str, str]) -> SafeText:

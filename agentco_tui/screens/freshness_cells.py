@@ -82,10 +82,16 @@ def short_reason(freshness: Freshness) -> SafeText:
             return plain("failing")
 
 
-def notice(freshness: Freshness, monotonic: float, about: SafeText | None = None) -> list[Item]:
+def notice(
+    freshness: Freshness,
+    monotonic: float,
+    about: SafeText | None = None,
+    key_advice: SafeText | None = None,
+) -> list[Item]:
     """What to say above a list whose last poll failed; nothing while it answers.
 
-    `about` names what fails where the screen shows more than that.
+    `about` names what fails where the screen shows more than that, `key_advice` says what to do
+    where it fails for the key.
     """
     failure = freshness.failure
     if failure is None:
@@ -103,4 +109,7 @@ def notice(freshness: Freshness, monotonic: float, about: SafeText | None = None
         head = Cell(plain(f"{signs.unknown} {whose}{age} old{again}"), Tone.WARNING)
     else:
         head = Cell(plain(f"{signs.critical} {whose}no data yet{again}"), Tone.CRITICAL)
-    return [Cells((head,)), Text(plain(str(failure)), head.tone)]
+    words = str(failure)
+    if isinstance(failure, KeyRejected) and key_advice is not None:
+        words += f"; {key_advice}"
+    return [Cells((head,)), Text(plain(words), head.tone)]

@@ -150,6 +150,7 @@ class MainScreen(Screen[None], Writes, Reads):
         if feed in self.view.feeds():
             self.view.take_freshness()
         self.show_frame()
+        self.look_for_key(feed)
 
     def tick(self) -> None:
         """A second has passed: ages are told anew."""
@@ -301,10 +302,11 @@ class MainScreen(Screen[None], Writes, Reads):
     # ---- small things
 
     def action_poll_now(self) -> None:
-        """Ask the platform now, and bring the list up to date."""
+        """Ask the platform now, bring the list up to date, and read a key again that is refused."""
         if isinstance(self.view, TableView):
             self.view.bring_up_to_date()
         self.session.poller.poll_now()
+        self.read_key_again()
 
     def fates_known(self, task_ids: Iterable[str]) -> None:
         """It is known what became of these tasks: their ghosts say so."""

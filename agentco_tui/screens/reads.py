@@ -1,14 +1,15 @@
-"""What the frame reads by itself, beside the feeds: traces, and single records."""
+"""What the frame reads by itself, beside the feeds: traces, single records, and the key."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.worker import Worker
 
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import ApiError, KeyRejected
 from agentco_tui.api.records import Agent, Company, Task
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.list_view import ListView
@@ -17,12 +18,13 @@ from agentco_tui.screens.view import View
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs import Dialogs
+    from agentco_tui.screens.key_renewal import KeyRenewal
 
 Ask = Callable[[], Awaitable[Agent | Company]]
 
 
 class Reads:
-    """Traces and single records for the frame, which is the widget."""
+    """Traces, single records and the key for the frame, which is the widget."""
 
     session: Session
     app: App[Any]
@@ -45,6 +47,25 @@ class Reads:
     def dialogs(self) -> Dialogs:
         """All that comes over the frame."""
         raise NotImplementedError
+
+    @cached_property
+    def key_renewal(self) -> KeyRenewal:
+        """Reads the key again; imported here, and only here, when that is first wanted."""
+        from agentco_tui.screens.key_renewal import KeyRenewal  # noqa: PLC0415
+
+        return KeyRenewal(self.session, self.say)
+
+    def read_key_again(self) -> None:
+        """The person polls by hand: another key may be there by now."""
+        self.run_worker(self.key_renewal.asked, description="read the key again")
+
+    def look_for_key(self, feed: FeedName) -> None:
+        """A feed answered or failed: if it was refused, another key may be in its file by now."""
+        place = self.session.settings.key_place
+        refused = isinstance(self.session.store.freshness[feed].failure, KeyRejected)
+        if refused and place is not None and place.is_file:
+            # Not its coroutine: a program that is about to end would never begin it.
+            self.run_worker(self.key_renewal.refused, description="look for another key")
 
     def show_trace(self, task: Task) -> None:
         """Open a task's trace; from there one key goes on to the question."""

@@ -15,6 +15,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.freshness_cells import notice, worst
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
@@ -157,7 +158,8 @@ class View(Widget):
         self.show_title()
         freshness = self.freshness()
         about = self._failing(freshness.phase)
-        self.notice.show(notice(freshness, self.session.clock.monotonic(), about))
+        now, advice = self.session.clock.monotonic(), key_advice(self.session.settings)
+        self.notice.show(notice(freshness, now, about, advice))
 
     def _failing(self, phase: Phase) -> SafeText | None:
         """Which of the feeds are in that phase, if it isn't all of them."""

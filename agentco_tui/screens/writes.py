@@ -15,6 +15,7 @@ from agentco_tui.actions.outcome import Kind
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Company, Task
+from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.tones import Cell, Tone
@@ -60,7 +61,8 @@ class Writes:
         """Whether a write may be tried; if it may not, the person is told why."""
         may = self.rights.may(verb)
         if isinstance(may, Denied):
-            self.say(may.reason, bad=True)
+            advice = key_advice(self.session.settings) if self.rights.off is None else None
+            self.say(f"{may.reason}; {advice}" if advice else may.reason, bad=True)
             return False
         return True
 

@@ -11,7 +11,7 @@ import pytest
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
-from agentco_tui.api.credentials import CredentialError
+from agentco_tui.api.credentials import ApiKey, CredentialError, KeyInUse
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.outgoing import segment
 from agentco_tui.api.transport import BearerAuth
@@ -137,9 +137,7 @@ async def test_what_cannot_stand_in_a_head_is_not_sent(
 
 
 def test_the_auth_adds_the_key_for_its_own_origin_only() -> None:
-    from agentco_tui.api.credentials import ApiKey
-
-    auth = BearerAuth(ApiKey(CANARY), httpx.URL("https://h.example"))
+    auth = BearerAuth(KeyInUse(ApiKey(CANARY)), httpx.URL("https://h.example"))
     right = httpx.Request("GET", "https://h.example:443/api/tasks")
     next(auth.auth_flow(right))
     assert right.headers["authorization"] == f"Bearer {CANARY}"

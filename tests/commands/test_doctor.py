@@ -22,7 +22,7 @@ def test_everything_answers(command: Command, still: EmbeddedPlatform) -> None:
     assert "3 records" in ran.out
     assert "writes were not tried" in ran.out
     assert "plain http, on this machine only" in ran.out
-    assert "from AGENTCO_API_KEY" in ran.out
+    assert "from AGENTCO_API_KEY, read at the start only" in ran.out
     assert still.full_key not in ran.out + ran.err
     assert "the clocks agree" in ran.out
 

@@ -217,6 +217,23 @@ def test_a_key_can_be_revoked_and_given_back(
         platform.revoke_key("other")
 
 
+def test_a_key_can_be_replaced(platform: EmbeddedPlatform, client: httpx.Client) -> None:
+    before, read_before = platform.full_key, platform.read_key
+    replacing = {"replace": {"which": "full", "key": "ag_tomorrow"}}
+    assert client.post("/_demo/world", json=replacing).status_code == 200
+    assert platform.full_key == "ag_tomorrow"
+    assert client.get("/api/budget").status_code == 401
+    assert ask(platform, "/api/budget", key="ag_tomorrow").status == 200
+    assert client.get("/_demo/world").status_code == 200, "the control path stays open"
+    platform.replace_key("ag_reader", "read")
+    assert ask(platform, "/api/budget", key="ag_reader").status == 200
+    for key in (before, read_before):
+        assert ask(platform, "/api/budget", key=key).status == 401
+    for key, which in (("two words", "full"), ("", "full"), ("ag_x", "other")):
+        with pytest.raises(ValueError, match="a key is"):
+            platform.replace_key(key, which)
+
+
 def test_keys_come_from_the_seed_unless_given() -> None:
     one, same, other = EmbeddedPlatform(3), EmbeddedPlatform(3), EmbeddedPlatform(4)
     assert (one.full_key, one.read_key) == (same.full_key, same.read_key)

@@ -135,6 +135,18 @@ async def test_poll_now_asks_at_once_whatever_the_back_off(platform: EmbeddedPla
         assert on.asked() == {"alerts": 1}, "what is off stays off"
 
 
+async def test_poll_now_ends_the_back_off_of_what_is_off_too(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("budget:status=429,retry_after=500")
+    async with stage(platform, wanted=paces("budget")) as on:
+        await on.settled()
+        assert on.wait(FeedName.BUDGET) > 400
+        on.show("tasks")
+        platform.faults.clear()
+        on.poller.poll_now()
+        on.show("budget")
+        await on.until(lambda: on.freshness(FeedName.BUDGET).phase is Phase.LIVE)
+
+
 @pytest.mark.parametrize("feed", FeedName)
 @pytest.mark.parametrize("wanted", [EVERYTHING, dict.fromkeys(FeedName, Pace.OFF)])
 async def test_read_again_brings_what_came_after_the_call(

@@ -1,4 +1,4 @@
-"""A key that must turn up nowhere, searched for in all that the real dashboard writes (law 4)."""
+"""Keys that must turn up nowhere, searched for in all that the real dashboard writes (law 4)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from tests.terminal.processes import command_lines
 pytestmark = pytest.mark.timeout(400)
 
 CANARY = "ag_canary_5e1f7c3b9d2a4806"
-"""Its parts are searched for as well: `canary_5e1f` may stand nowhere either."""
+ROTATED = "ag_later_c83e55d01f6b7294"
+"""Takes the place of the first in the middle. Parts of both are searched for as well:
+`canary_5e1f` may stand nowhere either."""
 CLIPBOARD = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07")
 SPECS = [
     f"reads:{kind}={value}" if value else f"reads:{kind}"
@@ -71,10 +73,13 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 
 def in_all_forms() -> list[bytes]:
-    """The key, a piece of it, and both as they would stand in Base64 and in hexadecimal."""
-    whole, piece = CANARY.encode(), b"canary_5e1f7c3b"
-    shifted = [base64.b64encode(b" " * n + whole)[4:-4] for n in range(3)]
-    return [whole, piece, whole.hex().encode(), whole[::-1], *shifted]
+    """The keys, pieces of them, and all as they would stand in Base64 and in hexadecimal."""
+    forms = []
+    for key in (CANARY, ROTATED):
+        whole, piece = key.encode(), key[3:18].encode()
+        shifted = [base64.b64encode(b" " * n + whole)[4:-4] for n in range(3)]
+        forms += [whole, piece, whole.hex().encode(), whole[::-1], *shifted]
+    return forms
 
 
 def struck(armed: Armed, _screen: str) -> bool:
@@ -85,17 +90,27 @@ def found_in(data: bytes) -> bool:
     return any(form in data for form in in_all_forms())
 
 
-def test_the_key_is_nowhere_over_all_faults(tmp_path: Path, elsewhere: Elsewhere) -> None:
+def put(path: Path, key: str) -> None:
+    """Write a key where it is kept, readable by its owner only."""
+    path.touch(0o600)
+    path.write_text(key)
+
+
+def test_no_key_is_anywhere_over_all_faults(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, elsewhere: Elsewhere
+) -> None:
     searched: dict[str, bytes] = {}
+    kept = tmp_path_factory.mktemp("kept")
+    key_file, config = kept / "key", kept / "config.toml"
+    put(key_file, CANARY)
     with EmbeddedPlatform(seed=7, speed=0, full_key=CANARY, companies=1) as platform:
-        env = {
-            **own_folders(tmp_path),
-            "AGENTCO_BASE_URL": platform.base_url,
-            "AGENTCO_API_KEY": CANARY,
-        }
+        config.write_text(
+            f'[profiles.prod]\nbase_url = "{platform.base_url}"\napi_key_file = "{key_file}"\n'
+        )
+        env = {**own_folders(tmp_path), "PLANTED": f"{CANARY}, before that {ROTATED} {CANARY}"}
         log = tmp_path / "log"
         command = [sys.executable, "-m", "tests.safety.apps.debugging", str(tmp_path / "debug")]
-        command += ["--refresh", "60", "--log-file", str(log)]
+        command += ["--refresh", "60", "--log-file", str(log), "--config", str(config)]
         with PtySession(command, env=env, size=(120, 40)) as session:
             session.wait_for("NEEDS YOU")
             session.wait_for(re.compile(r"live +<?\d"))
@@ -104,8 +119,15 @@ def test_the_key_is_nowhere_over_all_faults(tmp_path: Path, elsewhere: Elsewhere
                 session.press("r")
                 session.wait_for(partial(struck, armed))
                 platform.faults.remove(armed)
-            searched["process list"] = command_lines(session.pid)
             platform.faults.clear()
+            platform.replace_key(ROTATED)
+            session.press("r")
+            session.wait_for("the key is missing or invalid")
+            put(key_file, ROTATED)
+            session.press("r")
+            session.wait_for("the key was read again")
+            session.wait_for(re.compile(r"live +<?\d"))
+            searched["process list"] = command_lines(session.pid)
             session.press("4", "r")
             session.wait_for("TASKS pending")
             session.wait_for("WAITS")
@@ -141,6 +163,7 @@ def test_the_key_is_nowhere_over_all_faults(tmp_path: Path, elsewhere: Elsewhere
     assert b"RuntimeError: planted, with" in crash
     journal = searched["state/agentco-tui/journal.jsonl"].splitlines()
     assert len([json.loads(line) for line in journal]) >= 2
+    assert b"the key was read again from" in searched["log"]
     assert [name for name, data in searched.items() if found_in(data)] == []
     sys.stdout.write(
         f"{len(SPECS)} faults, {len(searched)} places, "

@@ -89,7 +89,7 @@ class PlatformProcess:
         self._ask("DELETE", "/_demo/faults")
 
     def change(self, **what: Any) -> None:
-        """Change the world: `revoke`, `restore`, `advance`, `speed`, `another_operator`."""
+        """Change the world: keys, time, or what another operator does; see the control path."""
         self._ask("POST", "/_demo/world", what)
 
     def world(self) -> dict[str, Any]:

@@ -64,6 +64,7 @@ LATER = (
     "agentco_tui.screens.form",
     "agentco_tui.screens.batch",
     "agentco_tui.screens.trace",
+    "agentco_tui.screens.key_renewal",
     "agentco_tui.actions.approve",
     "agentco_tui.actions.write",
     "importlib.metadata",

@@ -2,7 +2,7 @@
 
 Every logger of the process writes to FILE at DEBUG, with no filter in between: what the program's
 own log would be if its second wall were not there. The help's key ends in an error whose locals
-and message hold the key.
+and message hold the words of the variable PLANTED.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def plant() -> None:
     from agentco_tui.screens.main import MainScreen
 
     def fail(self: MainScreen) -> None:
-        headers = {"Authorization": f"Bearer {os.environ['AGENTCO_API_KEY']}"}
+        headers = {"Authorization": f"Bearer {os.environ['PLANTED']}"}
         raise RuntimeError(f"planted, with {headers}")
 
     MainScreen.action_help = fail  # type: ignore[method-assign]

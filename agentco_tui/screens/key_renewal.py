@@ -1,0 +1,165 @@
+"""A key that was replaced where it is kept, taken up without a new start.
+
+Reading it costs nothing where it stands in a file, so while the platform refuses the key that is
+done by itself. A command or a keyring may want something of the person, a touch or a passphrase;
+they are asked only when the person asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from concurrent.futures import Future
+from typing import Final, Protocol
+
+from agentco_tui.api.credentials import ApiKey
+from agentco_tui.api.errors import KeyRejected
+from agentco_tui.config.key_place import KeyPlace, Unread
+from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.screens.frame_lines import refresh_key
+from agentco_tui.screens.session import Session
+
+LONGEST: Final = 45.0
+"""Seconds after which a reading is given up that has a shorter limit of its own, or hangs in a
+file system."""
+ENDING: Final = 0.2
+"""Seconds that the end of the program waits for that of a command, which takes milliseconds."""
+
+log = logging.getLogger(__name__)
+
+
+class Say(Protocol):
+    """Shows a short message."""
+
+    def __call__(self, words: str, *, bad: bool = False) -> None:
+        """`bad` for one that should be seen."""
+
+
+class KeyRenewal:
+    """Reads the key again for one dashboard, and has another one used if there is another."""
+
+    def __init__(self, session: Session, say: Say) -> None:
+        self._session = session
+        self._say = say
+        self._asked = False
+        self._one_at_a_time = asyncio.Lock()
+        self._thread: threading.Thread | None = None
+
+    async def asked(self) -> None:
+        """The person polls by hand: if the key opens too little, read it again and say what came.
+
+        A second time while that goes on does nothing.
+        """
+        place = self._session.settings.key_place
+        if place is None or self._asked or not self._opens_too_little():
+            return
+        self._asked = True
+        try:
+            await self._ask(place)
+        finally:
+            self._asked = False
+
+    async def refused(self) -> None:
+        """A poll was refused: look whether another key stands in its file by now.
+
+        What is wrong with the file is not told: it may be in the middle of being written, and
+        whoever asks hears of it.
+        """
+        place = self._session.settings.key_place
+        if place is None or not place.is_file or self._one_at_a_time.locked():
+            return
+        found = await self._read(place)
+        if isinstance(found, ApiKey):
+            self._take(found, place)
+
+    def _refusing(self) -> list[FeedName]:
+        """The feeds that are polled and were refused when that was done last."""
+        known, poller = self._session.store.freshness, self._session.poller
+        return [
+            feed
+            for feed in FeedName
+            if isinstance(known[feed].failure, KeyRejected) and poller.pace(feed) is not Pace.OFF
+        ]
+
+    def _opens_too_little(self) -> bool:
+        return self._session.hands.rights.lacks_any or bool(self._refusing())
+
+    async def _ask(self, place: KeyPlace) -> None:
+        if not place.can_change:
+            await self._nothing_new(
+                f"{place.words} can't change while this runs: start again with another key"
+            )
+            return
+        if not place.is_file:
+            self._say(f"reading the key again: {place.words}")
+        found = await self._read(place)
+        if isinstance(found, Unread):
+            words = self._session.client.transport.key.redact(found.sentence)
+            self._say(f"{place.words}: {words}", bad=True)
+        elif not self._take(found, place):
+            again = refresh_key(self._session.settings)
+            await self._nothing_new(
+                "the key is still the one that was refused: "
+                f"put another into {place.words}, then press {again}"
+            )
+
+    async def _nothing_new(self, words: str) -> None:
+        """Say so, unless the platform takes the key by now: it was asked again meanwhile."""
+        lacks = self._session.hands.rights.lacks_any
+        if not lacks and (refusing := self._refusing()):
+            freshness = await self._session.poller.read_again(refusing[0])
+            lacks = isinstance(freshness.failure, KeyRejected)
+        if lacks:
+            self._say(words, bad=True)
+
+    def _take(self, found: ApiKey, place: KeyPlace) -> bool:
+        """Have a key used from the next request on; False if it is the one that is."""
+        in_use = self._session.client.transport.key
+        if found == in_use.key:
+            return False
+        in_use.replace(found)
+        log.info("the key was read again from %s", place.words)
+        self._session.hands.rights.key_changed()
+        self._session.poller.poll_now()
+        self._say("the key was read again: another one is used from now on")
+        return True
+
+    async def _read(self, place: KeyPlace) -> ApiKey | Unread:
+        async with self._one_at_a_time:
+            if self._thread is not None and self._thread.is_alive():
+                return Unread("it hangs, and is still being read")
+            hear, tell = os.pipe()
+            ended = False
+            result: Future[ApiKey | Unread] = Future()
+            # So that who waits in vain can't cancel it.
+            result.set_running_or_notify_cancel()
+            # A daemon, which the end of the program does not wait for.
+            self._thread = threading.Thread(
+                target=_read, args=(place, hear, result), name="key", daemon=True
+            )
+            self._thread.start()
+            try:
+                async with asyncio.timeout(LONGEST):
+                    return await asyncio.wrap_future(result)
+            except TimeoutError:
+                return Unread(f"it could not be read within {LONGEST:g} seconds")
+            except asyncio.CancelledError:
+                ended = True
+                raise
+            finally:
+                # Whatever was started for it is not wanted any more.
+                os.close(tell)
+                if ended:
+                    # The program ends, and its threads with it: this one has a command to end yet.
+                    self._thread.join(ENDING)
+
+
+def _read(place: KeyPlace, until: int, result: Future[ApiKey | Unread]) -> None:
+    try:
+        result.set_result(place.read_again(until))
+    except Exception as error:  # a fault of ours: for who waits, not for this thread
+        result.set_exception(error)
+    finally:
+        os.close(until)

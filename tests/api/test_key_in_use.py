@@ -1,0 +1,142 @@
+"""A key that takes another's place: what is sent with which, and that neither is ever shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import pickle
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentco_tui.api import errors
+from agentco_tui.api.credentials import ApiKey, KeyInUse
+from agentco_tui.api.redaction import KeyFilter
+from agentco_tui.api.transport import BearerAuth
+from tests.api.canary import CANARY, failure, transport
+from tests.api.wire_server import Exchange, answering, http
+
+NEW = "ag_canary_of_today_33c1"
+LONGER = f"{NEW}_longer"
+"""Begins like the one before it."""
+QUOTED = f'{{"error": {{"message": "{CANARY} was replaced by {NEW}"}}}}'.encode()
+MASKED = "ag_**** was replaced by ag_****"
+
+
+def used(*keys: str) -> KeyInUse:
+    """The first of these keys, and the others in its place one after the other."""
+    in_use = KeyInUse(ApiKey(keys[0]))
+    for key in keys[1:]:
+        in_use.replace(ApiKey(key))
+    return in_use
+
+
+def sent_with(request: bytes) -> str:
+    head = request.decode().split("\r\n\r\n")[0]
+    return next(line for line in head.split("\r\n") if line.startswith("Authorization"))
+
+
+async def test_the_next_request_goes_out_with_the_new_key() -> None:
+    async with answering(http()) as server, transport(server.base) as wire:
+        await wire.request("GET", "/api/tasks")
+        wire.key.replace(ApiKey(NEW))
+        await wire.request("GET", "/api/tasks")
+        await wire.request("POST", "/api/tasks/t1/approve")
+    assert [sent_with(request) for request in server.requests] == [
+        f"Authorization: Bearer {CANARY}",
+        f"Authorization: Bearer {NEW}",
+        f"Authorization: Bearer {NEW}",
+    ]
+
+
+async def test_a_request_under_way_keeps_its_key_and_neither_is_shown() -> None:
+    replaced = asyncio.Event()
+
+    async def slowly(exchange: Exchange) -> None:
+        await replaced.wait()
+        await exchange.send(http(QUOTED))
+
+    async with answering(slowly) as server, transport(server.base) as wire:
+        reading = asyncio.create_task(wire.request("GET", "/api/tasks"))
+        await server.asked(1)
+        wire.key.replace(ApiKey(NEW))
+        replaced.set()
+        reply = await reading
+    assert [sent_with(request) for request in server.requests] == [
+        f"Authorization: Bearer {CANARY}"
+    ]
+    assert MASKED.encode() in reply.body
+
+
+async def test_both_are_masked_in_a_refusal_a_body_and_the_export() -> None:
+    answers = (http(QUOTED, 401), http(QUOTED), http(QUOTED))
+    async with answering(*answers) as server, transport(server.base) as wire:
+        wire.key.replace(ApiKey(NEW))
+        error = await failure(wire.request("GET", "/api/tasks"))
+        reply = await wire.request("GET", "/api/tasks")
+        async with wire.stream("GET", "/api/activity/export") as coming:
+            export = b"".join([piece async for piece in coming.chunks])
+    assert error.platform_message == MASKED
+    assert NEW not in repr(error)
+    assert MASKED.encode() in reply.body
+    assert MASKED.encode() in export
+
+
+def test_the_new_key_goes_to_the_configured_origin_only() -> None:
+    auth = BearerAuth(used(CANARY, NEW), httpx.URL("https://h.example"))
+    for url in ("https://other.example/api", "http://h.example/api", "https://h.example:8443/"):
+        request = httpx.Request("GET", url)
+        with pytest.raises(errors.NotSent):
+            next(auth.auth_flow(request))
+        assert "authorization" not in request.headers
+    assert "canary" not in repr(auth)
+
+
+def test_the_log_masks_a_key_that_came_after_it_was_opened() -> None:
+    in_use = used(CANARY)
+    wall = KeyFilter([in_use])
+    in_use.replace(ApiKey(NEW))
+    record = logging.LogRecord("n", logging.INFO, "f", 1, "%s then %s", (CANARY, NEW), None)
+    assert wall.filter(record)
+    assert record.getMessage() == "ag_**** then ag_****"
+
+
+def test_of_a_key_that_begins_like_another_nothing_is_left() -> None:
+    for keys in ((NEW, LONGER), (LONGER, NEW)):
+        in_use = used(*keys)
+        assert in_use.key == ApiKey(keys[-1])
+        assert in_use.redact(f"{LONGER} {NEW}") == "ag_**** ag_****"
+        assert in_use.redact_bytes(LONGER.encode()) == b"ag_****"
+        redactor = in_use.redactor()
+        assert redactor.feed(LONGER.encode()) + redactor.rest() == b"ag_****"
+
+
+def test_nothing_that_describes_it_shows_a_key() -> None:
+    in_use = used(CANARY, NEW)
+    for shown in (repr(in_use), str(in_use), f"{in_use}", repr(in_use.redactor())):
+        assert "canary" not in shown
+    with pytest.raises(TypeError):
+        vars(in_use)
+    for store in (pickle.dumps, json.dumps):
+        with pytest.raises(TypeError):
+            store(in_use)
+
+
+parts = st.lists(
+    st.sampled_from([CANARY, NEW, LONGER, NEW[:4], LONGER[:-1], "ag_", "c", "_", "\n"]), max_size=12
+)
+
+
+@given(parts, st.data())
+def test_pieces_say_what_the_whole_says(said: list[str], data: st.DataObject) -> None:
+    body = "".join(said).encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=8)))
+    pieces = [body[start:end] for start, end in zip([0, *cuts], [*cuts, len(body)], strict=True)]
+    in_use = used(CANARY, NEW, LONGER)
+    redactor = in_use.redactor()
+    told = b"".join([*map(redactor.feed, pieces), redactor.rest()])
+    assert not any(key.encode() in told for key in (CANARY, NEW, LONGER))
+    assert told == in_use.redact_bytes(body)

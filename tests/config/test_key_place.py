@@ -1,0 +1,207 @@
+"""The key read again from where it is kept, once the terminal is the dashboard's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.api.credentials import ApiKey
+from agentco_tui.config import Flags, Settings, key_sources, load
+from agentco_tui.config.key_place import KeyPlace, Unread
+from tests.config.conftest import Write
+
+OLD, NEW = "ag_canary_before_51d0", "ag_canary_after_98e2"
+PROFILE = '[profiles.prod]\nbase_url = "https://prod.example"\n'
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    path = tmp_path / "the-key"
+    path.touch(0o600)
+    path.write_text(f"{OLD}\n")
+    return path
+
+
+@pytest.fixture
+def keyring(tmp_path: Path) -> Iterator[Path]:
+    """A module of that name in the search path, which reads a file beside it."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    stored = folder / "stored"
+    stored.write_text(OLD)
+    (folder / "keyring.py").write_text(
+        "import os, pathlib\n"
+        "def get_password(service, profile):\n"
+        "    assert (service, profile) == ('agentco-tui', 'prod')\n"
+        f"    said = pathlib.Path({str(stored)!r}).read_text()\n"
+        "    if said.startswith('session'): return f'{os.getsid(0) == os.getpid()}'\n"
+        "    if said.startswith('locked'): raise RuntimeError('locked, with ag_canary_inside')\n"
+        "    return said or None\n"
+    )
+    sys.path.insert(0, str(folder))
+    yield stored
+    sys.path.remove(str(folder))
+    sys.modules.pop("keyring", None)
+
+
+def loaded(write: Write, line: str, env: dict[str, str] | None = None) -> Settings:
+    return load(
+        Flags(config=str(write(PROFILE + line))), {"PATH": os.environ["PATH"], **(env or {})}
+    )
+
+
+def place_of(settings: Settings) -> KeyPlace:
+    assert settings.key_place is not None
+    return settings.key_place
+
+
+def command_place(*command: str) -> KeyPlace:
+    return KeyPlace(
+        words="api_key_command of profile prod",
+        setting="api_key_command",
+        profile="prod",
+        value=command,
+        env=dict(os.environ),
+    )
+
+
+def sentence(place: KeyPlace, until: int | None = None) -> str:
+    """Why it could not be read; no key is in it."""
+    told = place.read_again(until)
+    assert isinstance(told, Unread)
+    assert "canary" not in told.sentence
+    assert "canary" not in repr(told)
+    return told.sentence
+
+
+# -- each source
+
+
+def test_a_file(write: Write, key_file: Path) -> None:
+    settings = loaded(write, 'api_key_file = "the-key"')
+    place = place_of(settings)
+    assert settings.key == place.read_again() == ApiKey(OLD)
+    assert (place.words, place.is_file, place.can_change) == (settings.key_source, True, True)
+    key_file.write_text(f"{NEW}\n")
+    assert place.read_again() == ApiKey(NEW)
+    key_file.write_text("")
+    assert "empty" in sentence(place)
+    key_file.write_text(f"{NEW} {OLD}")
+    assert "cannot be used" in sentence(place)
+    key_file.chmod(0o644)
+    assert "chmod 600" in sentence(place)
+    key_file.unlink()
+    assert "does not exist" in sentence(place)
+
+
+def test_a_command(write: Write, key_file: Path) -> None:
+    settings = loaded(write, 'api_key_command = ["cat", "' + str(key_file) + '"]')
+    place = place_of(settings)
+    assert settings.key == place.read_again() == ApiKey(OLD)
+    assert (place.words, place.is_file, place.can_change) == (settings.key_source, False, True)
+    key_file.write_text(f"{NEW}\n")
+    assert place.read_again() == ApiKey(NEW)
+    key_file.unlink()
+    assert "exit code 1" in sentence(place)
+
+
+@pytest.mark.usefixtures("keyring")
+def test_a_keyring(write: Write, keyring: Path) -> None:
+    settings = loaded(write, "keyring = true")
+    place = place_of(settings)
+    assert settings.key == place.read_again() == ApiKey(OLD)
+    assert (place.is_file, place.can_change) == (False, True)
+    keyring.write_text(NEW)
+    assert place.read_again() == ApiKey(NEW)
+    keyring.write_text("session")
+    assert place.read_again() == ApiKey("True"), "without a terminal to ask at"
+    keyring.write_text("locked")
+    assert "RuntimeError" in sentence(place)
+    keyring.write_text("")
+    assert sentence(place).endswith("keyring set agentco-tui prod")
+
+
+def test_the_environment_stays_as_it_is(write: Write) -> None:
+    env = {"AGENTCO_API_KEY": OLD}
+    place = place_of(loaded(write, "keyring = true", env))
+    assert place.read_again() == ApiKey(OLD)
+    assert (place.words, place.can_change) == ("AGENTCO_API_KEY", False)
+    place = place_of(loaded(write, 'api_key_env = "PROD_KEY"', {"PROD_KEY": OLD}))
+    assert place.read_again() == ApiKey(OLD)
+    assert (place.words, place.can_change) == ("api_key_env of profile prod", False)
+
+
+# -- what a command may do to a dashboard: nothing
+
+
+def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPG_TTY", "/dev/pts/7")
+    monkeypatch.setenv("SSH_TTY", "/dev/pts/7")
+    code = (
+        "import os, sys\n"
+        "held = [name for name in os.environ if name.endswith('_TTY')]\n"
+        "seen = [n for n in range(3) if os.isatty(n)]\n"
+        "leads = os.getsid(0) == os.getpid()\n"
+        "try: os.open('/dev/tty', os.O_RDWR)\n"
+        "except OSError: seen += []\n"
+        "else: seen += ['/dev/tty']\n"
+        "print(f'{held}{seen}{leads}{sys.stdin.read()!r}'.replace(' ', ''))"
+    )
+    assert command_place(sys.executable, "-c", code).read_again() == ApiKey("[][]True''")
+
+
+@pytest.mark.parametrize(
+    "script", ["sleep 60", "sleep 60 & wait", "sleep 60 &"], ids=["hangs", "waits", "leaves one"]
+)
+def test_a_command_that_hangs_is_given_up(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_sources, "COMMAND_SECONDS", 0.2)
+    assert "no answer within 0.2 seconds" in sentence(command_place("sh", "-c", script))
+
+
+@pytest.mark.parametrize("script", ["sleep 60", "sleep 60 & wait", "sleep 60 &"])
+def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_sources, "COMMAND_SECONDS", 60.0)
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    # Whatever it starts holds it open, so its end is the end of them all.
+    place = command_place("sh", "-c", f"exec 3>'{fifo}'; echo here >&3; {script}")
+    hear, tell = os.pipe()
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        reading = threads.submit(sentence, place, hear)
+        with fifo.open("rb") as alive:
+            assert alive.readline() == b"here\n"
+            os.close(tell)
+            assert "was ended before it answered" in reading.result(30)
+            assert alive.read() == b""
+    os.close(hear)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("no-such-command-here",), "not found"),
+        ((sys.executable, "-c", "import sys; sys.exit('vault is sealed')"), "vault is sealed"),
+        ((sys.executable, "-c", "print('x' * 100_000)"), "more than a key"),
+        ((sys.executable, "-c", "print('x' * 5_000)"), "longer than 4,096"),
+        ((sys.executable, "-c", f"print('{OLD} {NEW}')"), "cannot be used"),
+    ],
+)
+def test_a_command_that_brings_no_key(command: tuple[str, ...], words: str) -> None:
+    assert words in sentence(command_place(*command))
+
+
+# -- secrets
+
+
+def test_a_place_shows_neither_its_setting_nor_the_environment(write: Write) -> None:
+    line = f'api_key_command = ["echo", "{OLD}"]'
+    settings = loaded(write, line, {"OTHER": NEW})
+    for shown in (repr(settings), repr(settings.key_place), str(settings.key_place)):
+        assert "canary" not in shown

@@ -1,0 +1,379 @@
+"""A key that is refused, and another that takes its place while the dashboard runs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentco_tui.api.credentials import BaseUrl
+from agentco_tui.app import DashboardApp
+from agentco_tui.config import Flags, Settings, key_sources, load
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import Phase
+from agentco_tui.screens import key_renewal
+from tests.screens.harness import WIDE, RunningClock, Stage, stage
+
+NEW = "ag_canary_of_today_9c31"
+REFUSED = "the key is missing or invalid"
+AGAIN = "the key was read again: another one is used from now on"
+STILL = "the key is still the one that was refused"
+TITLE = "Refund 214 customers"
+
+
+NOTICES: list[str] = []
+"""What was said in the corner; there it is gone after seconds, however slow the machine is."""
+
+
+@pytest.fixture(autouse=True)
+def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    notify = DashboardApp.notify
+
+    def hear(app: DashboardApp, message: str, **how: Any) -> None:
+        NOTICES.append(message)
+        notify(app, message, **how)
+
+    monkeypatch.setattr(DashboardApp, "notify", hear)
+    yield
+    NOTICES.clear()
+
+
+@pytest.fixture
+def key_file(tmp_path: Path, platform: EmbeddedPlatform) -> Path:
+    path = tmp_path / "the-key"
+    put(path, platform.full_key)
+    return path
+
+
+def settings_with(
+    platform: EmbeddedPlatform,
+    folder: Path,
+    line: str,
+    *,
+    refresh: float = 60.0,
+    keys: str = "",
+    env: dict[str, str] | None = None,
+) -> Settings:
+    """What a profile says whose key is kept as `line` has it."""
+    path = folder / "config.toml"
+    address = BaseUrl.parse(platform.base_url)
+    path.write_text(
+        f'[profiles.prod]\nbase_url = "{address}"\nrefresh = {refresh}\n{line}\n[keys]\n{keys}\n'
+    )
+    return load(Flags(config=str(path)), {"PATH": os.environ["PATH"], **(env or {})})
+
+
+def by_command(*command: str) -> str:
+    return f"api_key_command = {list(command)!r}".replace("'", '"')
+
+
+async def refused(s: Stage) -> None:
+    """Poll until the refusal shows."""
+    await s.poll(FeedName.PENDING)
+    await s.wait_until(lambda: REFUSED in flat(s), "the refusal")
+
+
+def flat(s: Stage) -> str:
+    """The words on the screen, wherever the lines were broken."""
+    return " ".join(s.text.split())
+
+
+async def told(s: Stage, *words: str) -> None:
+    """Wait for a notice with these words, and forget those that were said by then."""
+
+    def found() -> bool:
+        return any(all(word in notice for word in words) for notice in NOTICES)
+
+    await s.wait_until(found, repr(words))
+    NOTICES.clear()
+
+
+def put(path: Path, key: str) -> None:
+    """Write a key where it is kept."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(f"{key}\n")
+
+
+def used(s: Stage, key: str) -> bool:
+    return s.session.client.transport.key.key.reveal() == key
+
+
+def shows_no_key(s: Stage, *keys: str) -> bool:
+    return not any(key in s.text for key in keys)
+
+
+# -- a file
+
+
+async def test_a_file_that_has_changed_is_taken_up_with_no_key_pressed(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    old = platform.full_key
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.replace_key(NEW)
+        await refused(s)
+        await s.sees("key rejected", TITLE, "check api_key_file of profile prod")
+        assert "; r reads the key again" in flat(s)
+        put(key_file, NEW)
+        await s.poll(FeedName.PENDING)
+        await s.sees("live")
+        await told(s, AGAIN)
+        await s.sees_no(REFUSED, "key rejected")
+        assert s.session.store.freshness[FeedName.ACTIVITY].phase is Phase.LIVE
+        assert shows_no_key(s, old, NEW)
+
+
+async def test_it_is_live_again_by_the_polls_alone(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    """On a clock that runs: nobody asks."""
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"', refresh=0.5)
+    async with stage(
+        platform, tmp_path, place="tasks", settings=settings, clock=RunningClock(platform)
+    ) as s:
+        platform.replace_key(NEW)
+        await s.sees("key rejected")
+        put(key_file, NEW)
+        await s.sees("live", TITLE)
+        await s.sees_no("key rejected")
+
+
+async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.replace_key(NEW)
+        os.unlink(key_file)  # noqa: PTH108
+        await refused(s)
+        assert "does not exist" not in s.text
+        await s.press("r")
+        await told(s, "api_key_file of profile prod: the key file does not exist")
+        put(key_file, NEW)
+        await s.press("r")
+        await s.sees("live")
+        await told(s, AGAIN)
+
+
+async def test_the_same_key_is_said_calmly(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    keys = '"app.refresh" = "f5"'
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"', keys=keys)
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.revoke_key()
+        await refused(s)
+        await s.wait_until(lambda: "f5 reads the key again" in flat(s), "the key that does it")
+        await s.press("f5")
+        await told(s, f"{STILL}: put another into api_key_file of profile prod, then press f5")
+        assert shows_no_key(s, platform.full_key)
+
+
+async def test_a_key_that_holds_again_is_not_called_refused(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.revoke_key()
+        await refused(s)
+        platform.keys.restore("full")
+        await s.main.key_renewal.asked()
+        await s.sees("live")
+        assert NOTICES == []
+
+
+async def test_while_all_is_well_nothing_is_read(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    old = platform.full_key
+    async with stage(platform, tmp_path, place="tasks", settings=settings) as s:
+        put(key_file, NEW)
+        await s.press("r")
+        await s.poll()
+        assert used(s, old)
+        assert shows_no_key(s, NEW, AGAIN)
+
+
+# -- a command
+
+
+async def test_a_command_is_run_when_a_person_asks_and_not_before(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    runs = tmp_path / "runs"
+    script = f"echo run >>{shlex.quote(str(runs))}; cat {shlex.quote(str(key_file))}"
+    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
+    old = platform.full_key
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.replace_key(NEW)
+        put(key_file, NEW)
+        await refused(s)
+        await s.poll(FeedName.PENDING)
+        assert runs.read_text() == "run\n", "at the start"
+        await s.press("r")
+        await s.sees("live")
+        await told(s, AGAIN)
+        assert runs.read_text() == "run\nrun\n"
+        assert shows_no_key(s, old, NEW)
+
+
+async def test_a_command_that_hangs_holds_up_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, old = tmp_path / "go", platform.full_key
+    os.mkfifo(go)
+    script = f"if test -e hangs; then cat {shlex.quote(str(go))}; fi; cat the-key"
+    monkeypatch.chdir(tmp_path)
+    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.replace_key(NEW)
+        (tmp_path / "hangs").touch()
+        await refused(s)
+        await s.press("r")
+        await told(s, "reading the key again: api_key_command of profile prod")
+        await s.go("budget")
+        await s.press("r", "r")
+        assert used(s, old)
+        put(key_file, NEW)
+        with go.open("w"):
+            pass
+        await s.sees("live")
+        await told(s, AGAIN)
+
+
+async def test_a_command_that_never_answers_is_told(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = "if test -e hangs; then sleep 60; fi; cat the-key"
+    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.revoke_key()
+        (tmp_path / "hangs").touch()
+        monkeypatch.setattr(key_sources, "COMMAND_SECONDS", 0.1)
+        await refused(s)
+        await s.press("r")
+        await told(s, "gave no answer within 0.1 seconds")
+
+
+async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    begun: list[Path] = []
+
+    def hang(path: Path) -> None:
+        begun.append(path)
+        go.open("rb").close()
+
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.revoke_key()
+        monkeypatch.setattr(key_sources, "from_file", hang)
+        monkeypatch.setattr(key_renewal, "LONGEST", 0.1)
+        await refused(s)
+        await s.press("r")
+        await told(s, "it hangs, and is still being read")
+        assert len(begun) == 1
+        go.open("wb").close()
+
+
+async def test_a_command_whose_words_hold_the_key_shows_none(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = "if test -e fails; then cat the-key >&2; exit 4; fi; cat the-key"
+    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.revoke_key()
+        (tmp_path / "fails").touch()
+        await refused(s)
+        await s.press("r")
+        await told(s, "ended with exit code 4: ag_****")
+        assert shows_no_key(s, platform.full_key)
+
+
+# -- where it cannot change
+
+
+@pytest.mark.parametrize(
+    ("line", "env", "words"),
+    [
+        ("keyring = true", "AGENTCO_API_KEY", "AGENTCO_API_KEY"),
+        ('api_key_env = "PROD_KEY"', "PROD_KEY", "api_key_env of profile prod"),
+    ],
+)
+async def test_the_environment_cannot_change_and_that_is_said(
+    platform: EmbeddedPlatform, tmp_path: Path, line: str, env: str, words: str
+) -> None:
+    settings = settings_with(platform, tmp_path, line, env={env: platform.full_key})
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        platform.revoke_key()
+        await refused(s)
+        await s.wait_until(lambda: "; start again with another key" in flat(s), "what to do")
+        assert "reads the key again" not in flat(s)
+        await s.press("r")
+        await told(s, f"{words} can't change while this runs: start again with another key")
+
+
+# -- a permission that is missing
+
+
+async def test_a_permission_marked_missing_comes_back_with_another_key(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    put(key_file, platform.read_key)
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
+        await s.press("a")
+        await s.armed()
+        await s.press("y")
+        await s.wait_until(lambda: s.main.denial("tasks.approve") is not None, "the 403")
+        await s.sees_no("APPROVE 1 task")
+        await s.press("a")
+        await told(s, "this key may not", "the permission; r reads the key again")
+        await s.press("r")
+        await told(s, STILL)
+        assert s.main.denial("tasks.approve") is not None
+        put(key_file, platform.full_key)
+        await s.press("r")
+        await told(s, AGAIN)
+        assert s.main.denial("tasks.approve") is None
+        before = len(s.writes)
+        await s.press("a")
+        await s.armed()
+        await s.press("y")
+        await s.wait_until(lambda: len(s.writes) == before + 1, "the approval")
+        assert s.writes[-1].status == 200
+        assert shows_no_key(s, platform.full_key, platform.read_key)
+
+
+# -- a screen that was left while it was refused
+
+
+async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_visited(
+    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+) -> None:
+    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
+    async with stage(platform, tmp_path, place="budget", settings=settings, size=WIDE) as s:
+        platform.replace_key(NEW)
+        await s.poll()
+        await s.go("tasks")
+        put(key_file, NEW)
+        await s.press("r")
+        await s.sees("live")
+        await told(s, AGAIN)
+        await s.go("budget")
+        fresh = s.session.store.freshness
+        await s.wait_until(
+            lambda: all(fresh[feed].phase is Phase.LIVE for feed in s.main.view.feeds()), "answers"
+        )
+        await s.sees_no(REFUSED)
