@@ -34,9 +34,14 @@ from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
 
-# A budget or an alert takes three times the memory of a task, and four feeds bring some.
-_MOST_AGENT_BUDGETS: Final = 50_000
-_MOST_BUDGETS: Final = 25_000
+# What all feeds together may bring has to fit the memory: tasks are many on large platforms, all
+# else is a tenth of them or less. A budget or an alert takes three times the memory of a task.
+_MOST_TASKS: Final = 200_000
+_MOST_AGENTS: Final = 40_000
+_MOST_COMPANIES: Final = 20_000
+_MOST_ENTRIES: Final = 20_000
+_MOST_AGENT_BUDGETS: Final = 40_000
+_MOST_BUDGETS: Final = 20_000
 
 
 class Kind(Generic[R]):
@@ -52,7 +57,7 @@ class Kind(Generic[R]):
         needs: str = "",
         nameless: str,
         summed_up: Callable[[Json], R | Unread | None] | None = None,
-        most: int = 150_000,
+        most: int,
     ) -> None:
         self.name = name
         self.noun = noun
@@ -66,7 +71,7 @@ class Kind(Generic[R]):
         self.summed_up = summed_up
         """Reads a summary that came in place of a list; Unread if it is none, None if all is 0."""
         self.most = most
-        """Records read of one answer that is parsed as a whole; the rest is told as unread."""
+        """Records of a listing; that there are more is told."""
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"
@@ -111,6 +116,7 @@ COMPANIES: Final[Kind[Company]] = Kind(
     _each(fields_agent.read_company),
     needs="id",
     nameless="a company without an id",
+    most=_MOST_COMPANIES,
 )
 AGENTS: Final[Kind[Agent]] = Kind(
     "agents",
@@ -124,6 +130,7 @@ AGENTS: Final[Kind[Agent]] = Kind(
     _each(fields_agent.read_agent),
     needs="id",
     nameless="an agent without an id",
+    most=_MOST_AGENTS,
 )
 TASKS: Final[Kind[Task]] = Kind(
     "tasks",
@@ -138,6 +145,7 @@ TASKS: Final[Kind[Task]] = Kind(
     _each(fields_task.read_task),
     needs="id key",
     nameless="a task without an id",
+    most=_MOST_TASKS,
 )
 COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
     "company_budgets",
@@ -195,4 +203,5 @@ ACTIVITY: Final[Kind[Activity]] = Kind(
     ),
     _each(fields_activity.read_activity),
     nameless="an entry of which no field is known",
+    most=_MOST_ENTRIES,
 )

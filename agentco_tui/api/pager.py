@@ -152,14 +152,14 @@ class Pager:
                 stuck, capped = leaf.following is not None or repeats, False
                 break
             enough = at_most is not None and held >= at_most
-            if enough or self._is_full(leaves, len(ids)) or monotonic() > ends:
+            if enough or self._is_full(kind, leaves, len(ids)) or monotonic() > ends:
                 stuck, capped = False, True
                 break
             request = leaf.following
         if last is not None and (last.stuck, last.capped) == (stuck, capped):
             listing = last.listing if _same(last.leaves, leaves) else None
         if listing is None:
-            listing = self._listing(leaves, stuck=stuck, capped=capped)
+            listing = self._listing(kind, leaves, stuck=stuck, capped=capped)
         only = etag if len(leaves) == 1 else None
         _remember(self._last, key, _Last(tuple(leaves), listing, only, stuck, capped))
         while len(self._last) > _LIVE and self._held > _MOST_RECORDS:
@@ -243,20 +243,23 @@ class Pager:
             lambda body: leaf(decode_page(kind, body), body, None),
         )
 
-    def _is_full(self, leaves: list[_Leaf[R]], records: int) -> bool:
+    def _is_full(self, kind: Kind[R], leaves: list[_Leaf[R]], records: int) -> bool:
         return (
             len(leaves) >= self._caps.pages
-            or records >= self._caps.records
+            or records >= min(self._caps.records, kind.most)
             or sum(leaf.size for leaf in leaves) >= self._caps.total_bytes
         )
 
-    def _listing(self, leaves: list[_Leaf[R]], *, stuck: bool, capped: bool) -> Listing[R]:
+    def _listing(
+        self, kind: Kind[R], leaves: list[_Leaf[R]], *, stuck: bool, capped: bool
+    ) -> Listing[R]:
+        most = min(self._caps.records, kind.most)
         records = leaves[0].page.records
         if len(leaves) > 1:
             # Of a record that moved from page to page between two requests, the later one counts.
             records = tuple({row.id: row for leaf in leaves for row in leaf.page.records}.values())
-        if len(records) > self._caps.records:
-            records, capped = records[: self._caps.records], True
+        if len(records) > most:
+            records, capped = records[:most], True
         digests = [leaf.digest for leaf in leaves]
         pages = [leaf.page for leaf in leaves]
         totals = [page.total for page in pages if page.total is not None]

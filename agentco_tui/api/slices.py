@@ -39,8 +39,6 @@ _BARE: Final = 300
 """Bytes that a record takes without its texts, as measured with CPython 3.11."""
 _TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
 """Fields whose texts may be long, or are each record's own."""
-_MOST_RECORDS: Final = 200_001
-"""Records kept of one body, whatever its length; one more than a listing holds at most."""
 
 
 class Sliced(NamedTuple, Generic[R]):
@@ -169,7 +167,8 @@ class _Taken(Generic[R]):
             return
         for mark, raw in zip(marks, piece, strict=True):
             record = self._recall.by_mark(mark)
-            if len(self.records) >= _MOST_RECORDS:
+            # One more than a listing holds, which then says that there are more.
+            if len(self.records) > self._kind.most:
                 continue
             if record is None:
                 record = self._read(raw, mark)
