@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from agentco_tui.api import shares
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.figures import PERIOD_ORDER, Found, figures_in
+from agentco_tui.api.figures import PERIOD_ORDER, Found, figures_in, says_nothing
 from agentco_tui.api.moneys import NO_UNIT, Unit, merged, to_money
 from agentco_tui.api.names import word_set
 from agentco_tui.api.numbers import to_decimal
@@ -54,7 +54,7 @@ _NO_FIGURES: Final = Figures()
 def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figures:
     """The figures in `obj`, by the words of its names; one period of several is chosen."""
     by_slot: dict[str, list[Found]] = {}
-    for found in figures_in(obj):
+    for found in _of_one(list(figures_in(obj))):
         by_slot.setdefault(found.sense.slot, []).append(found)
     if not by_slot:
         return _NO_FIGURES
@@ -101,6 +101,37 @@ def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figure
         else:
             out["limit"] = value
     return Figures(**out, paths=tuple(paths))
+
+
+def _of_one(found: list[Found]) -> list[Found]:
+    """Those figures that are the record's own.
+
+    Another record inside it counts only if it is alone and nothing stands outside of it; of parts
+    side by side (`{"openai": {"spent": 3}, "other": {"spent": 4}}`) none is the whole.
+    """
+    if all(len(each.path) == 1 for each in found):
+        return found
+    outside = [each for each in found if not each.apart]
+    others = {each.apart for each in found if each.apart}
+    if len(others) > 1 or any(each.sense.slot in _MONEYS for each in outside):
+        found = outside
+    parts: dict[tuple[Any, ...], set[str]] = {}
+    for each in found:
+        if len(each.path) > 1 and says_nothing(each.path[-2]):
+            parts.setdefault(_part(each), set()).add(each.path[-2])
+    if not any(len(names) > 1 for names in parts.values()):
+        return found
+    return [
+        each for each in found
+        if len(each.path) < 2 or not says_nothing(each.path[-2]) or len(parts[_part(each)]) < 2
+    ]  # fmt: skip
+
+
+_MONEYS: Final = frozenset(("limit", "spent", "remaining"))
+
+
+def _part(each: Found) -> tuple[Any, ...]:
+    return each.path[:-2], each.sense.slot, each.sense.period, each.sense.unit.currency
 
 
 class _Mark:

@@ -10,7 +10,7 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import minus, unit_from_sibling
+from agentco_tui.api.moneys import Unit, minus, unit_of_values, unit_rule
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
@@ -146,10 +146,6 @@ AGENT: Final = Spec(
             last_active last_activity last_activity_at last_run_at last_online last_ping""",
             to_moment,
         ),
-        Meaning(
-            "currency", "currency currency_code billing_currency budget_currency",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
     ),
     nested={
         "stats": _STATS, "metrics": _STATS, "statistics": _STATS, "performance": _STATS,
@@ -159,6 +155,7 @@ AGENT: Final = Spec(
         "runtime": _CONFIG, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
     },
     wrappers=f"agent assistant {_WRAPPERS}",
+    rule=unit_rule,
     kind="agent",
 )  # fmt: skip
 
@@ -186,7 +183,7 @@ def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None
         company=context.named(company),
         trust=trust if isinstance(trust, Decimal) else None,
         trust_word=SafeText(trust) if isinstance(trust, str) else None,
-        budget_remaining=_remaining(left, values),
+        budget_remaining=_remaining(left, unit_of_values(values, context.unit)),
         status=status,
         state=state,
         pause_reason=values.get("pause_reason"),
@@ -217,11 +214,11 @@ _SMALLEST_COIN: Final = Decimal("0.01")
 _BUDGET_HINTS: Final = ("budget", "remain", "limit", "spen", "cap", "balance", "used")
 
 
-def _remaining(left: dict[str, Json], values: Values) -> Money | None:
+def _remaining(left: dict[str, Json], unit: Unit | None) -> Money | None:
     """What remains of the agent's budget: as sent, else from limit and spent, marked."""
     if not any(hint in fold(name) for name in left for hint in _BUDGET_HINTS):
         return None
-    figures = read_figures(left, values.get("currency"))
+    figures = read_figures(left, unit)
     if figures.remaining is not None:
         no_limit = figures.unlimited or figures.limit_is_zero
         if figures.remaining.amount == 0 and no_limit:

@@ -13,7 +13,7 @@ from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import unit_from_sibling
+from agentco_tui.api.moneys import unit_of_values, unit_rule
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Alert, Ref, Severity
@@ -85,12 +85,9 @@ ALERT: Final = Spec(
         Meaning("over", "is_over_budget over_budget exceeded is_exceeded", flag),
         Meaning("near", "is_warning warning near_limit", flag),
         Meaning("enabled", "enabled is_enabled notify_enabled", flag),
-        Meaning(
-            "currency", "currency currency_code billing_currency unit metric",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
     ),
     wrappers=f"alert incident data event {WRAPPERS}",
+    rule=unit_rule,
     kind="alert incident",
 )  # fmt: skip
 
@@ -120,10 +117,10 @@ def read_alerts(rows: Sequence[Row]) -> list[Alert | Unread]:
     return out
 
 
-def _draft(obj: Mapping[str, Json]) -> _Draft:
+def _draft(obj: Mapping[str, Json], context: Context) -> _Draft:
     values: Values = {}
     left = ALERT.read(obj, values)
-    return _Draft(obj, values, left, read_figures(left, values.get("currency")))
+    return _Draft(obj, values, left, read_figures(left, unit_of_values(values, context.unit)))
 
 
 def _finish(row: _Draft, scale: shares.Scale, context: Context, key: str | None) -> Alert:

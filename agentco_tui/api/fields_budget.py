@@ -13,7 +13,7 @@ from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.figures import figures_in, is_reset
-from agentco_tui.api.moneys import minus, unit_from_sibling
+from agentco_tui.api.moneys import minus, unit_of_values, unit_rule
 from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Budget, BudgetScope, Moment, Money, Ref
@@ -60,14 +60,9 @@ _MEANINGS: Final = (
             "no_limit", "unlimited is_unlimited no_limit no_budget uncapped infinite", flag
         ),
         Meaning("has_limit", "has_limit has_budget limited is_limited", flag),
-        Meaning(
-            "currency",
-            "currency currency_code billing_currency money_unit amount_unit unit units metric ccy",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
         Meaning("threshold_type", "threshold_type alert_type warn_type", word),
 )  # fmt: skip
-BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata")
+BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata", rule=unit_rule)
 
 
 class _Draft(NamedTuple):
@@ -79,11 +74,11 @@ class _Draft(NamedTuple):
     figures: Figures
 
 
-def draft(obj: Mapping[str, Json], spec: Spec = BUDGET) -> _Draft:
+def draft(obj: Mapping[str, Json], context: Context = BARE) -> _Draft:
     """The first half of reading a budget."""
     values: Values = {}
-    left = spec.read(obj, values)
-    figures = read_figures(left, values.get("currency"))
+    left = BUDGET.read(obj, values)
+    figures = read_figures(left, unit_of_values(values, context.unit))
     for name, raw in some(left, _MAX_FIELDS):
         if "resets" not in values and raw is not None and is_reset(words(name)):
             at = to_moment(raw)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import cost_rule, unit_from_sibling, with_sibling
+from agentco_tui.api.moneys import cost_rule, unit_of_values, unit_rule, with_sibling
 from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
@@ -209,10 +209,6 @@ TASK: Final = Spec(
             to_moment,
         ),
         Meaning("timeout", "timeout_secs timeout_seconds timeout timeout_ms ttl", _period, True),
-        Meaning(
-            "currency", "currency currency_code cost_currency cost_unit unit",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
     ),
     nested={
         **dict.fromkeys(("context", "refs", "references", "relations", "owner", "agent"), _AROUND),
@@ -222,7 +218,7 @@ TASK: Final = Spec(
         "payload": _PAYLOAD, "input": _PAYLOAD, "data": _PAYLOAD, "args": _PAYLOAD,
     },
     wrappers=f"task data spec metadata {WRAPPERS}",
-    rule=cost_rule,
+    rule=lambda name: cost_rule(name) or unit_rule(name),
     kind="task",
 )  # fmt: skip
 
@@ -259,8 +255,8 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
         if status is None:
             status = get("approval")
     cost = get("cost")
-    if cost is not None and "currency" in values:
-        cost = with_sibling(cost, values["currency"])
+    if cost is not None and (unit := unit_of_values(values, context.unit)) is not None:
+        cost = with_sibling(cost, unit)
     expires: Moment | None = get("expires")
     waiting: Moment | None = get("waiting_since")
     if "timeout" in values:

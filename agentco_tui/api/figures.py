@@ -16,11 +16,13 @@ from agentco_tui.api.moneys import (
     NO_UNIT,
     UNIT_WORDS,
     Unit,
+    combined,
     merged,
-    unit_from_sibling,
     unit_of,
+    unit_rule,
 )
 from agentco_tui.api.names import fold, some, word_set, words
+from agentco_tui.api.times import NONE
 
 _PERIODS: Final[dict[str, str]] = {
     "monthly": "month", "month": "month", "mtd": "month", "months": "month",
@@ -148,13 +150,16 @@ class Found(NamedTuple):
     path: tuple[str, ...]
     sense: Sense
     raw: Any
+    apart: tuple[str, ...] = ()
+    """Where the other record stands that this is a figure of, if it is one's."""
 
 
 _MAX_FIELDS: Final = 300
 _MONEY_KEYS: Final = word_set(
     """amount value currency currencycode unit units code nanos ccy symbol denomination minor
     minorunits cents amountcents precision scale exponent currencyiso currencysymbol isocode
-    formatted display raw number numberdecimal numberlong numberint numberdouble"""
+    formatted display raw number numberdecimal numberlong numberint numberdouble decimals
+    decimalplaces fractiondigits"""
 )
 
 
@@ -165,18 +170,44 @@ def figures_in(obj: Mapping[str, Json]) -> Iterator[Found]:
     `{"ActualSpend": {"Amount": "5"}}`) it is read together with the names around it.
     """
     budget = [_MAX_FIELDS]
-    yield from _walk(obj, (), (), "", sibling=NO_UNIT, budget=budget)
+    yield from _walk(obj, _Place(), budget)
 
 
-def _walk(
-    obj: Mapping[str, Json],
-    path: tuple[str, ...],
-    outer: tuple[str, ...],
-    period: str,
-    *,
-    sibling: Unit,
-    budget: list[int],
-) -> Iterator[Found]:
+class _Place(NamedTuple):
+    """Where a walk through an object has come to, and what the names on the way say."""
+
+    path: tuple[str, ...] = ()
+    outer: tuple[str, ...] = ()
+    period: str = ""
+    sibling: Unit = NO_UNIT
+    apart: tuple[str, ...] = ()
+
+
+_OTHER_TIMES: Final = word_set(
+    """previous prior last past former old before yesterday average avg mean median peak default
+    defaults history historical recommended suggested trend change delta comparison"""
+)
+_COUNTED: Final = word_set(
+    """rate requests request runs seats seat retries retry storage calls messages users
+    concurrency tasks jobs sessions"""
+)
+_IDENTITIES: Final = frozenset(("id", "uuid", "guid"))
+
+
+def _is_of_something_else(own: tuple[str, ...]) -> bool:
+    """True for the names of objects whose figures are of another time, or of no sum of money.
+
+    `previous`, `rate_limit` and `by_model` are; `last_30_days` and `by_period` are not.
+    """
+    if _COUNTED.intersection(own):
+        return True
+    if own[0] in ("by", "per") and len(own) > 1:
+        return not _PERIODS.keys() & own and "period" not in own
+    return bool(_OTHER_TIMES.intersection(own)) and not any(word.isdigit() for word in own)
+
+
+def _walk(obj: Mapping[str, Json], place: _Place, budget: list[int]) -> Iterator[Found]:
+    path, outer, period, sibling, apart = place
     for name, raw in obj.items():
         budget[0] -= 1
         if budget[0] < 0:
@@ -188,35 +219,53 @@ def _walk(
             if _is_sum(raw):
                 found = _sense(own, outer, inner_period)
                 if found is not None:
-                    yield Found(here, found, raw)
-            elif len(path) < 3:
-                beside = _currency_in(raw)
-                inner = beside if beside.told else sibling
-                names = (*outer, *own)
-                yield from _walk(raw, here, names, inner_period, sibling=inner, budget=budget)
+                    yield Found(here, found, raw, apart)
+            elif len(path) < 3 and own and not _is_of_something_else(own):
+                beside = _unit_in(raw)
+                is_record = not apart and any(fold(key) in _IDENTITIES for key, _ in some(raw, 40))
+                inner = _Place(
+                    here,
+                    (*outer, *own),
+                    inner_period,
+                    beside if beside.told else sibling,
+                    here if is_record and not _CLASSES.intersection(own) else apart,
+                )
+                yield from _walk(raw, inner, budget)
             continue
-        if type(raw) is list:
-            continue
+        if type(raw) is list or (_PLURALS.issuperset(own) and not outer):
+            continue  # `budgets: 12` is how many there are
         found = _sense(own, outer, period)
         if found is not None:
+            if found.slot == "spent" and type(raw) is str and raw.rstrip().endswith("%"):
+                found = found._replace(slot="share")
             if sibling.told:
                 found = found._replace(unit=merged(found.unit, sibling))
-            yield Found(here, found, raw)
+            yield Found(here, found, raw, apart)
 
 
-_CURRENCIES: Final = frozenset(("currency", "currencycode", "billingcurrency", "ccy"))
+_PLURALS: Final = word_set("budgets limits caps quotas")
 
 
-def _currency_in(obj: Mapping[str, Json]) -> Unit:
+def _unit_in(obj: Mapping[str, Json]) -> Unit:
     """The unit that an object tells for all figures in it: `{"limit": 5, "currency": "USD"}`."""
+    unit = NO_UNIT
     for name, raw in some(obj, 40):
-        if fold(name) in _CURRENCIES:
-            return unit_from_sibling(raw)
-    return NO_UNIT
+        told = unit_rule(name)
+        if told is not None and (each := told[2](raw)) is not None and each is not NONE:
+            unit = combined(unit, each)
+    return unit
+
+
+def says_nothing(name: str) -> bool:
+    """True if nothing in the name of an object tells what the figures in it are."""
+    own = words(name)
+    return not _CLASSES.intersection(own) and not _adds_nothing(own)
 
 
 def _sense(own: tuple[str, ...], outer: tuple[str, ...], period: str) -> Sense | None:
     alone = sense(own)
+    if alone is not None and _COLOURS.intersection(outer):
+        alone = _coloured(alone, own, outer)
     if alone is None or alone.slot == "amount":
         if outer and _adds_nothing(own):
             alone = sense((*outer, *own)) or alone
@@ -226,6 +275,22 @@ def _sense(own: tuple[str, ...], outer: tuple[str, ...], period: str) -> Sense |
             alone = alone._replace(unit=merged(outer_sense.unit, NO_UNIT))
     if alone is not None and not alone.period and period:
         return alone._replace(period=period)
+    return alone
+
+
+_COLOURS: Final = _FORECAST | _WARN
+
+
+def _coloured(alone: Sense, own: tuple[str, ...], outer: tuple[str, ...]) -> Sense | None:
+    """What a name says inside an object of what is expected, or of where to warn.
+
+    `{"forecast": {"spent": 120}}` was not spent, `{"alert": {"percent": 80}}` is no share used,
+    and `{"soft": {"limit": 80}}` is no limit.
+    """
+    if _FORECAST.intersection(outer):
+        return sense((*outer, *own)) if alone.slot in ("spent", "amount", "forecast") else None
+    if alone.slot == "share" or (alone.slot == "limit" and "soft" in outer):
+        return sense((*outer, *own)) or alone
     return alone
 
 

@@ -18,6 +18,7 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import FoundList, find_list
 from agentco_tui.api.kinds import Kind
+from agentco_tui.api.moneys import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import Record
@@ -66,14 +67,17 @@ class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """What the platform said went wrong beside the data (GraphQL's `errors`)."""
 
 
-def decode_page(kind: Kind[R], body: Json) -> Page[R]:
-    """The records of `kind` in one answer; of an id given twice the last one is kept."""
+def decode_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
+    """The records of `kind` in one answer; of an id given twice the last one is kept.
+
+    `unit` is that of all sums, where what is round `body` tells it.
+    """
     if failed_in_2xx(body):
         raise RefusedBody(refusal_in(body))
     found = find_list(body, kind.resource)
     if found is None:
         return _summary(kind, body)
-    records, reasons = read_rows(kind, found, body)
+    records, reasons = read_rows(kind, found, body, combined(unit_beside(body), unit))
     return Page(
         records=tuple(records),
         unread=sum(reasons.values()),
@@ -96,7 +100,7 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     found = find_one(body, kind.resource, wanted_id, is_wanted)
     if found is None:
         raise Unshaped(safe(f"the answer holds no {_singular(kind)}: {_outline(body)}"))
-    context = Context(names_beside(body), found.is_root)
+    context = Context(names_beside(body), unit_beside(body), found.is_root)
     obj = flatten(untyped(found.obj), kind.resource)
     record = kind.read([(obj, context, found.key)])[0]
     if isinstance(record, Unread) and wanted_id is not None:
@@ -106,9 +110,11 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
-def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dict[SafeText, int]]:
+def read_rows(
+    kind: Kind[R], found: FoundList, body: Json, unit: Unit = NO_UNIT
+) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
-    context = Context(names_beside(body))
+    context = Context(names_beside(body), unit)
     resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan
     rows: list[drafts.Row] = []

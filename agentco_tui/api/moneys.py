@@ -11,10 +11,11 @@ from decimal import Context, Decimal
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import fold, word_set, words
+from agentco_tui.api.names import fold, some, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
 from agentco_tui.api.records import Money
+from agentco_tui.api.times import NONE
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 
@@ -102,6 +103,89 @@ def unit_from_sibling(raw: Json) -> Unit:
     return Unit(0, str(safe(text.upper(), 12)), True)
 
 
+def combined(one: Unit, other: Unit) -> Unit:
+    """What two siblings tell together: `currency: "USD"` and `unit: "cents"` are US cents."""
+    if not (one.told and other.told):
+        return one if one.told else other
+    return Unit(one.power or other.power, one.currency or other.currency, True)
+
+
+_ABOUT_UNITS: Final = word_set(
+    """currency currencies unit units denomination ccy code money amount amounts value values
+    billing spent remaining used budget cost costs price prices spend spending limit figures in
+    metric iso"""
+)
+_FIGURES: Final = word_set("limit spend spent remaining used")
+_TELL_UNITS: Final = frozenset(("currency", "unit", "units", "denomination", "ccy", "metric"))
+
+
+def unit_rule(name: str) -> tuple[int, str, Any] | None:
+    """For fields that tell the unit of those beside them, by a rule.
+
+    `billingCurrency`, `cost_unit`, `amounts_in`, `in_cents: true`; slots "currency" and "unit".
+    """
+    own = words(name)
+    if not own or len(own) > 5:
+        return None
+    parts = {*own}
+    if "in" in parts and parts & UNIT_WORDS and parts <= UNIT_WORDS | _ABOUT_UNITS | {"is", "as"}:
+        unit = unit_of(own)
+        return len(own), "unit", lambda raw: (unit if raw else NONE) if type(raw) is bool else None
+    if own[0] == "minor" and own[1:] in (("unit",), ("units",)):
+        return 9, "unit", _read_digits
+    if not parts <= _ABOUT_UNITS:
+        return None
+    if not parts & _TELL_UNITS and not (own[-1] == "in" and len(own) > 1):
+        return None
+    slot = "currency" if parts & {"currency", "ccy"} else "unit"
+    if _FIGURES.intersection(parts):
+        slot = f"{slot} {own[0]}"
+    return len(own), slot, _read_metric if own == ("metric",) else _read_unit
+
+
+def _read_unit(raw: Json) -> Unit | None:
+    return unit if (unit := unit_from_sibling(raw)).told else None
+
+
+def _read_digits(raw: Json) -> Unit | None:
+    """`minor_units: 2`: sums are in hundredths."""
+    return Unit(-raw, None, True) if type(raw) is int and 0 <= raw <= 4 else None
+
+
+def _read_metric(raw: Json) -> Unit | None:
+    return unit if type(raw) is str and (unit := unit_of(words(raw))).told else None
+
+
+_AROUND: Final = word_set(
+    "meta metadata summary totals overview info settings data result response payload budget"
+)
+
+
+def unit_beside(body: Json, depth: int = 0) -> Unit:
+    """The unit that an answer tells once for all: `{"currency": "EUR", "data": […]}`."""
+    unit = NO_UNIT
+    for name, raw in some(body, 40) if type(body) is dict else ():
+        each: Any = None
+        if type(raw) is str or type(raw) is bool:
+            rule = unit_rule(name)
+            each = rule[2](raw) if rule is not None else None
+        elif type(raw) is dict and depth < 3 and fold(name) in _AROUND:
+            each = unit_beside(raw, depth + 1)
+        unit = combined(unit, each) if isinstance(each, Unit) else unit
+    return unit
+
+
+def unit_of_values(values: Mapping[str, Any], around: Unit) -> Unit | None:
+    """What a record's fields tell of its sums' unit, completed by the answer round it."""
+    told = combined(values.get("currency", NO_UNIT), values.get("unit", NO_UNIT))
+    if not told.told:
+        # `limit_currency` and `spent_currency` are that of the record if they agree
+        each = {unit for slot, unit in values.items() if " " in slot}
+        told = each.pop() if len(each) == 1 else told
+    told = combined(told, around)
+    return told if told.told else None
+
+
 def merged(name: Unit, sibling: Unit) -> Unit:
     """The name's unit completed by the sibling's: the name's size wins, a currency is added."""
     if not name.told:
@@ -177,7 +261,9 @@ _AMOUNTS: Final = (
     "amount", "value", "total", "sum", "number", "units", "amt", "price", "raw", "formatted",
     "display",
 )  # fmt: skip
-_SCALES: Final = ("scale", "exponent", "precision")
+_SCALES: Final = (
+    "scale", "exponent", "precision", "minorunits", "decimals", "decimalplaces", "fractiondigits",
+)  # fmt: skip
 """How many digits of a whole number are behind the point: `{"amount": 1250, "scale": 2}`."""
 _CURRENCIES: Final = word_set(
     """currency currencycode unit units code iso billingcurrency amountunit denomination ccy
@@ -198,7 +284,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money |
         if name in _CURRENCIES and type(value) in (str, dict) and to_decimal(value) is None:
             each = unit_from_sibling(value)
             if each.told:
-                sibling, used = merged(sibling, each), used + 1
+                sibling, used = combined(sibling, each), used + 1
     nanos = by_name.get("nanos")
     if "units" in by_name and nanos is not None:
         whole, part = to_decimal(raw[by_name["units"]]), to_decimal(raw[nanos])
@@ -227,8 +313,9 @@ def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money |
         return _from_object(inner, merged(unit, sibling), depth + 1)
     _, key, own_unit = best
     scale = next((raw[by_name[name]] for name in _SCALES if name in by_name), None)
-    if type(scale) is int and 0 <= scale <= 9 and type(raw[key]) is int and not own_unit.power:
-        own_unit, used = Unit(-scale, own_unit.currency, True), used + 1
+    is_whole = type(raw[key]) is int or (type(raw[key]) is str and raw[key].isdigit())
+    if type(scale) is int and -9 <= scale <= 9 and is_whole and not own_unit.power:
+        own_unit, used = Unit(-abs(scale), own_unit.currency, True), used + 1
     found = to_money(raw[key], merged(merged(own_unit, unit), sibling))
     return _whole(found, used + 1, raw) if isinstance(found, Money) else None
 

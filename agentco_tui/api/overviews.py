@@ -12,6 +12,7 @@ from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.fields_budget import draft, finish, looks_like_budget, scale_of
 from agentco_tui.api.kinds import AGENT_BUDGETS, COMPANY_BUDGETS, Kind
 from agentco_tui.api.listings import RefusedBody, Unshaped, decode_page
+from agentco_tui.api.moneys import NO_UNIT, Unit, unit_beside
 from agentco_tui.api.names import fold
 from agentco_tui.api.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
@@ -53,8 +54,9 @@ def decode_overview(body: Json) -> BudgetOverview:
         return BudgetOverview(whole=_nothing(), parts=tuple(parts), shape=f"{shape}[]")
     if type(root) is not dict:
         raise Unshaped(safe("the answer holds no budget"))
-    parts, rest, names = _taken_apart(root)
-    whole = _whole(rest)
+    unit = unit_beside(body)
+    parts, rest, names = _taken_apart(root, unit)
+    whole = _whole(rest, unit)
     if not parts and not names and not _says_anything(whole):
         raise Unshaped(safe("the answer holds no budget: none of its fields is a known figure"))
     return BudgetOverview(
@@ -86,7 +88,7 @@ def _unwrapped(body: Json) -> tuple[Json, str]:
 
 
 def _taken_apart(
-    root: Mapping[str, Json],
+    root: Mapping[str, Json], unit: Unit
 ) -> tuple[list[Budget], dict[str, Json], list[str]]:
     """Parts, what is left for the whole, and the names of the lists that the parts were in."""
     parts: list[Budget] = []
@@ -101,7 +103,7 @@ def _taken_apart(
             kind = AGENT_BUDGETS
         elif name in _PART_LISTS and type(value) is list:
             kind = _kind_of(value)
-        found = _parts(kind, value) if kind is not None and _holds_objects(value) else []
+        found = _parts(kind, value, unit) if kind is not None and _holds_objects(value) else []
         if found:
             parts.extend(found)
             names.append(f"{key}[]")
@@ -132,14 +134,14 @@ def _kind_of(items: list[Json]) -> Kind[Budget]:
     return AGENT_BUDGETS if is_agent else COMPANY_BUDGETS
 
 
-def _parts(kind: Kind[Budget], value: Json) -> list[Budget]:
+def _parts(kind: Kind[Budget], value: Json, unit: Unit = NO_UNIT) -> list[Budget]:
     try:
-        return list(decode_page(kind, value).records)
+        return list(decode_page(kind, value, unit).records)
     except Unshaped:
         return []
 
 
-def _whole(obj: Mapping[str, Json]) -> Budget:
+def _whole(obj: Mapping[str, Json], unit: Unit = NO_UNIT) -> Budget:
     """The whole's figures: from the answer's top, else from the object that sums it up."""
     by_name = {fold(key): key for key in islice(obj, 200)}
     for name in _ITSELF:
@@ -148,20 +150,20 @@ def _whole(obj: Mapping[str, Json]) -> Budget:
         if type(inner) is dict and looks_like_budget(inner):
             rest = {k: v for k, v in obj.items() if k != key}
             if not looks_like_budget(rest):
-                return _read({**rest, **inner})
-    top = _read(obj)
+                return _read({**rest, **inner}, unit)
+    top = _read(obj, unit)
     if top.limit is not None or top.unlimited or top.spent is not None:
         return top
     for name in _WHOLE:
         key = by_name.get(fold(name))
         inner = obj.get(key) if key is not None else None
         if type(inner) is dict and looks_like_budget(inner):
-            return _read({**{k: v for k, v in obj.items() if k != key}, **inner})
+            return _read({**{k: v for k, v in obj.items() if k != key}, **inner}, unit)
     return top
 
 
-def _read(obj: Mapping[str, Json]) -> Budget:
-    row = draft(obj)
+def _read(obj: Mapping[str, Json], unit: Unit) -> Budget:
+    row = draft(obj, Context(unit=unit))
     try:
         return finish(row, BudgetScope.ALL, scale_of([row]), Context(), WHOLE_ID)
     except Unread:
