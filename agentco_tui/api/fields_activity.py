@@ -70,9 +70,11 @@ ACTIVITY: Final = Spec(
             "event_name activity",
             word,
         ),
-        Meaning("agent", "agent agent_ref assistant worker", to_ref),
-        Meaning("agent_id", "agent_id agent_uuid assistant_id", to_ref_id),
-        Meaning("agent_name", "agent_name assistant_name", to_ref_name),
+        Meaning("agent", "agent agent_ref assistant worker bot ai_agent employee", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id worker_id bot_id employee_id",
+                to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name worker_name bot_name employee_name",
+                to_ref_name),
         Meaning(
             "actor",
             "actor user performed_by by initiator author who principal decided_by created_by "
@@ -89,7 +91,8 @@ ACTIVITY: Final = Spec(
             "company_id", "company_id organization_id organisation_id org_id workspace_id "
             "tenant_id", to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning("task", "task task_ref issue job", to_ref),
         Meaning("task_id", "task_id issue_id job_id task_uuid issue_identifier", to_ref_id),
         Meaning("task_name", "task_title task_name issue_title", to_ref_name),
@@ -109,9 +112,11 @@ ACTIVITY: Final = Spec(
     kind="activity event entry log audit",
 )  # fmt: skip
 
-_AGENTS: Final = frozenset(("agent", "assistant", "worker", "bot"))
+_AGENTS: Final = frozenset(("agent", "assistant", "worker", "bot", "ai_agent", "employee"))
 _TASKS: Final = frozenset(("task", "issue", "job", "todo"))
-_COMPANIES: Final = frozenset(("company", "organization", "organisation", "org", "workspace"))
+_COMPANIES: Final = frozenset(
+    ("company", "organization", "organisation", "org", "workspace", "tenant", "account")
+)
 
 
 def read_activity(

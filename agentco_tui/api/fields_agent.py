@@ -109,15 +109,18 @@ AGENT: Final = Spec(
         Meaning("name", "name agent_name display_name full_name title label username", named),
         Meaning("role", "role agent_role job_title position role_name function title", named),
         Meaning(
-            "company", "company company_ref organization organisation org workspace tenant", to_ref
+            "company",
+            "company company_ref organization organisation org workspace tenant account employer",
+            to_ref,
         ),
         Meaning(
             "company_id",
             "company_id organization_id organisation_id org_id workspace_id tenant_id "
-            "company_uuid",
+            "company_uuid account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning(
             "trust", "trust_score trust trust_level reputation reputation_score trust_rating "
             "score", _trust,
@@ -157,6 +160,7 @@ AGENT: Final = Spec(
     wrappers=f"agent assistant {_WRAPPERS}",
     rule=unit_rule,
     kind="agent",
+    others="assistant worker bot ai_agent member employee",
 )  # fmt: skip
 
 
@@ -275,6 +279,7 @@ COMPANY: Final = Spec(
     },
     wrappers=f"company organization {_WRAPPERS}",
     kind="company organization org",
+    others="organisation workspace tenant account",
 )  # fmt: skip
 
 

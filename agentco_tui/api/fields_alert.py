@@ -55,17 +55,21 @@ ALERT: Final = Spec(
         ),
         Meaning("acknowledged_at", "acknowledged_at acked_at read_at", _when_or_flag),
         Meaning("active", "active is_active open is_open firing", flag),
-        Meaning("agent", "agent agent_ref assistant worker", to_ref),
-        Meaning("agent_id", "agent_id agent_uuid assistant_id", to_ref_id),
-        Meaning("agent_name", "agent_name assistant_name", to_ref_name),
+        Meaning("agent", "agent agent_ref assistant worker bot ai_agent employee", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id worker_id bot_id employee_id",
+                to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name worker_name bot_name employee_name",
+                to_ref_name),
         Meaning(
             "company", "company company_ref organization organisation org workspace tenant", to_ref
         ),
         Meaning(
-            "company_id", "company_id organization_id organisation_id org_id workspace_id",
+            "company_id",
+            "company_id organization_id organisation_id org_id workspace_id tenant_id account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning("subject", "scope subject target resource entity affected source about", typed_ref),
         Meaning(
             "scope_type", "scope_type scope entity_type resource_type target_type subject_type",
@@ -89,6 +93,7 @@ ALERT: Final = Spec(
     wrappers=f"alert incident data event {WRAPPERS}",
     rule=unit_rule,
     kind="alert incident",
+    others="alarm notification",
 )  # fmt: skip
 
 
@@ -182,9 +187,16 @@ def _whom(values: Values, context: Context) -> tuple[Ref | None, Ref | None]:
     if "subject" in values:
         told, subject = values["subject"]
         scope, scoped = scope or told, joined(scoped, subject)
-    if scoped is not None and scope in ("agent", "assistant", "worker"):
+    if scoped is not None and scope in ("agent", "assistant", "worker", "bot", "employee"):
         agent = joined(agent, scoped)
-    elif scoped is not None and scope in ("company", "organization", "org", "workspace"):
+    elif scoped is not None and scope in (
+        "company",
+        "organization",
+        "org",
+        "workspace",
+        "tenant",
+        "account",
+    ):
         company = joined(company, scoped)
     return context.named(agent), context.named(company)
 

@@ -31,16 +31,21 @@ _EXHAUSTED: Final = word_set(
 
 _MEANINGS: Final = (
         Meaning("id", "budget_id id _id uuid policy_id", to_id),
-        Meaning("agent", "agent agent_ref assistant worker member", to_ref),
-        Meaning("agent_id", "agent_id agent_uuid assistant_id member_id worker_id", to_ref_id),
-        Meaning("agent_name", "agent_name assistant_name agent_display_name", to_ref_name),
-        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning("agent", "agent agent_ref assistant worker member bot employee", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id member_id worker_id bot_id "
+                "employee_id", to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name agent_display_name worker_name bot_name "
+                "member_name employee_name", to_ref_name),
+        Meaning("company", "company organization organisation org workspace tenant account",
+                to_ref),
         Meaning(
             "company_id",
-            "company_id organization_id organisation_id org_id workspace_id tenant_id",
+            "company_id organization_id organisation_id org_id workspace_id tenant_id "
+            "account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning("scope_type", "scope_type scope entity_type resource_type level", word),
         Meaning("scope_id", "scope_id entity_id resource_id subject_id target_id", to_id),
         Meaning("scope_name", "scope_name entity_name resource_name subject_name", named),
@@ -160,9 +165,9 @@ def finish(
 
 def _scope(values: Values, scope: BudgetScope) -> BudgetScope:
     told = fold_word(str(values.get("scope_type") or ""))
-    if told in ("company", "organization", "organisation", "org", "workspace", "tenant"):
+    if told in ("company", "organization", "organisation", "org", "workspace", "tenant", "account"):
         return BudgetScope.COMPANY
-    if told in ("agent", "assistant", "worker", "member"):
+    if told in ("agent", "assistant", "worker", "member", "bot", "employee"):
         return BudgetScope.AGENT
     return scope
 

@@ -143,31 +143,34 @@ TASK: Final = Spec(
             "agent",
             """agent assigned_agent assignee assigned_to agent_ref owner_agent worker executor
             responsible assistant requested_by_agent assignee_agent assignees
-            assigned_agents agent_ids""",
+            assigned_agents agent_ids bot ai_agent employee""",
             to_ref,
         ),
         Meaning(
             "agent_id",
             """agent_id assigned_agent_id assignee_agent_id assignee_id assigned_to_id
-            assistant_id worker_id executor_id agent_uuid owner_agent_id""",
+            assistant_id worker_id executor_id agent_uuid owner_agent_id bot_id employee_id""",
             to_ref_id,
         ),
         Meaning(
             "agent_name",
             "agent_name assignee_name assigned_agent_name agent_display_name worker_name "
-            "assigned_to_name",
+            "assigned_to_name bot_name assistant_name employee_name",
             to_ref_name,
         ),
         Meaning(
-            "company", "company company_ref organization organisation org workspace tenant", to_ref
+            "company",
+            "company company_ref organization organisation org workspace tenant account employer",
+            to_ref,
         ),
         Meaning(
             "company_id",
             "company_id organization_id organisation_id org_id workspace_id tenant_id "
-            "company_uuid",
+            "company_uuid account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+            "tenant_name account_name", to_ref_name),
         Meaning("priority", "priority priority_level urgency importance prio", word),
         Meaning("trust", "trust_score agent_trust_score trust agent_trust", to_decimal),
         Meaning(
@@ -220,6 +223,7 @@ TASK: Final = Spec(
     wrappers=f"task data spec metadata {WRAPPERS}",
     rule=lambda name: cost_rule(name) or unit_rule(name),
     kind="task",
+    others="job ticket issue item work_item work_order order request proposal approval run",
 )  # fmt: skip
 
 _ENDED: Final = frozenset(

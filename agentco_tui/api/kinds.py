@@ -104,7 +104,7 @@ COMPANIES: Final[Kind[Company]] = Kind(
     "companies",
     _resource(
         "companies company company_list",
-        "organizations organisations orgs workspaces tenants",
+        "organizations organisations orgs workspaces tenants accounts",
         fields_agent.COMPANY,
         groups.agent_slot,
     ),
@@ -117,7 +117,7 @@ AGENTS: Final[Kind[Agent]] = Kind(
     "agents",
     _resource(
         "agents agent agent_list ai_agents",
-        "assistants workers bots members employees staff team",
+        "assistants workers bots members employees staff team workforce roster crew",
         fields_agent.AGENT,
         groups.agent_slot,
     ),
@@ -131,7 +131,7 @@ TASKS: Final[Kind[Task]] = Kind(
     _resource(
         "tasks task task_list pending_tasks",
         "approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs "
-        "threads pending tickets",
+        "threads pending tickets requests proposals work_orders",
         fields_task.TASK,
         groups.task_slot,
     ),

@@ -20,6 +20,7 @@ from agentco_tui.api.envelopes import FoundList, find_list
 from agentco_tui.api.kinds import Kind
 from agentco_tui.api.moneys import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.names import fold, some, word_set
+from agentco_tui.api.naming import Naming
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import Record
 from agentco_tui.api.refs import to_id
@@ -119,6 +120,7 @@ def read_rows(
     plan_of = resource.spec.plan
     rows: list[drafts.Row] = []
     unread: dict[SafeText, int] = {}
+    naming: Naming | None = None
     vain = 0
     for index, item in enumerate(found.items):
         if len(rows) >= kind.most:
@@ -150,6 +152,9 @@ def read_rows(
                 item = {k: v for k, v in item.items() if k != linked[0]}  # noqa: PLW2901
                 rows.append((item, context, linked[1]))
                 continue
+            naming = naming or Naming(found, resource)
+            item = naming.named(item)  # noqa: PLW2901
+            is_nameless = needs.isdisjoint(plan_of(item).slots)
         if is_nameless and keys is None:
             unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
             continue

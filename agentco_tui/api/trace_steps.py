@@ -167,8 +167,8 @@ STEP: Final = Spec(
     (
         Meaning(
             "id",
-            """id span_id step_id run_id observation_id event_id uuid uid _id node_id call_id task_id
-            seq sequence step_number index number""",
+            """id span_id step_id run_id observation_id event_id uuid uid _id node_id call_id
+            task_id seq sequence step_number index number""",
             to_id,
         ),
         Meaning(

@@ -201,18 +201,17 @@ def _bare(item: Mapping[str, Json]) -> Mapping[str, Json]:
     """A step taken out of what stores and envelopes put round it."""
     if item.keys() <= _RESOURCE and type(item.get("attributes")) is dict:
         return {"id": item.get("id"), **item["attributes"]}  # JSON:API
-    found = untyped(item)
-    if found is not item:
-        return dict(found)
+    if all(type(value) is dict for _, value in some(item, 3)):
+        item = dict(untyped(item))
     for name in ("node", "_source", "fields"):
         inner = item.get(name)
         if type(inner) is dict and inner and (name != "node" or item.keys() <= _EDGE):
-            typed = untyped(inner)
-            if name == "fields" and typed is inner and _is_step(item):
+            typed = dict(untyped(inner))
+            if name == "fields" and typed == inner and _is_step(item):
                 continue
             linked = linked_id(item, ("steps", "spans", "events"))
             own = linked[1] if linked is not None else item.get("_id", item.get("id"))
-            return dict(typed) if own is None else {"id": own, **typed}
+            return typed if own is None else {"id": own, **typed}
     meta, spec, status = (item.get(name) for name in ("metadata", "spec", "status"))
     if type(meta) is dict and type(spec) is dict:
         return {**meta, **spec, **(status if type(status) is dict else {"status": status})}
