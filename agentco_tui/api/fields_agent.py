@@ -73,7 +73,7 @@ def _sum(raw: Json) -> Any:
     return to_count(raw)
 
 
-_IDS: Final = "id _id uuid urn document_id guid uid identifier url_key slug"
+_IDS: Final = "id _id sys_id uuid urn document_id guid uid identifier url_key slug"
 _CREATED: Final = """created_at created creation_time create_time inserted_at date_created
     created_on created_date creation_date joined_at hired_at created_time provisioned_at
     creation_timestamp"""
@@ -100,6 +100,14 @@ _STATUS: Final = Spec(
         Meaning("status", "state status phase name value", word),
         Meaning("pause_reason", "reason pause_reason message", line),
         Meaning("last_seen", "last_seen last_heartbeat heartbeat_at", to_moment),
+    )
+)
+
+_RUNTIME: Final = Spec(
+    (
+        Meaning("model", "model model_name model_id llm", _model),
+        Meaning("status", "status state phase", word),
+        Meaning("last_seen", "last_seen last_seen_at last_heartbeat heartbeat_at", to_moment),
     )
 )
 
@@ -155,13 +163,16 @@ AGENT: Final = Spec(
         "counts": _STATS, "counters": _STATS, "totals": _STATS, "tasks": _TASK_STATS,
         "task_counts": _TASK_STATS, "task_stats": _TASK_STATS, "config": _CONFIG,
         "adapter_config": _CONFIG, "configuration": _CONFIG, "settings": _CONFIG,
-        "runtime": _CONFIG, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
+        "runtime": _RUNTIME, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
     },
     wrappers=f"agent assistant {_WRAPPERS}",
     rule=unit_rule,
     kind="agent",
     others="assistant worker bot ai_agent member employee",
 )  # fmt: skip
+
+
+AGENT.nest("profile identity details general basics about", AGENT)
 
 
 def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None = None) -> Agent:

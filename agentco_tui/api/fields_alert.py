@@ -33,6 +33,19 @@ def _when_or_flag(raw: Json) -> object:
     return None if at is None else at is not NONE
 
 
+_LABELS: Final = Spec(
+    (
+        Meaning("severity", "severity level priority", word),
+        Meaning("text", "message description summary", line),
+        Meaning("title", "alertname title name", text_only),
+        Meaning("agent_id", "agent_id", to_ref_id),
+        Meaning("agent_name", "agent_name", to_ref_name),
+        Meaning("agent", "agent", to_ref),
+        Meaning("company_id", "company_id", to_ref_id),
+        Meaning("company", "company", to_ref),
+    )
+)
+
 ALERT: Final = Spec(
     (
         Meaning("id", "id _id alert_id incident_id uuid guid document_id urn", to_id),
@@ -83,13 +96,14 @@ ALERT: Final = Spec(
             "at",
             """triggered_at created_at fired_at occurred_at raised_at timestamp time at date
             created detected_at started_at alerted_at sent_at opened_at triggered last_triggered_at
-            recorded_at notified_at ts epoch unix_time updated_at""",
+            recorded_at notified_at active_at sys_created_on ts epoch unix_time updated_at""",
             to_moment,
         ),
         Meaning("over", "is_over_budget over_budget exceeded is_exceeded", flag),
         Meaning("near", "is_warning warning near_limit", flag),
         Meaning("enabled", "enabled is_enabled notify_enabled", flag),
     ),
+    nested={"labels": _LABELS, "annotations": _LABELS, "tags": _LABELS},
     wrappers=f"alert incident data event {WRAPPERS}",
     rule=unit_rule,
     kind="alert incident",

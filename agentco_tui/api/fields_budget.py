@@ -67,7 +67,7 @@ _MEANINGS: Final = (
         Meaning("has_limit", "has_limit has_budget limited is_limited", flag),
         Meaning("threshold_type", "threshold_type alert_type warn_type", word),
 )  # fmt: skip
-BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata", rule=unit_rule)
+BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata spec", rule=unit_rule)
 
 
 class _Draft(NamedTuple):

@@ -22,6 +22,7 @@ from agentco_tui.api.moneys import (
     unit_rule,
 )
 from agentco_tui.api.names import fold, some, word_set, words
+from agentco_tui.api.refs import looks_like_id
 from agentco_tui.api.times import NONE
 
 _PERIODS: Final[dict[str, str]] = {
@@ -44,12 +45,13 @@ _SPENT: Final = word_set(
     """spent used consumed observed burned charged billed spentsofar incurred consume"""
 )
 _SPENDING: Final = word_set(
-    """spend spending usage cost costs consumption expenditure expense expenses calculated use
+    """spend spending burn usage cost costs consumption expenditure expense expenses calculated use
     actual"""
 )
 _HARD_LIMIT: Final = word_set("""limit limits cap caps max maximum ceiling quota quotas hard""")
 _SOFT_LIMIT: Final = word_set(
-    """budget budgets budgeted allowance allotment allocated allocation allowed"""
+    """budget budgets budgeted planned granted authorized specified allowance allotment allocated
+    allocation allowed"""
 )
 _REMAINING: Final = word_set(
     """remaining left available balance unspent remainder headroom remain unused leftover"""
@@ -311,6 +313,34 @@ def _is_sum(raw: Mapping[str, Json]) -> bool:
         if "amount" in told and {*told} <= UNIT_WORDS | {"amount", "in"}:
             others = set()
     return not others and not folded <= {"currency", "unit", "code", "units", "symbol"}
+
+
+def in_maps(obj: Mapping[str, Json]) -> list[Json] | None:
+    """`{"limits": {"a": 5}, "spent": {"a": 4}}` as one object for each id; None if it is none.
+
+    The keys inside must say nothing themselves, and be those of more than one map or look like
+    identifiers.
+    """
+    maps: dict[str, Mapping[str, Json]] = {}
+    for name, value in some(obj, _MAX_FIELDS):
+        if type(value) is not dict or not value:
+            continue
+        told = sense(words(name))
+        if told is None or told.slot not in ("limit", "spent", "remaining", "share"):
+            continue
+        if all(_is_sum(each) if type(each) is dict else type(each) is not list
+               for each in value.values()) and all(map(says_nothing, value)):  # fmt: skip
+            own = (word[:-1] if word in _PLURALS else word for word in words(name))
+            maps["_".join(own)] = value
+    ids = list(dict.fromkeys(key for each in maps.values() for key in each))
+    if not ids or not (
+        all(map(looks_like_id, ids)) or sum(ids[0] in each for each in maps.values()) > 1
+    ):
+        return None
+    return [
+        {"id": key, **{name: each[key] for name, each in maps.items() if key in each}}
+        for key in ids
+    ]
 
 
 def is_reset(name_words: tuple[str, ...]) -> bool:

@@ -13,11 +13,11 @@ from agentco_tui.api import (
     fields_alert,
     fields_budget,
     fields_task,
+    figures,
     groups,
 )
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
-from agentco_tui.api.envelopes import Resource
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import Spec
 from agentco_tui.api.records import (
@@ -30,6 +30,7 @@ from agentco_tui.api.records import (
     Record,
     Task,
 )
+from agentco_tui.api.resources import Resource
 from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
@@ -93,10 +94,12 @@ def _resource(
     spec: Spec,
     slot: groups.Slot | None,
     knows: Callable[[Mapping[str, Json]], bool] | None = None,
+    *,
+    maps: Callable[[Mapping[str, Json]], list[Json] | None] | None = None,
 ) -> Resource:
     names = tuple(map(fold, own.split()))
     inside = groups.Groups(names, slot, lambda obj: spec.plan(obj).slots)
-    return Resource(names, tuple(map(fold, also.split())), spec, inside, knows)
+    return Resource(names, tuple(map(fold, also.split())), spec, inside, knows, maps)
 
 
 COMPANIES: Final[Kind[Company]] = Kind(
@@ -148,6 +151,7 @@ COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
         fields_budget.BUDGET,
         None,
         fields_budget.looks_like_budget,
+        maps=figures.in_maps,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
     needs="id name company company_id company_name scope_id scope_name",
@@ -163,6 +167,7 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
         fields_budget.BUDGET,
         None,
         fields_budget.looks_like_budget,
+        maps=figures.in_maps,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
     needs="id name agent agent_id agent_name scope_id scope_name",

@@ -16,15 +16,17 @@ import msgspec
 from agentco_tui.api import drafts
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
-from agentco_tui.api.envelopes import FoundList, find_list
+from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.kinds import Kind
 from agentco_tui.api.moneys import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.naming import Naming
 from agentco_tui.api.numbers import to_count
+from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.records import Record
-from agentco_tui.api.refs import to_id
+from agentco_tui.api.refs import looks_like_id, to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
+from agentco_tui.api.resources import FoundList
 from agentco_tui.api.singles import find_one
 from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
 from agentco_tui.text import SafeText, safe
@@ -126,12 +128,12 @@ def read_rows(
         if len(rows) >= kind.most:
             unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
             break
-        if type(item) is str and not needs and item:
-            item = {"message": item}  # noqa: PLW2901  a log of mere texts
         if type(item) is not dict:
-            reason = _NO_OBJECT[type(item)]
-            unread[reason] = unread.get(reason, 0) + 1
-            continue
+            item = _as_object(item, kind)  # noqa: PLW2901
+            if type(item) is not dict:
+                reason = _NO_OBJECT[type(item)]
+                unread[reason] = unread.get(reason, 0) + 1
+                continue
         if type(next(iter(item.values()), None)) is dict:
             item = untyped(item)  # noqa: PLW2901
         if "_links" in item and type(links := item["_links"]) is dict:
@@ -167,6 +169,15 @@ def read_rows(
         else:
             by_id[record.id] = record
     return list(by_id.values()), unread
+
+
+def _as_object(item: Json, kind: Kind[R]) -> Json:
+    """What may stand in an object's place: a log's text, a mere identifier, a list of pairs."""
+    if type(item) is str and item and not kind.needs:
+        return {"message": item}
+    if type(item) is str and kind.resource.knows is None and looks_like_id(item):
+        return {"id": item}
+    return (from_pairs(item) or item) if type(item) is list else item
 
 
 def _summary(kind: Kind[R], body: Json) -> Page[R]:

@@ -14,6 +14,7 @@ from agentco_tui.api.kinds import AGENT_BUDGETS, COMPANY_BUDGETS, Kind
 from agentco_tui.api.listings import RefusedBody, Unshaped, decode_page
 from agentco_tui.api.moneys import NO_UNIT, Unit, unit_beside
 from agentco_tui.api.names import fold
+from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.text import safe
@@ -45,6 +46,7 @@ def decode_overview(body: Json) -> BudgetOverview:
         if body is None:
             raise Unshaped(safe("the answer holds no budget, only a text"))
     root, shape = _unwrapped(body)
+    root = from_pairs(root) or root
     if root is None:
         return BudgetOverview(whole=_nothing(), shape=shape)
     if type(root) is list:
@@ -94,8 +96,16 @@ def _taken_apart(
     parts: list[Budget] = []
     rest: dict[str, Json] = {}
     names: list[str] = []
-    for key, value in root.items():
-        name = fold(key)
+    for key, listed in root.items():
+        name, value = fold(key), listed
+        if type(value) is list and (pairs := from_pairs(value)) and looks_like_budget(pairs):
+            rest.update(pairs)
+            continue
+        if type(value) is list and name in _PART_LISTS:
+            whole = [item for item in value if type(item) is dict and _is_of_all(item)]
+            if len(whole) == 1:
+                rest.update(whole[0])
+                value = [item for item in value if item is not whole[0]]
         kind: Kind[Budget] | None = None
         if name in _COMPANY_LISTS:
             kind = COMPANY_BUDGETS
@@ -115,6 +125,12 @@ def _taken_apart(
         if not found:
             rest[key] = value
     return parts, rest, names
+
+
+def _is_of_all(item: Mapping[str, Json]) -> bool:
+    """True for the row of a list of budgets that says it is for everything."""
+    scope = next((v for k, v in item.items() if fold(k) in ("scope", "scopetype", "level")), None)
+    return type(scope) is str and fold(scope) in ("global", "all", "overall", "platform", "total")
 
 
 def _holds_objects(value: Json) -> bool:

@@ -83,7 +83,7 @@ class Plan(NamedTuple):
 _TIME_FORMS: Final = (
     "epochmillis", "epochseconds", "epochsecs", "epochms", "epochs", "epoch", "unixtimestamp",
     "unixtime", "unixms", "unix", "timestampms", "timestamp", "millis", "micros", "nanos",
-    "datetime", "iso8601", "iso", "utc", "gmt", "time", "date", "ms", "us", "ns", "ts", "dt",
+    "datetime", "iso8601", "iso", "utc", "gmt", "time", "date", "ms", "us", "ns", "ts", "dt", "on",
 )  # fmt: skip
 
 _REFERENCES: Final = frozenset(
@@ -124,6 +124,12 @@ class Spec:
         self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
+
+    def nest(self, names: str, spec: Spec) -> None:
+        """Read objects under these names as parts of the record, which `spec` knows."""
+        self._nested |= {fold(name): spec for name in names.split()}
+        self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
+        self._plans.clear()
 
     @property
     def names(self) -> frozenset[str]:
@@ -217,9 +223,9 @@ class Spec:
         return None
 
     def _timed(self, folded: str) -> list[tuple[int, str, Reader, bool]] | None:
-        for form in _TIME_FORMS if folded.endswith(_TIME_FORMS) else ():
+        for form in ("", *_TIME_FORMS):
             bare = folded.removesuffix(form)
-            if bare == folded or not bare:
+            if (form and bare == folded) or not bare:
                 continue
             for name in (bare, f"{bare}at"):
                 places = self._by_name.get(name, ())

@@ -9,8 +9,10 @@ from typing import Final
 import msgspec
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.envelopes import MAX_DEPTH, Resource, is_record, json_inside
+from agentco_tui.api.envelopes import MAX_DEPTH, is_record, json_inside
 from agentco_tui.api.names import fold
+from agentco_tui.api.pairs import from_pairs
+from agentco_tui.api.resources import Resource
 
 
 class FoundOne(msgspec.Struct, frozen=True):
@@ -45,6 +47,8 @@ def _candidates(
         return
     if type(body) is str:
         body = json_inside(body)
+    if type(body) is list and (pairs := from_pairs(body)) is not None:
+        body = pairs
     if type(body) is list:
         objects = [item for item in body if type(item) is dict]
         if len(objects) == 1:
