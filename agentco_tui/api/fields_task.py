@@ -269,7 +269,11 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
         if status is None:
             status = get("approval")
     cost = get("cost")
-    if cost is not None and (unit := unit_of_values(values, context.unit)) is not None:
+    if (
+        cost is not None
+        and cost.currency is None
+        and (unit := unit_of_values(values, context.unit)) is not None
+    ):
         cost = with_sibling(cost, unit)
     expires: Moment | None = get("expires")
     waiting: Moment | None = get("waiting_since")
