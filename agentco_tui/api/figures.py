@@ -39,7 +39,7 @@ _FILLERS: Final = word_set(
     """amount value values total current to date so far this of the by in sum exact calendar
     cycle period per usable for all overall global company agent team org organization
     project account owner platform money is has currently accrued recorded reported utc net
-    gross running actual approximate figure figures window max"""
+    new updated effective gross running actual approximate figure figures window max"""
 ) - {"max", "is", "has"}
 _SPENT: Final = word_set(
     """spent used consumed observed burned charged billed spentsofar incurred consume"""

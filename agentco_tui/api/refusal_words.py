@@ -62,7 +62,7 @@ _FOR_MACHINES: Final = ("internal", "developer", "debug", "dev", "inner", "succe
 _HOLDERS: Final = ("data", "result", "response", "meta", "status")
 _ABOUT_ERRORS: Final = (
     "error", "err", "fault", "problems", "failures", "violations", "notifications", "messages",
-    "responsestatus", "errors", "issues", "invalidfields",
+    "responsestatus", "errors", "issues", "invalidfields", "failed",
 )  # fmt: skip
 """Ends of names of objects and lists that hold what went wrong."""
 
@@ -184,7 +184,9 @@ def _is_field_map(value: Mapping[str, Json]) -> bool:
     lists = 0
     for key, inner in value.items():
         if type(inner) is list and inner and all(type(part) is str for part in inner):
-            lists += fold(key) not in ("error", "errors", "message", "messages")
+            if fold(key) in ("error", "errors", "message", "messages"):
+                return False
+            lists += 1
         elif type(inner) is not str or fold(key) in _WORDS or fold(key) in BESIDE_ERROR:
             return False
     return lists > 0 or (0 < len(value) <= 50 and all(" " in str(part) for part in value.values()))

@@ -83,6 +83,9 @@ def with_code(refusal: Refusal) -> SafeText | None:
     return safe(f"{refusal.message} [{refusal.code}]", LINE_CELLS * MAX_LINES)
 
 
+_WENT_WELL: Final = ("ok", "success", "succeeded", "successful", "issuccess", "issuccessful")
+
+
 def failed_in_2xx(body: Json) -> bool:
     """True if a 2xx body says that the call failed (SHAPES C, last paragraph).
 
@@ -92,7 +95,12 @@ def failed_in_2xx(body: Json) -> bool:
     if type(body) is not dict or not body:
         return False
     by_name = {fold(key): value for key, value in some(body, 400)}
-    if any(by_name.get(name) is False for name in ("ok", "success", "succeeded", "successful")):
+    told = [by_name.get(name) for name in _WENT_WELL]
+    if any(each is False or each == "false" for each in told):
+        return True
+    if any(by_name.get(name) is True for name in ("haserror", "haserrors", "iserror")):
+        return True
+    if "jsonrpc" in by_name and by_name.get("error"):
         return True
     has_id = any(name in by_name for name in ("id", "uuid", "taskid", "agentid", "companyid"))
     status = by_name.get("status")
