@@ -299,6 +299,8 @@ def keyed_map(
 
     `trusted`: the map stands under the resource's own name, so a few broken values don't matter.
     """
+    if trusted:
+        obj = {k: v for k, v in obj.items() if type(v) is dict or fold(k) not in _META}
     objects = [value for value in obj.values() if type(value) is dict]
     if not objects or any(type(value) is list for value in obj.values()):
         return None

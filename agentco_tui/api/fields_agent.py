@@ -17,6 +17,7 @@ from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Agent, AgentState, Company, Money
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import agent_state
+from agentco_tui.api.task_states import worded
 from agentco_tui.api.texts import block, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
 from agentco_tui.text import SafeText, safe
@@ -182,6 +183,8 @@ def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None
     agent_id = values.get("id") or key
     if agent_id is None:
         raise Unread("an agent without an id")
+    if values.get("status", "").isdigit() and (told := worded(left)) is not None:
+        values["status"] = told
     status, state = _agent_status(values)
     model = values.get("model")
     vendor = values.get("provider")
@@ -233,7 +236,7 @@ def _remaining(left: dict[str, Json], unit: Unit | None) -> Money | None:
     """What remains of the agent's budget: as sent, else from limit and spent, marked."""
     if not any(hint in fold(name) for name in left for hint in _BUDGET_HINTS):
         return None
-    figures = read_figures(left, unit)
+    figures = read_figures(left, unit, frozenset(("agent",)))
     if figures.remaining is not None:
         no_limit = figures.unlimited or figures.limit_is_zero
         if figures.remaining.amount == 0 and no_limit:

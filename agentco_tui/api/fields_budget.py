@@ -12,7 +12,7 @@ from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.figures import figures_in, is_reset
+from agentco_tui.api.figures import OWNERS, figures_in, is_reset
 from agentco_tui.api.moneys import minus, unit_of_values, unit_rule
 from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
@@ -70,6 +70,12 @@ _MEANINGS: Final = (
 BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata spec", rule=unit_rule)
 
 
+_MINE: Final = {
+    BudgetScope.AGENT: frozenset(("agent",)),
+    BudgetScope.COMPANY: word_set("company org organization workspace tenant account owner"),
+}
+
+
 class _Draft(NamedTuple):
     """A budget whose shares wait for what the other rows prove."""
 
@@ -79,11 +85,13 @@ class _Draft(NamedTuple):
     figures: Figures
 
 
-def draft(obj: Mapping[str, Json], context: Context = BARE) -> _Draft:
+def draft(
+    obj: Mapping[str, Json], context: Context = BARE, scope: BudgetScope = BudgetScope.ALL
+) -> _Draft:
     """The first half of reading a budget."""
     values: Values = {}
     left = BUDGET.read(obj, values)
-    figures = read_figures(left, unit_of_values(values, context.unit))
+    figures = read_figures(left, unit_of_values(values, context.unit), _MINE.get(scope, OWNERS))
     for name, raw in some(left, _MAX_FIELDS):
         if "resets" not in values and raw is not None and is_reset(words(name)):
             at = to_moment(raw)
@@ -275,7 +283,7 @@ def _drop(left: dict[str, Any], path: Sequence[str]) -> None:
 
 def read_budgets(rows: Sequence[Row], scope: BudgetScope) -> list[Budget | Unread]:
     """All budgets of one answer: `rows` of (object, context, id from its key)."""
-    first, drafts = drafted(rows, draft)
+    first, drafts = drafted(rows, lambda obj, context: draft(obj, context, scope))
     scale = scale_of(first)
     out: list[Budget | Unread] = []
     for row, (_, context, key) in zip(drafts, rows, strict=True):

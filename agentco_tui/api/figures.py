@@ -187,13 +187,19 @@ class _Place(NamedTuple):
 
 _OTHER_TIMES: Final = word_set(
     """previous prior last past former old before yesterday average avg mean median peak default
-    defaults history historical recommended suggested trend change delta comparison"""
+    defaults history historical recommended suggested trend change delta comparison next upcoming
+    future scheduled pending requested proposed"""
 )
 _COUNTED: Final = word_set(
     """rate requests request runs seats seat retries retry storage calls messages users
     concurrency tasks jobs sessions"""
 )
-_IDENTITIES: Final = frozenset(("id", "uuid", "guid"))
+_IDENTITIES: Final = frozenset(("id", "uuid", "guid", "agentid", "companyid", "userid", "teamid"))
+OWNERS: Final = word_set(
+    """agent company team org organization project account owner platform parent group department
+    global overall workspace tenant"""
+)
+"""Words of names that say whose a figure is."""
 
 
 def _is_of_something_else(own: tuple[str, ...]) -> bool:

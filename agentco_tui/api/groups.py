@@ -129,7 +129,10 @@ class Groups:
         label: dict[str, Json] = {}
         for key, value in some(bucket, 40):
             name = fold(key)
-            if name in ("agentid", "companyid") and type(value) in (str, int):
+            if name in ("agentid", "companyid", "agentname", "companyname") and type(value) in (
+                str,
+                int,
+            ):
                 label[key] = value
             elif name in _LABELS and type(value) is str and self._slot is not None:
                 slot = self._slot(value)

@@ -304,6 +304,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money |
         if name in _CURRENCIES and to_decimal(raw[key]) is None:
             continue
         rank = _AMOUNTS.index(base[0]) if base else len(_AMOUNTS)
+        rank += 100 * (unit_of(own).currency in _NO_MONEY)
         if best is None or rank < best[0]:
             best = (rank, key, unit_of(own))
     if best is None:

@@ -101,6 +101,9 @@ def _taken_apart(
         if type(value) is list and (pairs := from_pairs(value)) and looks_like_budget(pairs):
             rest.update(pairs)
             continue
+        if type(value) is list and len(value) == 1 and name in _ITSELF:
+            rest[key] = value[0]
+            continue
         if type(value) is list and name in _PART_LISTS:
             whole = [item for item in value if type(item) is dict and _is_of_all(item)]
             if len(whole) == 1:

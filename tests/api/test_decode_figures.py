@@ -43,6 +43,12 @@ OWN: dict[str, Any] = {"limit": 100, "spent": 40}
         {"company": {"id": "cmp_1", "budget": {"limit": 1000, "spent": 400}}},
         {"forecast": {"spent": 120, "remaining": -20}},
         {"soft": {"limit": 80}},
+        {"next_month": {"limit": 200}},
+        {"scheduled": {"limit": 200}},
+        {"team": {"name": "T", "limit": 900, "spent": 800}},
+        {"parent_budget": {"limit": 900, "spent": 800}},
+        {"company_limit": 900, "company_spent": 800},
+        {"max_limit": 1000, "min_limit": 1},
     ],
 )
 def test_figures_of_something_else_are_not_the_records_own(more: dict[str, Any]) -> None:
@@ -51,6 +57,8 @@ def test_figures_of_something_else_are_not_the_records_own(more: dict[str, Any])
         assert [money(each) for each in (found.limit, found.spent, found.remaining)] == [
             "100", "40", "60"
         ]  # fmt: skip
+    if "max_limit" in more:
+        return
     alone = agent_budget([{"agent_id": "a", "limit": 100, **more}])
     assert (money(alone.limit), alone.spent) == ("100", None)
 
@@ -140,3 +148,26 @@ def test_units_round_tasks_agents_alerts_and_the_overview() -> None:
     body = {"meta": round_it, "data": {**CENTS, "companies": [{"id": "c", **CENTS}]}}
     overview = decode.decode_overview(read(body))
     assert [money(each.limit) for each in (overview.whole, *overview.parts)] == ["100 EUR"] * 2
+
+
+def test_whose_figures_they_are_is_told_by_what_was_asked_for() -> None:
+    row = {"company_limit": 900, "company_spent": 800, "agent_limit": 100, "agent_spent": 40}
+    budget = agent_budget([{"agent_id": "a", **row}])
+    assert (money(budget.limit), money(budget.spent)) == ("100", "40")
+    body = read([{"company_id": "c", "company_limit": 900, "company_spent": 800}])
+    (budget,) = decode.decode_page(decode.COMPANY_BUDGETS, body).records
+    assert (money(budget.limit), money(budget.spent)) == ("900", "800")
+
+
+def test_what_names_no_period_is_a_months() -> None:
+    for body in (
+        {"this_month": {"spent": 40}, "last_month": {"spent": 80}, "limit": 100},
+        {"spent_last_month": 80, "spent_this_month": 40, "spent_today": 1, "limit": 100},
+    ):
+        assert money(decode.decode_overview(read(body)).whole.spent) == "40"
+    assert agent_budget([{"agent_id": "a", "limit": 100, "spent_today": 2}]).spent is None
+
+
+def test_of_a_cost_in_money_and_tokens_the_money_is_read() -> None:
+    body = read([{"id": "t", "title": "x", "cost": {"tokens": 1500, "usd": 0.25}}])
+    assert money(decode.decode_page(decode.TASKS, body).records[0].cost) == "0.25 USD"
