@@ -309,7 +309,10 @@ def keyed_map(
     if any(fold(key) in _META or fold(key) in resource.own for key in islice(obj, 100)):
         return None
     if len(obj) == 1 and fold(next(iter(obj))) in _WRAPPERS:
-        return None  # an envelope with something else in it
+        # an envelope: of one record, or with something else in it
+        only = next(iter(obj.values()))
+        one = FoundList([only], None, f"{path}{{one}}", obj)
+        return one if type(only) is dict and is_record(only, resource) else None
     if resource.spec.plan(obj).slots or (
         resource.knows is not None and resource.knows(dict.fromkeys(obj, 0))
     ):

@@ -18,7 +18,8 @@ _LIKE_ID: Final = frozenset(("id", "uuid", "guid", "gid", "uid"))
 _OF_OTHERS: Final = word_set(
     """parent external trace correlation session request user owner creator created author group
     project root source target previous next last run span batch version type template model
-    agent company organization org workspace tenant account worker bot assistant customer client"""
+    agent company organization org workspace tenant account worker bot assistant customer client
+    task event alert budget scope policy entry log insert subject entity resource target step"""
 )
 
 
@@ -27,11 +28,15 @@ class Naming:
 
     def __init__(self, found: FoundList, resource: Resource) -> None:
         self._spec = resource.spec
-        self._kind = _singular(found.path)
-        self._key = self._telling(found.items) if resource.knows is None and found.path else None
+        self._is_plain = resource.knows is None and bool(found.path)
+        kind = _singular(found.path)
+        self._kind = kind if kind in resource.names or kind not in _OF_OTHERS else ""
+        self._key = self._telling(found.items) if self._is_plain else None
 
     def named(self, item: Mapping[str, Json]) -> Mapping[str, Json]:
         """`item` with its identifier where it is looked for; itself if it has none."""
+        if not self._is_plain:
+            return item
         if self._kind:
             bare = {_without(key, self._kind): value for key, value in item.items()}
             if len(bare) == len(item) and "id" in self._spec.plan(bare).slots:
@@ -39,7 +44,10 @@ class Naming:
         inside = [
             (key, value)
             for key, value in some(item, _MOST_FIELDS)
-            if type(value) is dict and key in self._spec.plan(item).unknown and self._is_one(value)
+            if type(value) is dict
+            and key in self._spec.plan(item).unknown
+            and self._is_one(value)
+            and not _OF_OTHERS.intersection(words(key))
         ]
         if len(inside) == 1:
             return {**{k: v for k, v in item.items() if k != inside[0][0]}, **inside[0][1]}

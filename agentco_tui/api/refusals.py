@@ -25,6 +25,7 @@ from agentco_tui.api.refusal_words import (
     refused_fields,
 )
 from agentco_tui.api.states import is_failure_word
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 
 _TRACE_IDS: Final = word_set(
@@ -145,6 +146,9 @@ def _has_failure_code(by_name: Mapping[str, Json]) -> bool:
 _FINE_CODES: Final = frozenset((0, 1, *range(200, 300)))
 
 
+_CODE: Final = lazy_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+
+
 def _message(body: Mapping[str, Json], fields: tuple[tuple[SafeText, SafeText], ...]) -> Any:
     lines: list[str] = []
     best = best_text(body, 0)
@@ -156,7 +160,7 @@ def _message(body: Mapping[str, Json], fields: tuple[tuple[SafeText, SafeText], 
             text = (
                 told if name in ("", "non_field_errors", "base", "__all__") else f"{name}: {told}"
             )
-            if best is not None and (best == told or text in best or told.isupper()):
+            if best is not None and (best == told or text in best or _CODE.fullmatch(told)):
                 continue  # said already, or a code such as TASK_NOT_PENDING
             lines.append(text)
     more = [line for line in dict.fromkeys(lines) if line][:MAX_LINES]

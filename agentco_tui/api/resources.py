@@ -37,6 +37,15 @@ class Resource(NamedTuple):
     maps: Callable[[Mapping[str, Json]], list[Json] | None] | None = None
     """Finds the records in maps side by side: `{"limits": {"a": 5}, "spent": {"a": 4}}`."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, also in the singular."""
+        return (
+            *self.own,
+            *self.also,
+            *(name.removesuffix("s") for name in (*self.own, *self.also)),
+        )
+
     def has_any(self, obj: Mapping[str, Json]) -> bool:
         """True if something in `obj` means something for this kind, its id apart."""
         plan = self.spec.plan(obj)
