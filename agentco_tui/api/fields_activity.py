@@ -71,13 +71,14 @@ ACTIVITY: Final = Spec(
             """message text description event_description summary details detail comment_excerpt
             content body msg title headline activity note comment human_readable sentence
             text_payload display_message event_message log_message human_message short_description
+            short_message
             """,
             _said,
         ),
         Meaning(
             "verb",
             "action verb event_type event operation activity_type action_type kind type "
-            "event_name activity",
+            "event_name activity what",
             word,
         ),
         Meaning("agent", "agent agent_ref assistant worker bot ai_agent employee", to_ref),
@@ -94,7 +95,10 @@ ACTIVITY: Final = Spec(
         Meaning("actor_id", "actor_id user_id user_guid responsible_user_id principal_id",
                 to_ref_id),
         Meaning("actor_name", "actor_name user_name username user_display_name", to_ref_name),
-        Meaning("actor_kind", "actor performed_by", _type_inside),
+        Meaning(
+            "actor_kind", "actor performed_by by initiator author who principal triggered_by",
+            _type_inside,
+        ),
         Meaning("actor_type", "actor_type actor_kind principal_type", word),
         Meaning("company", "company organization organisation org workspace tenant", to_ref),
         Meaning(

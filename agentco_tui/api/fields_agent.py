@@ -10,7 +10,7 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import Unit, minus, unit_of_values, unit_rule
+from agentco_tui.api.moneys import minus
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
@@ -20,6 +20,7 @@ from agentco_tui.api.states import agent_state
 from agentco_tui.api.task_states import worded
 from agentco_tui.api.texts import block, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
+from agentco_tui.api.units import Unit, unit_of_values, unit_rule
 from agentco_tui.text import SafeText, safe
 
 

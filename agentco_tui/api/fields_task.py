@@ -8,7 +8,7 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import cost_rule, unit_of_values, unit_rule, with_sibling
+from agentco_tui.api.moneys import cost_rule, with_sibling
 from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
@@ -18,6 +18,7 @@ from agentco_tui.api.states import task_state
 from agentco_tui.api.task_states import decided_state, worded
 from agentco_tui.api.texts import block, first_line, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, duration_reader, to_moment
+from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.text import SafeText, safe
 
 _TITLES: Final = (
@@ -35,7 +36,7 @@ def _titled(key: str) -> Any:
             return (safe(raw), origin) if raw and not raw.isspace() else NONE
         if type(raw) is dict and origin not in ("action", "request"):
             found = named(raw)
-            if type(found) is Partial:
+            if type(found) is Partial and origin in ("title", "name", "task"):
                 return Partial((found.value, origin))
             return (found, origin) if type(found) is str else None
         return None

@@ -12,18 +12,10 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.moneys import (
-    NO_UNIT,
-    UNIT_WORDS,
-    Unit,
-    combined,
-    merged,
-    unit_of,
-    unit_rule,
-)
 from agentco_tui.api.names import fold, some, word_set, words
 from agentco_tui.api.refs import looks_like_id
 from agentco_tui.api.times import NONE
+from agentco_tui.api.units import NO_UNIT, UNIT_WORDS, Unit, combined, merged, unit_of, unit_rule
 
 _PERIODS: Final[dict[str, str]] = {
     "monthly": "month", "month": "month", "mtd": "month", "months": "month",
@@ -161,7 +153,7 @@ _MONEY_KEYS: Final = word_set(
     """amount value currency currencycode unit units code nanos ccy symbol denomination minor
     minorunits cents amountcents precision scale exponent currencyiso currencysymbol isocode
     formatted display raw number numberdecimal numberlong numberint numberdouble decimals
-    decimalplaces fractiondigits"""
+    decimalplaces fractiondigits displayvalue pretty"""
 )
 
 
@@ -216,6 +208,7 @@ def _is_of_something_else(own: tuple[str, ...]) -> bool:
 
 def _walk(obj: Mapping[str, Json], place: _Place, budget: list[int]) -> Iterator[Found]:
     path, outer, period, sibling, apart = place
+    shown = _written_out(obj)
     for name, raw in obj.items():
         budget[0] -= 1
         if budget[0] < 0:
@@ -244,11 +237,26 @@ def _walk(obj: Mapping[str, Json], place: _Place, budget: list[int]) -> Iterator
             continue  # `budgets: 12` is how many there are
         found = _sense(own, outer, period)
         if found is not None:
+            if shown and fold(name) in shown:
+                raw = {"value": raw, "formatted": shown[fold(name)]}  # noqa: PLW2901
             if found.slot == "spent" and type(raw) is str and raw.rstrip().endswith("%"):
                 found = found._replace(slot="share")
             if sibling.told:
                 found = found._replace(unit=merged(found.unit, sibling))
             yield Found(here, found, raw, apart)
+
+
+_WRITTEN: Final = ("formatted", "display", "pretty")
+
+
+def _written_out(obj: Mapping[str, Json]) -> dict[str, Json]:
+    """By name, the sums that stand there as texts as well: `limit_formatted: "$100.00"`."""
+    found: dict[str, Json] = {}
+    for name, raw in some(obj, _MAX_FIELDS):
+        folded = fold(name)
+        for mark in _WRITTEN if type(raw) is str and any(map(folded.count, _WRITTEN)) else ():
+            found.setdefault(folded.replace(mark, ""), raw)
+    return found
 
 
 _PLURALS: Final = word_set("budgets limits caps quotas")

@@ -18,7 +18,6 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.kinds import Kind
-from agentco_tui.api.moneys import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.naming import Naming
 from agentco_tui.api.numbers import to_count
@@ -28,6 +27,7 @@ from agentco_tui.api.refs import looks_like_id, to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.resources import FoundList
 from agentco_tui.api.singles import find_one
+from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
 from agentco_tui.text import SafeText, safe
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import cost_rule, to_money
+from agentco_tui.api.moneys import cost_rule, to_money, with_sibling
 from agentco_tui.api.names import words
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
@@ -18,6 +18,7 @@ from agentco_tui.api.refs import to_id
 from agentco_tui.api.states import fold_word, task_state
 from agentco_tui.api.texts import flag, line, named, shown, word
 from agentco_tui.api.times import NONE, duration_reader, to_moment
+from agentco_tui.api.units import Unit, currency_rule
 from agentco_tui.text import SafeText, safe, safe_block
 
 CHILDREN: Final = (
@@ -163,6 +164,7 @@ _STATUS: Final = Spec((Meaning("error_text", "message description", line),))
 _COSTS: Final = Spec((Meaning("cost", "total", to_money),), rule=cost_rule)
 _CONTEXT: Final = Spec((Meaning("id", "span_id", to_id),))
 
+
 STEP: Final = Spec(
     (
         Meaning(
@@ -238,7 +240,7 @@ STEP: Final = Spec(
         "tags": _ATTRIBUTES, "function": _FUNCTION, "status": _STATUS, "metadata": _ATTRIBUTES,
         "llm_output": Spec((), nested={"token_usage": _USAGE}), "extra": _ATTRIBUTES,
     },
-    rule=cost_rule,
+    rule=lambda name: cost_rule(name) or currency_rule(name),
 )  # fmt: skip
 
 
@@ -284,8 +286,13 @@ def read_step(obj: Mapping[str, Json], around: str | None, children: tuple[str, 
     )
 
 
-def finish_step(draft: StepDraft, depth: int, step_id: str, base: Moment | None) -> TraceStep:
-    """The second half, once the step's place is known; `base` is when the trace began."""
+def finish_step(
+    draft: StepDraft, depth: int, step_id: str, base: Moment | None, unit: Unit
+) -> TraceStep:
+    """The second half, once the step's place is known.
+
+    `base` is when the trace began, `unit` that of all costs where the answer tells it once.
+    """
     values = draft.values
     get = values.get
     at = draft.at
@@ -293,7 +300,7 @@ def finish_step(draft: StepDraft, depth: int, step_id: str, base: Moment | None)
         at = Moment(base.at + draft.offset, base.zone_assumed)
     error: SafeText | None = get("error") or get("error_text")
     status: SafeText | None = get("conclusion") or get("code") or get("status")
-    cost: Money | None = get("cost")
+    cost: Money | None = with_sibling(get("cost"), get("currency") or unit)
     left = draft.left
     if "total" in values and ("in" in values or "out" in values):
         parts = (("input_tokens", get("in")), ("output_tokens", get("out")))

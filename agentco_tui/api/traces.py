@@ -22,6 +22,7 @@ from agentco_tui.api.refs import looks_like_id
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.times import to_moment
 from agentco_tui.api.trace_steps import CHILDREN, STEP, StepDraft, finish_step, read_step
+from agentco_tui.api.units import Unit, unit_beside
 from agentco_tui.api.unwrapping import linked_id, untyped
 from agentco_tui.text import safe
 
@@ -44,6 +45,7 @@ _AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task"
 _RESOURCE: Final = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
 _LOGS: Final = frozenset(("trace", "log", "steps", "logs", "output"))
 _EDGE: Final = frozenset(("node", "cursor", "__typename"))
+_OF_STORES: Final = ("name", "_index", "_score", "_type", "_id", "cursor", "__typename")
 _SELF: Final = frozenset(("name", "kind"))
 
 
@@ -64,7 +66,7 @@ def decode_trace(body: Json) -> Trace:
     found = _Found()
     found.take(body)
     base = _began(found.header)
-    steps = _in_order(found.drafts, base)
+    steps = _in_order(found.drafts, base, unit_beside(found.header))
     return Trace(
         steps=tuple(steps),
         unread=found.unread,
@@ -157,6 +159,8 @@ def _table(body: Mapping[str, Json]) -> list[Json] | None:
 
 def _mapped(body: Mapping[str, Json]) -> Json:
     """The steps of `{"s1": {"name": …}, "s2": {"name": …}}`, else `body`."""
+    if body and all(type(value) is list and _holds_objects(value) for value in body.values()):
+        return [item for value in body.values() for item in value]  # by phase
     if all(type(value) is dict and _is_step(value) for value in body.values()):
         return [{"id": key, **value} for key, value in body.items()]
     return body
@@ -211,7 +215,8 @@ def _bare(item: Mapping[str, Json]) -> Mapping[str, Json]:
                 continue
             linked = linked_id(item, ("steps", "spans", "events"))
             own = linked[1] if linked is not None else item.get("_id", item.get("id"))
-            return typed if own is None else {"id": own, **typed}
+            outer = {key: value for key, value in item.items() if key not in (name, *_OF_STORES)}
+            return {**outer, **typed} if own is None else {"id": own, **outer, **typed}
     meta, spec, status = (item.get(name) for name in ("metadata", "spec", "status"))
     if type(meta) is dict and type(spec) is dict:
         return {**meta, **spec, **(status if type(status) is dict else {"status": status})}
@@ -259,7 +264,7 @@ def _began(header: Mapping[str, Json]) -> Moment | None:
     return None
 
 
-def _in_order(drafts: Sequence[StepDraft], base: Moment | None) -> list[TraceStep]:
+def _in_order(drafts: Sequence[StepDraft], base: Moment | None, unit: Unit) -> list[TraceStep]:
     first_of: dict[str, int] = {}
     for index, draft in enumerate(drafts):
         first_of.setdefault(draft.id, index)
@@ -291,7 +296,7 @@ def _in_order(drafts: Sequence[StepDraft], base: Moment | None) -> list[TraceSte
         # whatever no root leads to is in a circle: its first step stands for a root
         if not seen[index]:
             visit([index])
-    return _finished(order, drafts, base)
+    return _finished(order, drafts, base, unit)
 
 
 def _siblings(indices: list[int], drafts: Sequence[StepDraft]) -> list[int]:
@@ -313,7 +318,7 @@ def _siblings(indices: list[int], drafts: Sequence[StepDraft]) -> list[int]:
 
 
 def _finished(
-    order: list[tuple[int, int]], drafts: Sequence[StepDraft], base: Moment | None
+    order: list[tuple[int, int]], drafts: Sequence[StepDraft], base: Moment | None, unit: Unit
 ) -> list[TraceStep]:
     used: dict[str, int] = {}
     steps: list[TraceStep] = []
@@ -322,5 +327,5 @@ def _finished(
         again = used.get(draft.id, 0)
         used[draft.id] = again + 1
         step_id = draft.id if not again else f"{draft.id}#{again + 1}"
-        steps.append(finish_step(draft, depth, step_id, base))
+        steps.append(finish_step(draft, depth, step_id, base, unit))
     return steps

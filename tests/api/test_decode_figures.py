@@ -171,3 +171,34 @@ def test_what_names_no_period_is_a_months() -> None:
 def test_of_a_cost_in_money_and_tokens_the_money_is_read() -> None:
     body = read([{"id": "t", "title": "x", "cost": {"tokens": 1500, "usd": 0.25}}])
     assert money(decode.decode_page(decode.TASKS, body).records[0].cost) == "0.25 USD"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"limit": {"raw": 10000, "formatted": "$100.00"}},
+        {"limit": {"amount": 10000, "currency": "USD", "display": "$100.00"}},
+        {"limit": {"amount": 100, "currency": "USD", "display": "$100"}},
+        {"limit": {"display_value": "$100.00", "value": "100"}},
+        {"limit": 10000, "limit_formatted": "$100.00"},
+        {"limit": 10000, "formattedLimit": "USD 100.00"},
+    ],
+)
+def test_the_same_sum_written_out_proves_its_unit(row: dict[str, Any]) -> None:
+    assert money(agent_budget([{"agent_id": "a", **row}]).limit) == "100 USD"
+
+
+def test_a_sum_written_out_in_other_words_proves_nothing() -> None:
+    row = {"agent_id": "a", "limit": {"amount": 10000, "currency": "USD", "label": "$7 a day"}}
+    assert money(agent_budget([row]).limit) == "10000 USD"
+
+
+def test_costs_of_steps_take_the_unit_of_the_trace() -> None:
+    step = {"name": "x", "cost": 250}
+    for body in (
+        {"unit": "cents", "currency": "USD", "steps": [step]},
+        {"meta": {"unit": "usd_cents"}, "steps": [step]},
+    ):
+        assert money(decode.decode_trace(read(body)).steps[0].cost) == "2.5 USD"
+    body = {"unit": "ms", "steps": [{**step, "currency": "EUR", "unit": "ms"}]}
+    assert money(decode.decode_trace(read(body)).steps[0].cost) == "250 EUR"
