@@ -80,7 +80,11 @@ def read_figures(
             value = _value(found, sibling, slot)
             if value is None:
                 continue
-            rank = 4 * (found.sense.period != period) + _unit_rank(found) + 2 * _is_bound(found)
+            rank = (
+                4 * (found.sense.period != period)
+                + _unit_rank(found)
+                + 2 * _is_bound(found.path[-1])
+            )
             if best is None or rank < best[0] or _refines(best, found, value):
                 best = (rank, found, value)
         if best is None:
@@ -116,13 +120,15 @@ def _of_one(found: list[Found], mine: frozenset[str]) -> list[Found]:
     Another record inside it counts only if it is alone and nothing stands outside of it; of parts
     side by side (`{"openai": {"spent": 3}, "other": {"spent": 4}}`) none is the whole.
     """
-    found = [
-        each._replace(apart=tuple(sorted(others)))
-        if (others := _owners(each.path) - mine)
-        else each
-        for each in found
-    ]
-    if all(len(each.path) == 1 and not each.apart for each in found):
+    if mine is not OWNERS:
+        for place, each in enumerate(found):
+            others = _others(each.path, mine)
+            if others:
+                found[place] = each._replace(apart=others)
+    for each in found:
+        if len(each.path) > 1 or each.apart:
+            break
+    else:
         return found
     outside = [each for each in found if not each.apart]
     places = {each.apart for each in found if each.apart}
@@ -141,8 +147,9 @@ def _of_one(found: list[Found], mine: frozenset[str]) -> list[Found]:
 
 
 @lru_cache(maxsize=4096)
-def _owners(path: tuple[str, ...]) -> frozenset[str]:
-    return OWNERS & {word for name in path for word in words(name)}
+def _others(path: tuple[str, ...], mine: frozenset[str]) -> tuple[str, ...]:
+    """The words in names that say that a figure is of others than those that are asked for."""
+    return tuple(sorted((OWNERS - mine) & {word for name in path for word in words(name)}))
 
 
 _MONEYS: Final = frozenset(("limit", "spent", "remaining"))
@@ -241,9 +248,10 @@ def _chosen_period(by_slot: Mapping[str, list[Found]]) -> str:
     return best
 
 
-def _is_bound(found: Found) -> bool:
+@lru_cache(maxsize=4096)
+def _is_bound(name: str) -> bool:
     """True for `max_limit`: how far a limit may be set, where there is a limit beside it."""
-    own = {*words(found.path[-1])}
+    own = {*words(name)}
     return bool(own & {"max", "maximum"}) and bool(own & {"limit", "cap", "quota"})
 
 

@@ -20,7 +20,7 @@ from agentco_tui.api.states import agent_state
 from agentco_tui.api.task_states import worded
 from agentco_tui.api.texts import block, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
-from agentco_tui.api.units import Unit, unit_of_values, unit_rule
+from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.text import SafeText, safe
 
 
@@ -202,7 +202,7 @@ def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None
         company=context.named(company),
         trust=trust if isinstance(trust, Decimal) else None,
         trust_word=SafeText(trust) if isinstance(trust, str) else None,
-        budget_remaining=_remaining(left, unit_of_values(values, context.unit)),
+        budget_remaining=_remaining(left, values, context),
         status=status,
         state=state,
         pause_reason=values.get("pause_reason"),
@@ -230,14 +230,15 @@ def _agent_status(values: Values) -> tuple[SafeText | None, AgentState | None]:
 
 _SMALLEST_COIN: Final = Decimal("0.01")
 """No sum is owed below this: -1 in a smaller unit says "no limit" (SHAPES D "No limit")."""
+_MINE: Final = frozenset(("agent",))
 _BUDGET_HINTS: Final = ("budget", "remain", "limit", "spen", "cap", "balance", "used")
 
 
-def _remaining(left: dict[str, Json], unit: Unit | None) -> Money | None:
+def _remaining(left: dict[str, Json], values: Values, context: Context) -> Money | None:
     """What remains of the agent's budget: as sent, else from limit and spent, marked."""
     if not any(hint in fold(name) for name in left for hint in _BUDGET_HINTS):
         return None
-    figures = read_figures(left, unit, frozenset(("agent",)))
+    figures = read_figures(left, unit_of_values(values, context.unit), _MINE)
     if figures.remaining is not None:
         no_limit = figures.unlimited or figures.limit_is_zero
         if figures.remaining.amount == 0 and no_limit:

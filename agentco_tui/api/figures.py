@@ -233,7 +233,7 @@ def _walk(obj: Mapping[str, Json], place: _Place, budget: list[int]) -> Iterator
                 )
                 yield from _walk(raw, inner, budget)
             continue
-        if type(raw) is list or (_PLURALS.issuperset(own) and not outer):
+        if type(raw) is list or (not outer and _PLURALS.issuperset(own)):
             continue  # `budgets: 12` is how many there are
         found = _sense(own, outer, period)
         if found is not None:
@@ -253,10 +253,16 @@ def _written_out(obj: Mapping[str, Json]) -> dict[str, Json]:
     """By name, the sums that stand there as texts as well: `limit_formatted: "$100.00"`."""
     found: dict[str, Json] = {}
     for name, raw in some(obj, _MAX_FIELDS):
-        folded = fold(name)
-        for mark in _WRITTEN if type(raw) is str and any(map(folded.count, _WRITTEN)) else ():
-            found.setdefault(folded.replace(mark, ""), raw)
+        if type(raw) is str and (of := _written_of(name)):
+            found.setdefault(of, raw)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _written_of(name: str) -> str:
+    """The name of the sum that this one's text writes out; "" if it is no such text."""
+    folded = fold(name)
+    return next((folded.replace(mark, "") for mark in _WRITTEN if mark in folded), "")
 
 
 _PLURALS: Final = word_set("budgets limits caps quotas")
