@@ -105,8 +105,11 @@ def _refuses(layer: Mapping[str, Json]) -> bool:
 def _lists_failures(layer: Mapping[str, Json]) -> bool:
     """True if the call is among what failed, and nothing is among what went well."""
     by_name = {fold(key): value for key, value in some(layer, 100)}
-    if any(by_name.get(name) for name in (*_WENT_WELL, "id", "data")):
-        return False
+    if any(
+        value and (name in _WENT_WELL or name.endswith("id") or type(value) is dict)
+        for name, value in by_name.items()
+    ):
+        return False  # a record, and what else there is to say about it
     return any(
         type(value) is list and value and name.endswith(("failed", "failures", "errors"))
         for name, value in by_name.items()

@@ -69,7 +69,7 @@ def _candidates(
         if type(inner) in (dict, list) and inner and not (is_self and name in _REF_NAMES):
             yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)
     if not is_self:
-        for name in resource.also:
+        for name in resource.also if knows is None else ():
             inner = body.get(by_name.get(name.removesuffix("s"), ""))
             if type(inner) is dict and inner:
                 yield from _candidates(inner, resource, wanted_id, is_wanted, depth + 1)

@@ -204,7 +204,13 @@ def test_more_ways_to_say_no_with_a_2xx(body: Any) -> None:
 
 def test_a_bare_no_and_lists_of_what_went_well() -> None:
     assert receipt(False).verdict is Verdict.NO
-    for body in (True, {"approved": ["t1"], "failed": []}, {"approved": ["t1"], "failed": ["t2"]}):
+    for body in (
+        True,
+        {"approved": ["t1"], "failed": []},
+        {"approved": ["t1"], "failed": ["t2"]},
+        {"task_id": "t1", "title": "Plan", "validation_errors": ["a hint"]},
+        {"task": TASK, "agent_errors": [{"error": "quota"}]},
+    ):
         assert receipt(body).verdict is Verdict.YES
 
 
@@ -217,6 +223,8 @@ def test_a_bare_no_and_lists_of_what_went_well() -> None:
                                          "budget": {"limit": 5}}}, "P"),
         (decode.AGENT_BUDGETS, {"data": {"setLimit": {"budget": {"agentId": "x", "limit": 5,
                                                                  "agent_name": "P"}}}}, "P"),
+        (decode.AGENT_BUDGETS, {"data": {"agent_id": "x", "agent_name": "P",
+                                         "limit": {"amount": 5, "currency": "USD"}}}, "P"),
         (decode.AGENT_BUDGETS, {"agent_id": "x", "agent_name": "P", "old_limit": 4,
                                 "new_limit": 5}, "P"),
         (decode.AGENT_BUDGETS, {"agent_id": "x", "agent_name": "P", "previous": {"limit": 4},
