@@ -129,6 +129,8 @@ def one_line(text: str) -> SafeText | None:
     return safe(stripped, LINE_CELLS) if stripped else None
 
 
+_MAPS: Final = frozenset(("errors", "fields", "fielderrors", "validationerrors"))
+_SAYING: Final = word_set("message detail details error errors code msg reason description status")
 _FIELD_HOLDERS: Final = word_set(
     """errors details detail error message violations issues validationerrors fielderrors
     invalidparams fieldviolations fields errormessages data"""
@@ -142,8 +144,10 @@ def refused_fields(body: Mapping[str, Json]) -> Iterator[tuple[SafeText, SafeTex
         holds = type(value) is list and value and type(value[0]) is dict
         if folded in _FIELD_HOLDERS or (holds and folded.endswith(_ABOUT_ERRORS)):
             yield from _pairs(value, 0)
-        if folded == "errors" and type(value) is dict:
+        if folded in _MAPS and type(value) is dict:
             yield from _from_map_of_objects(value)
+            if not _SAYING.intersection(map(fold, value)):
+                yield from _from_map(value)
     param = body.get("param") or body.get("field")
     if type(param) is str and (told := best_text(body, 0)):
         yield safe(param, 80), safe(told)

@@ -246,6 +246,8 @@ def test_the_words_wherever_they_stand(body: Any) -> None:
         {"title": "Invalid", "errors": [{"pointer": "#/title", "detail": "is too long"}]},
         {"message": "Invalid", "errors": {"title": {"message": "is too long", "path": "title"}}},
         {"message": "Invalid", "errors": {"title": [{"message": "is too long"}]}},
+        {"message": "Invalid", "fields": {"title": "is too long"}},
+        {"message": "Invalid", "errors": {"title": "is too long"}},
         {"message": "Invalid", "invalidFields": [{"name": "title", "message": "is too long"}]},
     ],
 )
