@@ -176,8 +176,9 @@ def _as_shown(money: Money, shown: Money | None) -> Money:
     """`money` in the unit that the same sum written out proves: 10000 and "$100.00" are cents."""
     if shown is None or shown.unit_assumed:
         return money
-    for power in (0, -2, -6):
-        value = money.amount.scaleb(power, _EXACT)
+    sizes = [money.amount.scaleb(power, _EXACT) for power in (0, -2, -6)]
+    # exact before rounded: 1 beside "$0.01" is a cent, 0.4 beside "$0" is not
+    for value in (*(each for each in sizes if each == shown.amount), *sizes):
         if abs(value - shown.amount) < 1:
             return Money(value, shown.currency or money.currency)
     return money
