@@ -13,7 +13,7 @@ from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.figures import OWNERS, figures_in, is_reset
-from agentco_tui.api.moneys import minus
+from agentco_tui.api.moneys import minus, with_sibling
 from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Budget, BudgetScope, Moment, Money, Ref
@@ -21,7 +21,7 @@ from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word
 from agentco_tui.api.texts import flag, named, word
 from agentco_tui.api.times import to_moment
-from agentco_tui.api.units import unit_of_values, unit_rule
+from agentco_tui.api.units import NO_UNIT, unit_of_values, unit_rule
 from agentco_tui.text import SafeText
 
 _MAX_FIELDS: Final = 400
@@ -93,6 +93,14 @@ def draft(
     values: Values = {}
     left = BUDGET.read(obj, values)
     figures = read_figures(left, unit_of_values(values, context.unit), _MINE.get(scope, OWNERS))
+    own = {slot.partition(" ")[2]: unit for slot, unit in values.items() if " " in slot}
+    if len(set(own.values())) > 1:
+        # `limit_currency` and `spent_currency` differ: the sums can't be compared
+        figures = figures._replace(
+            limit=with_sibling(figures.limit, own.get("limit", NO_UNIT)),
+            spent=with_sibling(figures.spent, own.get("spent", own.get("used", NO_UNIT))),
+            remaining=with_sibling(figures.remaining, own.get("remaining", NO_UNIT)),
+        )
     for name, raw in some(left, _MAX_FIELDS):
         if "resets" not in values and raw is not None and is_reset(words(name)):
             at = to_moment(raw)

@@ -134,7 +134,9 @@ def test_the_answers_unit_serves_where_the_record_names_none() -> None:
     assert [money(each.limit) for each in found] == ["5 USD", "6 EUR"]
     row = {"agent_id": "a", "limit": 5, "limit_currency": "USD", "spent": 4,
            "spent_currency": "EUR"}  # fmt: skip
-    assert money(agent_budget([row]).limit) == "5"
+    budget = agent_budget([row])
+    told = (money(budget.limit), money(budget.spent), budget.remaining, budget.share)
+    assert told == ("5 USD", "4 EUR", None, None)
 
 
 def test_units_round_tasks_agents_alerts_and_the_overview() -> None:
