@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api import shares
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.figures import PERIOD_ORDER, Found, figures_in
-from agentco_tui.api.moneys import NO_UNIT, Unit, merged, to_money
-from agentco_tui.api.names import word_set
+from agentco_tui.api.figures import OWNERS, PERIOD_ORDER, Found, figures_in, says_nothing
+from agentco_tui.api.moneys import to_money
+from agentco_tui.api.names import word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
 from agentco_tui.api.records import Money
+from agentco_tui.api.units import NO_UNIT, Unit, merged
 
 _UNLIMITED_WORDS: Final = word_set(
     """unlimited none infinity inf infinite nolimit no_limit ∞ -1 uncapped never"""
@@ -51,10 +53,15 @@ class Figures(NamedTuple):
 _NO_FIGURES: Final = Figures()
 
 
-def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figures:
-    """The figures in `obj`, by the words of its names; one period of several is chosen."""
+def read_figures(
+    obj: Mapping[str, Json], sibling: Unit | None = None, mine: frozenset[str] = OWNERS
+) -> Figures:
+    """The figures in `obj`, by the words of its names; one period of several is chosen.
+
+    `mine`: the words for whose figures they are; `company_limit` is no limit of an agent's.
+    """
     by_slot: dict[str, list[Found]] = {}
-    for found in figures_in(obj):
+    for found in _of_one(list(figures_in(obj)), mine):
         by_slot.setdefault(found.sense.slot, []).append(found)
     if not by_slot:
         return _NO_FIGURES
@@ -68,12 +75,16 @@ def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figure
             return None
         best: tuple[int, Found, Any] | None = None
         for found in by_slot[slot]:
-            if found.sense.period not in (period, ""):
-                continue
+            if found.sense.period not in (period, "") and (period or found.sense.period != "month"):
+                continue  # what names no period is a month's, as the interface has it
             value = _value(found, sibling, slot)
             if value is None:
                 continue
-            rank = 2 * (found.sense.period != period) + _unit_rank(found)
+            rank = (
+                4 * (found.sense.period != period)
+                + _unit_rank(found)
+                + 2 * _is_bound(found.path[-1])
+            )
             if best is None or rank < best[0] or _refines(best, found, value):
                 best = (rank, found, value)
         if best is None:
@@ -101,6 +112,51 @@ def read_figures(obj: Mapping[str, Json], sibling: Unit | None = None) -> Figure
         else:
             out["limit"] = value
     return Figures(**out, paths=tuple(paths))
+
+
+def _of_one(found: list[Found], mine: frozenset[str]) -> list[Found]:
+    """Those figures that are the record's own.
+
+    Another record inside it counts only if it is alone and nothing stands outside of it; of parts
+    side by side (`{"openai": {"spent": 3}, "other": {"spent": 4}}`) none is the whole.
+    """
+    if mine is not OWNERS:
+        for place, each in enumerate(found):
+            others = _others(each.path, mine)
+            if others:
+                found[place] = each._replace(apart=others)
+    for each in found:
+        if len(each.path) > 1 or each.apart:
+            break
+    else:
+        return found
+    outside = [each for each in found if not each.apart]
+    places = {each.apart for each in found if each.apart}
+    if len(places) > 1 or any(each.sense.slot in _MONEYS for each in outside):
+        found = outside
+    parts: dict[tuple[Any, ...], set[str]] = {}
+    for each in found:
+        if len(each.path) > 1 and says_nothing(each.path[-2]):
+            parts.setdefault(_part(each), set()).add(each.path[-2])
+    if not any(len(names) > 1 for names in parts.values()):
+        return found
+    return [
+        each for each in found
+        if len(each.path) < 2 or not says_nothing(each.path[-2]) or len(parts[_part(each)]) < 2
+    ]  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _others(path: tuple[str, ...], mine: frozenset[str]) -> tuple[str, ...]:
+    """The words in names that say that a figure is of others than those that are asked for."""
+    return tuple(sorted((OWNERS - mine) & {word for name in path for word in words(name)}))
+
+
+_MONEYS: Final = frozenset(("limit", "spent", "remaining"))
+
+
+def _part(each: Found) -> tuple[Any, ...]:
+    return each.path[:-2], each.sense.slot, each.sense.period, each.sense.unit.currency
 
 
 class _Mark:
@@ -190,6 +246,13 @@ def _chosen_period(by_slot: Mapping[str, list[Found]]) -> str:
         # this period has no limit (0, null), another has one: that is the one that binds
         best = min(with_limit, key=rank)
     return best
+
+
+@lru_cache(maxsize=4096)
+def _is_bound(name: str) -> bool:
+    """True for `max_limit`: how far a limit may be set, where there is a limit beside it."""
+    own = {*words(name)}
+    return bool(own & {"max", "maximum"}) and bool(own & {"limit", "cap", "quota"})
 
 
 def _unit_rank(found: Found) -> int:

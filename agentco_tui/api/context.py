@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agentco_tui.api.records import Ref
+from agentco_tui.api.units import NO_UNIT, Unit
 from agentco_tui.text import SafeText
 
 
@@ -19,6 +20,8 @@ class Context(msgspec.Struct, frozen=True):
 
     names: Mapping[str, SafeText] = {}
     """Names of other records in the same answer by id (JSON:API `included`, sideloaded lists)."""
+    unit: Unit = NO_UNIT
+    """The unit of all sums, where the answer tells it once: `{"currency": "EUR", "data": […]}`."""
     is_root: bool = False
     """True if the record is the whole body: then `timestamp` is the answer's time (SHAPES B6)."""
 

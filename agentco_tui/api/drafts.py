@@ -17,13 +17,17 @@ _KEPT: Final = 5_000
 
 
 def drafted(
-    rows: Sequence[Row], draft: Callable[[Mapping[str, Json]], D]
+    rows: Sequence[Row], draft: Callable[[Mapping[str, Json], Context], D]
 ) -> tuple[Iterable[D], Iterable[D]]:
     """The first half of each row, to go through twice.
 
     Of a long list it is made twice: a first half takes more memory than the record.
     """
     if len(rows) <= _KEPT:
-        kept = [draft(obj) for obj, _, _ in rows]
+        kept = [draft(obj, context) for obj, context, _ in rows]
         return kept, kept
-    return (draft(obj) for obj, _, _ in rows), (draft(obj) for obj, _, _ in rows)
+
+    def each() -> Iterable[D]:
+        return (draft(obj, context) for obj, context, _ in rows)
+
+    return each(), each()

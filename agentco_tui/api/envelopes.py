@@ -8,15 +8,15 @@ is one list cut in buckets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from agentco_tui.api import tables
 from agentco_tui.api.bodies import BodyError, Json, parse_json
-from agentco_tui.api.groups import Groups
 from agentco_tui.api.names import fold, some, word_set
-from agentco_tui.api.plans import Spec
+from agentco_tui.api.pairs import from_pairs
+from agentco_tui.api.resources import FoundList, Resource
 
 _LISTS: Final = (
     "data", "items", "results", "records", "entries", "content", "value", "values", "rows",
@@ -44,38 +44,6 @@ _META: Final = word_set(
 )
 MAX_DEPTH: Final = 4
 """How many envelopes may be inside each other."""
-
-
-class FoundList(NamedTuple):
-    """The list in an answer."""
-
-    items: Sequence[Json]
-    keys: Sequence[str] | None
-    """The id of each item, where a map told it."""
-    path: str
-    """Such as "data.tasks[]"."""
-    holder: Mapping[str, Json] | None
-    """The object that holds the list: what else is in it may be about pages."""
-
-
-class Resource(NamedTuple):
-    """The names that one kind of record goes by in answers, all folded."""
-
-    own: tuple[str, ...]
-    """Its own, best first: "tasks", "task"."""
-    also: tuple[str, ...]
-    """What relatives call it: "issues", "jobs"; taken after the usual list names."""
-    spec: Spec
-    groups: Groups
-    """How they are found in groups."""
-    knows: Callable[[Mapping[str, Json]], bool] | None = None
-    """Tells whether an object has anything of this kind in it, where names alone do not."""
-
-    def has_any(self, obj: Mapping[str, Json]) -> bool:
-        """True if something in `obj` means something for this kind, its id apart."""
-        if self.spec.plan(obj).slots - {"id"}:
-            return True
-        return self.knows is not None and self.knows(obj)
 
 
 def find_list(body: Json, resource: Resource) -> FoundList | None:
@@ -163,13 +131,15 @@ def _out_of_buckets(found: FoundList, resource: Resource) -> FoundList:
         lists = [
             key
             for key, value in item.items()
-            if type(value) is list and all(type(each) is dict for each in value)
+            if type(value) is list
+            and all(type(each) is dict for each in value)
+            and fold(key) not in _NOT_RECORDS
         ]
         if len(lists) != 1:
             return found
         name = lists[0]
         inner.extend(item[name])
-    if not inner:
+    if not inner or from_pairs(item[name]) is not None:
         return found
     # Keys of a map of buckets name the buckets, not what is in them.
     return found._replace(items=inner, keys=None, path=f"{found.path}.{name}[]")
@@ -252,6 +222,8 @@ def _search(obj: Mapping[str, Json], resource: Resource, path: str, depth: int) 
     found = _only_array(obj, path)
     if found is None and (rows := tables.in_columns(obj, resource.spec)) is not None:
         found = FoundList(rows, None, f"{path}{{column}}[]", obj)
+    if found is None and resource.maps is not None and (rows := resource.maps(obj)) is not None:
+        found = FoundList(rows, None, f"{path}{{figure}}{{id}}", obj)
     return found or empty
 
 
@@ -276,6 +248,9 @@ def _own_object(
         found = _search(value, resource, f"{here}.", depth + 1)
         if found is None:
             found = keyed_map(value, resource, here, trusted=True)
+        if found is None:
+            rows = tables.names_by_id(value)
+            found = FoundList(rows, None, f"{here}{{id}}", None) if rows is not None else None
         if found is not None:
             return found._replace(holder=found.holder or holder)
         return None
@@ -324,6 +299,8 @@ def keyed_map(
 
     `trusted`: the map stands under the resource's own name, so a few broken values don't matter.
     """
+    if trusted:
+        obj = {k: v for k, v in obj.items() if type(v) is dict or fold(k) not in _META}
     objects = [value for value in obj.values() if type(value) is dict]
     if not objects or any(type(value) is list for value in obj.values()):
         return None
@@ -331,6 +308,11 @@ def keyed_map(
         return None
     if any(fold(key) in _META or fold(key) in resource.own for key in islice(obj, 100)):
         return None
+    if len(obj) == 1 and fold(next(iter(obj))) in _WRAPPERS:
+        # an envelope: of one record, or with something else in it
+        only = next(iter(obj.values()))
+        one = FoundList([only], None, f"{path}{{one}}", obj)
+        return one if type(only) is dict and is_record(only, resource) else None
     if resource.spec.plan(obj).slots or (
         resource.knows is not None and resource.knows(dict.fromkeys(obj, 0))
     ):

@@ -11,7 +11,7 @@ from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.names import fold, word_set
-from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
+from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Activity, Ref, Severity
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word, outcome_is_bad, severity
@@ -26,8 +26,17 @@ def _outcome(raw: Json) -> Any:
     return word(raw) if type(raw) is str else None
 
 
+def _said(raw: Json) -> Any:
+    """A text, or the text inside `{"text": "…"}`."""
+    if type(raw) is dict and len(raw) <= 3:
+        inner = next((raw[name] for name in ("text", "message") if type(raw.get(name)) is str), "")
+        return (text_only(inner) if len(raw) == 1 else Partial(text_only(inner))) if inner else None
+    return text_only(raw)
+
+
 def _type_inside(raw: Json) -> Any:
     """`{"type": "agent", "id": …}`: what kind of actor it is."""
+    raw = raw[0] if type(raw) is list and len(raw) == 1 else raw
     told = raw.get("type", raw.get("Type", raw.get("kind"))) if type(raw) is dict else None
     return word(told) if type(told) is str else NONE
 
@@ -53,26 +62,30 @@ ACTIVITY: Final = Spec(
         Meaning(
             "at",
             """created_at timestamp time at occurred_at @timestamp effective_at recorded_at
-            logged_at date datetime event_time created ts event_timestamp happened_at logged
-            when epoch unix_time published receive_timestamp""",
+            logged_at date datetime event_time sys_created_on created ts event_timestamp
+            happened_at logged when epoch unix_time published receive_timestamp""",
             to_moment,
         ),
         Meaning(
             "text",
             """message text description event_description summary details detail comment_excerpt
             content body msg title headline activity note comment human_readable sentence
-            text_payload""",
-            text_only,
+            text_payload display_message event_message log_message human_message short_description
+            short_message
+            """,
+            _said,
         ),
         Meaning(
             "verb",
             "action verb event_type event operation activity_type action_type kind type "
-            "event_name activity",
+            "event_name activity what",
             word,
         ),
-        Meaning("agent", "agent agent_ref assistant worker", to_ref),
-        Meaning("agent_id", "agent_id agent_uuid assistant_id", to_ref_id),
-        Meaning("agent_name", "agent_name assistant_name", to_ref_name),
+        Meaning("agent", "agent agent_ref assistant worker bot ai_agent employee", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id worker_id bot_id employee_id",
+                to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name worker_name bot_name employee_name",
+                to_ref_name),
         Meaning(
             "actor",
             "actor user performed_by by initiator author who principal decided_by created_by "
@@ -82,18 +95,23 @@ ACTIVITY: Final = Spec(
         Meaning("actor_id", "actor_id user_id user_guid responsible_user_id principal_id",
                 to_ref_id),
         Meaning("actor_name", "actor_name user_name username user_display_name", to_ref_name),
-        Meaning("actor_kind", "actor performed_by", _type_inside),
+        Meaning(
+            "actor_kind", "actor performed_by by initiator author who principal triggered_by",
+            _type_inside,
+        ),
         Meaning("actor_type", "actor_type actor_kind principal_type", word),
         Meaning("company", "company organization organisation org workspace tenant", to_ref),
         Meaning(
             "company_id", "company_id organization_id organisation_id org_id workspace_id "
             "tenant_id", to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning("task", "task task_ref issue job", to_ref),
         Meaning("task_id", "task_id issue_id job_id task_uuid issue_identifier", to_ref_id),
         Meaning("task_name", "task_title task_name issue_title", to_ref_name),
         Meaning("target", "target object resource entity subject", to_ref),
+        Meaning("target_kind", "target object resource entity subject", _type_inside),
         Meaning("target_type", "entity_type resource_type target_type object_type subject_type",
                 word),
         Meaning("target_id", "entity_id resource_id target_id object_id subject_id", to_ref_id),
@@ -109,9 +127,11 @@ ACTIVITY: Final = Spec(
     kind="activity event entry log audit",
 )  # fmt: skip
 
-_AGENTS: Final = frozenset(("agent", "assistant", "worker", "bot"))
+_AGENTS: Final = frozenset(("agent", "assistant", "worker", "bot", "ai_agent", "employee"))
 _TASKS: Final = frozenset(("task", "issue", "job", "todo"))
-_COMPANIES: Final = frozenset(("company", "organization", "organisation", "org", "workspace"))
+_COMPANIES: Final = frozenset(
+    ("company", "organization", "organisation", "org", "workspace", "tenant", "account")
+)
 
 
 def read_activity(
@@ -167,7 +187,7 @@ def _parties(
         agent, actor = joined(agent, actor), None
     elif actor is None and "actor_type" in values and agent is None:
         actor = Ref(None, values["actor_type"])
-    target_type = fold_word(get("target_type")) if "target_type" in values else ""
+    target_type = fold_word(get("target_type") or get("target_kind") or "")
     if target is not None and target_type:
         if target_type in _TASKS:
             task, target = joined(task, target), None

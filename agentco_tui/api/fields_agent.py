@@ -10,15 +10,17 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import minus, unit_from_sibling
+from agentco_tui.api.moneys import minus
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
 from agentco_tui.api.records import Agent, AgentState, Company, Money
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import agent_state
+from agentco_tui.api.task_states import worded
 from agentco_tui.api.texts import block, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
+from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.text import SafeText, safe
 
 
@@ -73,7 +75,7 @@ def _sum(raw: Json) -> Any:
     return to_count(raw)
 
 
-_IDS: Final = "id _id uuid urn document_id guid uid identifier url_key slug"
+_IDS: Final = "id _id sys_id uuid urn document_id guid uid identifier url_key slug"
 _CREATED: Final = """created_at created creation_time create_time inserted_at date_created
     created_on created_date creation_date joined_at hired_at created_time provisioned_at
     creation_timestamp"""
@@ -103,21 +105,32 @@ _STATUS: Final = Spec(
     )
 )
 
+_RUNTIME: Final = Spec(
+    (
+        Meaning("model", "model model_name model_id llm", _model),
+        Meaning("status", "status state phase", word),
+        Meaning("last_seen", "last_seen last_seen_at last_heartbeat heartbeat_at", to_moment),
+    )
+)
+
 AGENT: Final = Spec(
     (
         Meaning("id", f"id _id agent_id agent_uuid assistant_id uuid {_IDS}", to_id),
         Meaning("name", "name agent_name display_name full_name title label username", named),
         Meaning("role", "role agent_role job_title position role_name function title", named),
         Meaning(
-            "company", "company company_ref organization organisation org workspace tenant", to_ref
+            "company",
+            "company company_ref organization organisation org workspace tenant account employer",
+            to_ref,
         ),
         Meaning(
             "company_id",
             "company_id organization_id organisation_id org_id workspace_id tenant_id "
-            "company_uuid",
+            "company_uuid account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning(
             "trust", "trust_score trust trust_level reputation reputation_score trust_rating "
             "score", _trust,
@@ -146,21 +159,22 @@ AGENT: Final = Spec(
             last_active last_activity last_activity_at last_run_at last_online last_ping""",
             to_moment,
         ),
-        Meaning(
-            "currency", "currency currency_code billing_currency budget_currency",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
     ),
     nested={
         "stats": _STATS, "metrics": _STATS, "statistics": _STATS, "performance": _STATS,
         "counts": _STATS, "counters": _STATS, "totals": _STATS, "tasks": _TASK_STATS,
         "task_counts": _TASK_STATS, "task_stats": _TASK_STATS, "config": _CONFIG,
         "adapter_config": _CONFIG, "configuration": _CONFIG, "settings": _CONFIG,
-        "runtime": _CONFIG, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
+        "runtime": _RUNTIME, "llm_config": _CONFIG, "status": _STATUS, "state": _STATUS,
     },
     wrappers=f"agent assistant {_WRAPPERS}",
+    rule=unit_rule,
     kind="agent",
+    others="assistant worker bot ai_agent member employee",
 )  # fmt: skip
+
+
+AGENT.nest("profile identity details general basics about", AGENT)
 
 
 def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None = None) -> Agent:
@@ -170,6 +184,8 @@ def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None
     agent_id = values.get("id") or key
     if agent_id is None:
         raise Unread("an agent without an id")
+    if values.get("status", "").isdigit() and (told := worded(left)) is not None:
+        values["status"] = told
     status, state = _agent_status(values)
     model = values.get("model")
     vendor = values.get("provider")
@@ -186,7 +202,7 @@ def read_agent(obj: Mapping[str, Json], context: Context = BARE, key: str | None
         company=context.named(company),
         trust=trust if isinstance(trust, Decimal) else None,
         trust_word=SafeText(trust) if isinstance(trust, str) else None,
-        budget_remaining=_remaining(left, values),
+        budget_remaining=_remaining(left, values, context),
         status=status,
         state=state,
         pause_reason=values.get("pause_reason"),
@@ -214,14 +230,15 @@ def _agent_status(values: Values) -> tuple[SafeText | None, AgentState | None]:
 
 _SMALLEST_COIN: Final = Decimal("0.01")
 """No sum is owed below this: -1 in a smaller unit says "no limit" (SHAPES D "No limit")."""
+_MINE: Final = frozenset(("agent",))
 _BUDGET_HINTS: Final = ("budget", "remain", "limit", "spen", "cap", "balance", "used")
 
 
-def _remaining(left: dict[str, Json], values: Values) -> Money | None:
+def _remaining(left: dict[str, Json], values: Values, context: Context) -> Money | None:
     """What remains of the agent's budget: as sent, else from limit and spent, marked."""
     if not any(hint in fold(name) for name in left for hint in _BUDGET_HINTS):
         return None
-    figures = read_figures(left, values.get("currency"))
+    figures = read_figures(left, unit_of_values(values, context.unit), _MINE)
     if figures.remaining is not None:
         no_limit = figures.unlimited or figures.limit_is_zero
         if figures.remaining.amount == 0 and no_limit:
@@ -278,6 +295,7 @@ COMPANY: Final = Spec(
     },
     wrappers=f"company organization {_WRAPPERS}",
     kind="company organization org",
+    others="organisation workspace tenant account",
 )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import unit_from_sibling
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Alert, Ref, Severity
@@ -21,6 +20,7 @@ from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name, 
 from agentco_tui.api.states import alert_open, fold_word, severity
 from agentco_tui.api.texts import flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
+from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.text import SafeText, safe
 
 
@@ -32,6 +32,19 @@ def _when_or_flag(raw: Json) -> object:
     at = to_moment(raw)
     return None if at is None else at is not NONE
 
+
+_LABELS: Final = Spec(
+    (
+        Meaning("severity", "severity level priority", word),
+        Meaning("text", "message description summary", line),
+        Meaning("title", "alertname title name", text_only),
+        Meaning("agent_id", "agent_id", to_ref_id),
+        Meaning("agent_name", "agent_name", to_ref_name),
+        Meaning("agent", "agent", to_ref),
+        Meaning("company_id", "company_id", to_ref_id),
+        Meaning("company", "company", to_ref),
+    )
+)
 
 ALERT: Final = Spec(
     (
@@ -55,17 +68,21 @@ ALERT: Final = Spec(
         ),
         Meaning("acknowledged_at", "acknowledged_at acked_at read_at", _when_or_flag),
         Meaning("active", "active is_active open is_open firing", flag),
-        Meaning("agent", "agent agent_ref assistant worker", to_ref),
-        Meaning("agent_id", "agent_id agent_uuid assistant_id", to_ref_id),
-        Meaning("agent_name", "agent_name assistant_name", to_ref_name),
+        Meaning("agent", "agent agent_ref assistant worker bot ai_agent employee", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id worker_id bot_id employee_id",
+                to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name worker_name bot_name employee_name",
+                to_ref_name),
         Meaning(
             "company", "company company_ref organization organisation org workspace tenant", to_ref
         ),
         Meaning(
-            "company_id", "company_id organization_id organisation_id org_id workspace_id",
+            "company_id",
+            "company_id organization_id organisation_id org_id workspace_id tenant_id account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning("subject", "scope subject target resource entity affected source about", typed_ref),
         Meaning(
             "scope_type", "scope_type scope entity_type resource_type target_type subject_type",
@@ -79,19 +96,18 @@ ALERT: Final = Spec(
             "at",
             """triggered_at created_at fired_at occurred_at raised_at timestamp time at date
             created detected_at started_at alerted_at sent_at opened_at triggered last_triggered_at
-            recorded_at notified_at ts epoch unix_time updated_at""",
+            recorded_at notified_at active_at sys_created_on ts epoch unix_time updated_at""",
             to_moment,
         ),
         Meaning("over", "is_over_budget over_budget exceeded is_exceeded", flag),
         Meaning("near", "is_warning warning near_limit", flag),
         Meaning("enabled", "enabled is_enabled notify_enabled", flag),
-        Meaning(
-            "currency", "currency currency_code billing_currency unit metric",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
     ),
+    nested={"labels": _LABELS, "annotations": _LABELS, "tags": _LABELS},
     wrappers=f"alert incident data event {WRAPPERS}",
+    rule=unit_rule,
     kind="alert incident",
+    others="alarm notification",
 )  # fmt: skip
 
 
@@ -120,10 +136,10 @@ def read_alerts(rows: Sequence[Row]) -> list[Alert | Unread]:
     return out
 
 
-def _draft(obj: Mapping[str, Json]) -> _Draft:
+def _draft(obj: Mapping[str, Json], context: Context) -> _Draft:
     values: Values = {}
     left = ALERT.read(obj, values)
-    return _Draft(obj, values, left, read_figures(left, values.get("currency")))
+    return _Draft(obj, values, left, read_figures(left, unit_of_values(values, context.unit)))
 
 
 def _finish(row: _Draft, scale: shares.Scale, context: Context, key: str | None) -> Alert:
@@ -185,9 +201,16 @@ def _whom(values: Values, context: Context) -> tuple[Ref | None, Ref | None]:
     if "subject" in values:
         told, subject = values["subject"]
         scope, scoped = scope or told, joined(scoped, subject)
-    if scoped is not None and scope in ("agent", "assistant", "worker"):
+    if scoped is not None and scope in ("agent", "assistant", "worker", "bot", "employee"):
         agent = joined(agent, scoped)
-    elif scoped is not None and scope in ("company", "organization", "org", "workspace"):
+    elif scoped is not None and scope in (
+        "company",
+        "organization",
+        "org",
+        "workspace",
+        "tenant",
+        "account",
+    ):
         company = joined(company, scoped)
     return context.named(agent), context.named(company)
 

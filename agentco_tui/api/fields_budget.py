@@ -12,8 +12,8 @@ from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.figures import figures_in, is_reset
-from agentco_tui.api.moneys import minus, unit_from_sibling
+from agentco_tui.api.figures import OWNERS, figures_in, is_reset
+from agentco_tui.api.moneys import minus, with_sibling
 from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.records import Budget, BudgetScope, Moment, Money, Ref
@@ -21,6 +21,7 @@ from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word
 from agentco_tui.api.texts import flag, named, word
 from agentco_tui.api.times import to_moment
+from agentco_tui.api.units import NO_UNIT, unit_of_values, unit_rule
 from agentco_tui.text import SafeText
 
 _MAX_FIELDS: Final = 400
@@ -31,16 +32,21 @@ _EXHAUSTED: Final = word_set(
 
 _MEANINGS: Final = (
         Meaning("id", "budget_id id _id uuid policy_id", to_id),
-        Meaning("agent", "agent agent_ref assistant worker member", to_ref),
-        Meaning("agent_id", "agent_id agent_uuid assistant_id member_id worker_id", to_ref_id),
-        Meaning("agent_name", "agent_name assistant_name agent_display_name", to_ref_name),
-        Meaning("company", "company organization organisation org workspace tenant", to_ref),
+        Meaning("agent", "agent agent_ref assistant worker member bot employee", to_ref),
+        Meaning("agent_id", "agent_id agent_uuid assistant_id member_id worker_id bot_id "
+                "employee_id", to_ref_id),
+        Meaning("agent_name", "agent_name assistant_name agent_display_name worker_name bot_name "
+                "member_name employee_name", to_ref_name),
+        Meaning("company", "company organization organisation org workspace tenant account",
+                to_ref),
         Meaning(
             "company_id",
-            "company_id organization_id organisation_id org_id workspace_id tenant_id",
+            "company_id organization_id organisation_id org_id workspace_id tenant_id "
+            "account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+                "tenant_name account_name", to_ref_name),
         Meaning("scope_type", "scope_type scope entity_type resource_type level", word),
         Meaning("scope_id", "scope_id entity_id resource_id subject_id target_id", to_id),
         Meaning("scope_name", "scope_name entity_name resource_name subject_name", named),
@@ -60,14 +66,15 @@ _MEANINGS: Final = (
             "no_limit", "unlimited is_unlimited no_limit no_budget uncapped infinite", flag
         ),
         Meaning("has_limit", "has_limit has_budget limited is_limited", flag),
-        Meaning(
-            "currency",
-            "currency currency_code billing_currency money_unit amount_unit unit units metric ccy",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
         Meaning("threshold_type", "threshold_type alert_type warn_type", word),
 )  # fmt: skip
-BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata")
+BUDGET: Final = Spec(_MEANINGS, wrappers=f"budget {WRAPPERS} data metadata spec", rule=unit_rule)
+
+
+_MINE: Final = {
+    BudgetScope.AGENT: frozenset(("agent",)),
+    BudgetScope.COMPANY: word_set("company org organization workspace tenant account owner"),
+}
 
 
 class _Draft(NamedTuple):
@@ -79,11 +86,21 @@ class _Draft(NamedTuple):
     figures: Figures
 
 
-def draft(obj: Mapping[str, Json], spec: Spec = BUDGET) -> _Draft:
+def draft(
+    obj: Mapping[str, Json], context: Context = BARE, scope: BudgetScope = BudgetScope.ALL
+) -> _Draft:
     """The first half of reading a budget."""
     values: Values = {}
-    left = spec.read(obj, values)
-    figures = read_figures(left, values.get("currency"))
+    left = BUDGET.read(obj, values)
+    figures = read_figures(left, unit_of_values(values, context.unit), _MINE.get(scope, OWNERS))
+    own = {slot.partition(" ")[2]: unit for slot, unit in values.items() if " " in slot}
+    if len(set(own.values())) > 1:
+        # `limit_currency` and `spent_currency` differ: the sums can't be compared
+        figures = figures._replace(
+            limit=with_sibling(figures.limit, own.get("limit", NO_UNIT)),
+            spent=with_sibling(figures.spent, own.get("spent", own.get("used", NO_UNIT))),
+            remaining=with_sibling(figures.remaining, own.get("remaining", NO_UNIT)),
+        )
     for name, raw in some(left, _MAX_FIELDS):
         if "resets" not in values and raw is not None and is_reset(words(name)):
             at = to_moment(raw)
@@ -165,9 +182,9 @@ def finish(
 
 def _scope(values: Values, scope: BudgetScope) -> BudgetScope:
     told = fold_word(str(values.get("scope_type") or ""))
-    if told in ("company", "organization", "organisation", "org", "workspace", "tenant"):
+    if told in ("company", "organization", "organisation", "org", "workspace", "tenant", "account"):
         return BudgetScope.COMPANY
-    if told in ("agent", "assistant", "worker", "member"):
+    if told in ("agent", "assistant", "worker", "member", "bot", "employee"):
         return BudgetScope.AGENT
     return scope
 
@@ -275,7 +292,7 @@ def _drop(left: dict[str, Any], path: Sequence[str]) -> None:
 
 def read_budgets(rows: Sequence[Row], scope: BudgetScope) -> list[Budget | Unread]:
     """All budgets of one answer: `rows` of (object, context, id from its key)."""
-    first, drafts = drafted(rows, draft)
+    first, drafts = drafted(rows, lambda obj, context: draft(obj, context, scope))
     scale = scale_of(first)
     out: list[Budget | Unread] = []
     for row, (_, context, key) in zip(drafts, rows, strict=True):

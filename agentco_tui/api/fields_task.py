@@ -8,20 +8,23 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import cost_rule, unit_from_sibling, with_sibling
+from agentco_tui.api.moneys import cost_rule, with_sibling
 from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
-from agentco_tui.api.records import Moment, Task, TaskState
+from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
+from agentco_tui.api.records import Moment, Task
 from agentco_tui.api.refs import joined, to_id, to_key, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import task_state
+from agentco_tui.api.task_states import decided_state, worded
 from agentco_tui.api.texts import block, first_line, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, duration_reader, to_moment
+from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.text import SafeText, safe
 
 _TITLES: Final = (
     "title name task_title task_name display_name summary subject headline objective goal "
-    "action_summary label task prompt instruction instructions request question action"
+    "action_summary label task short_description prompt instruction instructions request "
+    "question action"
 )
 
 
@@ -33,10 +36,17 @@ def _titled(key: str) -> Any:
             return (safe(raw), origin) if raw and not raw.isspace() else NONE
         if type(raw) is dict and origin not in ("action", "request"):
             found = named(raw)
-            return None if found is None or type(found) is not str else (found, origin)
+            if type(found) is Partial and origin in ("title", "name", "task"):
+                return Partial((found.value, origin))
+            return (found, origin) if type(found) is str else None
         return None
 
     return read
+
+
+def _typed(raw: Json) -> Any:
+    """A type's word; of an object its name, where that is all it holds."""
+    return named(raw) if type(raw) is dict and len(raw) == 1 else text_only(raw)
 
 
 def _interrupt(raw: Json) -> Any:
@@ -98,7 +108,7 @@ TASK: Final = Spec(
     (
         Meaning(
             "id",
-            """id _id task_id uuid task_uuid task_key urn document_id dag_run_id run_id
+            """id _id task_id sys_id uuid task_uuid task_key urn document_id dag_run_id run_id
             approval_id issue_id job_id execution_id guid uid identifier slug pk number""",
             to_id,
         ),
@@ -110,13 +120,14 @@ TASK: Final = Spec(
             block,
         ),
         Meaning("tool", "tool_name tool command", text_only),
-        Meaning("type", "type kind task_type category", text_only),
+        Meaning("type", "type kind task_type category", _typed),
         Meaning(
             "status",
             """status state task_status phase stage state_type current_state workflow_state
             task_state run_status state_name status_name status_label status_text""",
             word,
         ),
+        Meaning("status_code", "status_code state_code", text_only),
         Meaning(
             "approval",
             """approval_status approval_state review_status decision approval_decision
@@ -136,45 +147,49 @@ TASK: Final = Spec(
             require_approval review_required human_approval_required""",
             flag,
         ),
-        Meaning("is_pending", "is_pending", flag),
+        Meaning("is_pending", "is_pending pending", flag),
         Meaning("approved", "approved is_approved", flag),
         Meaning("done", "completed is_completed done is_done finished", flag),
         Meaning(
             "agent",
             """agent assigned_agent assignee assigned_to agent_ref owner_agent worker executor
             responsible assistant requested_by_agent assignee_agent assignees
-            assigned_agents agent_ids""",
+            assigned_agents agent_ids bot ai_agent employee""",
             to_ref,
         ),
         Meaning(
             "agent_id",
             """agent_id assigned_agent_id assignee_agent_id assignee_id assigned_to_id
-            assistant_id worker_id executor_id agent_uuid owner_agent_id""",
+            assistant_id worker_id executor_id agent_uuid owner_agent_id bot_id employee_id""",
             to_ref_id,
         ),
         Meaning(
             "agent_name",
             "agent_name assignee_name assigned_agent_name agent_display_name worker_name "
-            "assigned_to_name",
+            "assigned_to_name bot_name assistant_name employee_name",
             to_ref_name,
         ),
         Meaning(
-            "company", "company company_ref organization organisation org workspace tenant", to_ref
+            "company",
+            "company company_ref organization organisation org workspace tenant account employer",
+            to_ref,
         ),
         Meaning(
             "company_id",
             "company_id organization_id organisation_id org_id workspace_id tenant_id "
-            "company_uuid",
+            "company_uuid account_id",
             to_ref_id,
         ),
-        Meaning("company_name", "company_name organization_name org_name", to_ref_name),
+        Meaning("company_name", "company_name organization_name org_name workspace_name "
+            "tenant_name account_name", to_ref_name),
         Meaning("priority", "priority priority_level urgency importance prio", word),
         Meaning("trust", "trust_score agent_trust_score trust agent_trust", to_decimal),
         Meaning(
             "created",
             """created_at created creation_time create_time inserted_at date_created created_on
             created_date creation_date submitted_at added_at opened_at created_time
-            created_timestamp queued_at enqueued_at""",
+            created_timestamp creation_timestamp raised_at filed_at received_at sys_created_on
+            first_seen queued_at enqueued_at""",
             to_moment,
         ),
         Meaning("stamp", "timestamp time date @timestamp ts epoch unix_time", to_moment),
@@ -209,10 +224,6 @@ TASK: Final = Spec(
             to_moment,
         ),
         Meaning("timeout", "timeout_secs timeout_seconds timeout timeout_ms ttl", _period, True),
-        Meaning(
-            "currency", "currency currency_code cost_currency cost_unit unit",
-            lambda raw: unit if (unit := unit_from_sibling(raw)).told else None,
-        ),
     ),
     nested={
         **dict.fromkeys(("context", "refs", "references", "relations", "owner", "agent"), _AROUND),
@@ -222,13 +233,11 @@ TASK: Final = Spec(
         "payload": _PAYLOAD, "input": _PAYLOAD, "data": _PAYLOAD, "args": _PAYLOAD,
     },
     wrappers=f"task data spec metadata {WRAPPERS}",
-    rule=cost_rule,
+    rule=lambda name: cost_rule(name) or unit_rule(name),
     kind="task",
+    others="job ticket issue item work_item work_order order request proposal approval run",
 )  # fmt: skip
 
-_ENDED: Final = frozenset(
-    (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED, TaskState.APPROVED)
-)
 _DULL: Final = word_set("""task tasks item issue approval job record default""")
 
 
@@ -245,7 +254,9 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
     title = get("title")
     if title is None:
         title = _title(values, task_id, left)
-    status: SafeText | None = get("status")
+    status: SafeText | None = get("status") or get("status_code")
+    if status is not None and status.isdigit():
+        status = worded(left) or status
     created: Moment | None = get("created")
     stamp: Moment | None = get("stamp")
     if stamp is not None and (created is not None or context.is_root):
@@ -255,12 +266,16 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
     state = task_state(status) if status is not None else None
     needs: bool | None = None
     if not _FLAGS.isdisjoint(values):
-        state, needs = _decided_state(values, state)
+        state, needs = decided_state(values, state)
         if status is None:
             status = get("approval")
     cost = get("cost")
-    if cost is not None and "currency" in values:
-        cost = with_sibling(cost, values["currency"])
+    if (
+        cost is not None
+        and cost.currency is None
+        and (unit := unit_of_values(values, context.unit)) is not None
+    ):
+        cost = with_sibling(cost, unit)
     expires: Moment | None = get("expires")
     waiting: Moment | None = get("waiting_since")
     if "timeout" in values:
@@ -343,37 +358,3 @@ def _title(values: Values, task_id: str, left: dict[str, Json]) -> tuple[SafeTex
                 del left[key]
                 return SafeText(found), snake(key)
     return safe(task_id), "id"
-
-
-def _decided_state(values: Values, state: TaskState | None) -> tuple[TaskState | None, bool | None]:
-    """State and approval flag where the record carries more than a status (SHAPES F "Traps")."""
-    waits: bool | None = values.get("waits")
-    if waits is None and values.get("is_pending") is True and state is None:
-        waits = True
-    requires: bool | None = values.get("requires")
-    word_of_approval: SafeText | None = values.get("approval")
-    needs = waits
-    if word_of_approval is not None:
-        verdict = task_state(word_of_approval)
-        undecided = state in (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
-        if verdict is TaskState.PENDING:
-            state, needs = TaskState.PENDING, True
-        elif verdict in (TaskState.APPROVED, TaskState.DONE):
-            needs = False
-            state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
-        elif verdict in (TaskState.REJECTED, TaskState.CANCELLED):
-            needs = False
-            state = verdict if undecided else state
-        elif state is None:
-            state = verdict
-    if values.get("approved") is True:
-        needs = False
-        state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
-    if values.get("done") is True and state is None:
-        state = TaskState.DONE
-    if needs is None and requires is not None:
-        # that a task of this kind requires an approval says nothing once it has ended
-        needs = requires and state not in _ENDED and state is not TaskState.RUNNING
-    if needs and state in (None, TaskState.QUEUED, TaskState.OTHER):
-        state = TaskState.PENDING
-    return state, needs

@@ -95,8 +95,10 @@ class Groups:
                 return None
             label = self._told(item)
             rows = self._inside(item, owner is not None or label is not None)
-            if rows is None or (owner is None and label is None and name not in _BOARDS):
+            if rows is None:
                 return None
+            if owner is None and label is None and name not in _BOARDS and not rows:
+                return None  # `{"task": null}` makes no group
             if owner is not None and (ref := {k: item[k] for k in ("id", "name") if k in item}):
                 label = {**(label or {}), owner: ref}
             found += self._labelled(rows, label or {})
@@ -127,7 +129,10 @@ class Groups:
         label: dict[str, Json] = {}
         for key, value in some(bucket, 40):
             name = fold(key)
-            if name in ("agentid", "companyid") and type(value) in (str, int):
+            if name in ("agentid", "companyid", "agentname", "companyname") and type(value) in (
+                str,
+                int,
+            ):
                 label[key] = value
             elif name in _LABELS and type(value) is str and self._slot is not None:
                 slot = self._slot(value)

@@ -13,11 +13,11 @@ from agentco_tui.api import (
     fields_alert,
     fields_budget,
     fields_task,
+    figures,
     groups,
 )
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
-from agentco_tui.api.envelopes import Resource
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import Spec
 from agentco_tui.api.records import (
@@ -30,6 +30,7 @@ from agentco_tui.api.records import (
     Record,
     Task,
 )
+from agentco_tui.api.resources import Resource
 from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
@@ -98,10 +99,12 @@ def _resource(
     spec: Spec,
     slot: groups.Slot | None,
     knows: Callable[[Mapping[str, Json]], bool] | None = None,
+    *,
+    maps: Callable[[Mapping[str, Json]], list[Json] | None] | None = None,
 ) -> Resource:
     names = tuple(map(fold, own.split()))
     inside = groups.Groups(names, slot, lambda obj: spec.plan(obj).slots)
-    return Resource(names, tuple(map(fold, also.split())), spec, inside, knows)
+    return Resource(names, tuple(map(fold, also.split())), spec, inside, knows, maps)
 
 
 COMPANIES: Final[Kind[Company]] = Kind(
@@ -109,7 +112,7 @@ COMPANIES: Final[Kind[Company]] = Kind(
     "companies",
     _resource(
         "companies company company_list",
-        "organizations organisations orgs workspaces tenants",
+        "organizations organisations orgs workspaces tenants accounts",
         fields_agent.COMPANY,
         groups.agent_slot,
     ),
@@ -123,7 +126,7 @@ AGENTS: Final[Kind[Agent]] = Kind(
     "agents",
     _resource(
         "agents agent agent_list ai_agents",
-        "assistants workers bots members employees staff team",
+        "assistants workers bots members employees staff team workforce roster crew",
         fields_agent.AGENT,
         groups.agent_slot,
     ),
@@ -138,7 +141,7 @@ TASKS: Final[Kind[Task]] = Kind(
     _resource(
         "tasks task task_list pending_tasks",
         "approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs "
-        "threads pending tickets",
+        "threads pending tickets requests proposals work_orders",
         fields_task.TASK,
         groups.task_slot,
     ),
@@ -156,6 +159,7 @@ COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
         fields_budget.BUDGET,
         None,
         fields_budget.looks_like_budget,
+        maps=figures.in_maps,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
     needs="id name company company_id company_name scope_id scope_name",
@@ -171,6 +175,7 @@ AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
         fields_budget.BUDGET,
         None,
         fields_budget.looks_like_budget,
+        maps=figures.in_maps,
     ),
     lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
     needs="id name agent agent_id agent_name scope_id scope_name",

@@ -16,14 +16,18 @@ import msgspec
 from agentco_tui.api import drafts
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
-from agentco_tui.api.envelopes import FoundList, find_list
+from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.kinds import Kind
 from agentco_tui.api.names import fold, some, word_set
+from agentco_tui.api.naming import Naming
 from agentco_tui.api.numbers import to_count
+from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.records import Record
-from agentco_tui.api.refs import to_id
+from agentco_tui.api.refs import looks_like_id, to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
+from agentco_tui.api.resources import FoundList
 from agentco_tui.api.singles import find_one
+from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
 from agentco_tui.text import SafeText, safe
 
@@ -66,14 +70,17 @@ class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """What the platform said went wrong beside the data (GraphQL's `errors`)."""
 
 
-def decode_page(kind: Kind[R], body: Json) -> Page[R]:
-    """The records of `kind` in one answer; of an id given twice the last one is kept."""
+def decode_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
+    """The records of `kind` in one answer; of an id given twice the last one is kept.
+
+    `unit` is that of all sums, where what is round `body` tells it.
+    """
     if failed_in_2xx(body):
         raise RefusedBody(refusal_in(body))
     found = find_list(body, kind.resource)
     if found is None:
         return _summary(kind, body)
-    records, reasons = read_rows(kind, found, body)
+    records, reasons = read_rows(kind, found, body, combined(unit_beside(body), unit))
     return Page(
         records=tuple(records),
         unread=sum(reasons.values()),
@@ -96,7 +103,7 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     found = find_one(body, kind.resource, wanted_id, is_wanted)
     if found is None:
         raise Unshaped(safe(f"the answer holds no {_singular(kind)}: {_outline(body)}"))
-    context = Context(names_beside(body), found.is_root)
+    context = Context(names_beside(body), unit_beside(body), found.is_root)
     obj = flatten(untyped(found.obj), kind.resource)
     record = kind.read([(obj, context, found.key)])[0]
     if isinstance(record, Unread) and wanted_id is not None:
@@ -106,24 +113,27 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
-def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dict[SafeText, int]]:
+def read_rows(
+    kind: Kind[R], found: FoundList, body: Json, unit: Unit = NO_UNIT
+) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
-    context = Context(names_beside(body))
+    context = Context(names_beside(body), unit)
     resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan
     rows: list[drafts.Row] = []
     unread: dict[SafeText, int] = {}
+    naming: Naming | None = None
     vain = 0
     for index, item in enumerate(found.items):
         if len(rows) >= kind.most:
             unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
             break
-        if type(item) is str and not needs and item:
-            item = {"message": item}  # noqa: PLW2901  a log of mere texts
         if type(item) is not dict:
-            reason = _NO_OBJECT[type(item)]
-            unread[reason] = unread.get(reason, 0) + 1
-            continue
+            item = _as_object(item, kind)  # noqa: PLW2901
+            if type(item) is not dict:
+                reason = _NO_OBJECT[type(item)]
+                unread[reason] = unread.get(reason, 0) + 1
+                continue
         if type(next(iter(item.values()), None)) is dict:
             item = untyped(item)  # noqa: PLW2901
         if "_links" in item and type(links := item["_links"]) is dict:
@@ -144,6 +154,9 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
                 item = {k: v for k, v in item.items() if k != linked[0]}  # noqa: PLW2901
                 rows.append((item, context, linked[1]))
                 continue
+            naming = naming or Naming(found, resource)
+            item = naming.named(item)  # noqa: PLW2901
+            is_nameless = needs.isdisjoint(plan_of(item).slots)
         if is_nameless and keys is None:
             unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
             continue
@@ -156,6 +169,15 @@ def read_rows(kind: Kind[R], found: FoundList, body: Json) -> tuple[list[R], dic
         else:
             by_id[record.id] = record
     return list(by_id.values()), unread
+
+
+def _as_object(item: Json, kind: Kind[R]) -> Json:
+    """What may stand in an object's place: a log's text, a mere identifier, a list of pairs."""
+    if type(item) is str and item and not kind.needs:
+        return {"message": item}
+    if type(item) is str and kind.resource.knows is None and looks_like_id(item):
+        return {"id": item}
+    return (from_pairs(item) or item) if type(item) is list else item
 
 
 def _summary(kind: Kind[R], body: Json) -> Page[R]:

@@ -8,109 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Context, Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
 from agentco_tui.api.records import Money
+from agentco_tui.api.units import (
+    MINOR,
+    NO_MONEY,
+    NO_UNIT,
+    SIGNS,
+    UNIT_WORDS,
+    UNITS,
+    Unit,
+    combined,
+    merged,
+    unit_from_sibling,
+    unit_of,
+)
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText
 
-_EXACT: Final = Context(prec=80)
-
-MINOR: Final = 99
-"""Stands for "the minor unit of the currency", whose size depends on the currency."""
 _NO_MINOR: Final = word_set("""JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF""")
 _THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
+_EXACT: Final = Context(prec=80)
 
-_CODES: Final = word_set(
-    """usd eur gbp jpy cny chf cad aud nzd inr brl sek nok dkk pln czk huf ron try zar mxn krw
-    sgd hkd twd thb idr php vnd myr ils aed sar rub uah clp cop ars pen kwd bhd"""
-)
-_SIGNS: Final = {
-    "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",
-    "US$": "USD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "CHF": "CHF", "zł": "PLN", "₴": "UAH",
-    "kr": "SEK", "₺": "TRY", "₫": "VND", "฿": "THB", "₪": "ILS",
-}  # fmt: skip
 _SIGN: Final = lazy_pattern(
     r"^\s*([-+(]?)\s*(US\$|A\$|C\$|R\$|[$€£¥₹₩₽₴₺₫฿₪]|[A-Za-z]{3,7}(?=[\s\d-]))?\s*"
     r"([-+]?[\d.,'’_\s\u00a0\u2009\u202f]*\d[\d.,]*(?:[eE][+-]?\d{1,3})?)\s*"
     r"(US\$|[$€£¥₹₩₽₴₺₫฿₪¢]|[A-Za-zł]{2,7})?\s*(\)?)\s*$"
 )
-
-
-class Unit(NamedTuple):
-    """What one unit of an amount is worth."""
-
-    power: int = 0
-    """Amount times ten to this power is whole units; MINOR where the currency decides."""
-    currency: str | None = None
-    told: bool = False
-    """True if a name or a sibling said it."""
-
-
-NO_UNIT: Final = Unit()
-_UNIT_WORDS: Final[dict[str, Unit]] = {
-    "cents": Unit(-2, None, True), "cent": Unit(-2, None, True), "pence": Unit(-2, "GBP", True),
-    "micro": Unit(-6, None, True), "micros": Unit(-6, None, True),
-    "microdollars": Unit(-6, "USD", True), "microdollar": Unit(-6, "USD", True),
-    "microusd": Unit(-6, "USD", True), "microunits": Unit(-6, None, True),
-    "microcents": Unit(-8, None, True), "milli": Unit(-3, None, True),
-    "millis": Unit(-3, None, True), "millicents": Unit(-5, None, True),
-    "mills": Unit(-3, None, True), "nano": Unit(-9, None, True), "nanos": Unit(-9, None, True),
-    "nanodollars": Unit(-9, "USD", True), "nanousd": Unit(-9, "USD", True),
-    "minor": Unit(MINOR, None, True), "dollars": Unit(0, "USD", True),
-    "dollar": Unit(0, "USD", True), "euros": Unit(0, "EUR", True), "euro": Unit(0, "EUR", True),
-    "pounds": Unit(0, "GBP", True), "tokens": Unit(0, "TOKENS", True),
-    "token": Unit(0, "TOKENS", True), "credits": Unit(0, "CREDITS", True),
-    "credit": Unit(0, "CREDITS", True), "points": Unit(0, "POINTS", True),
-    "major": Unit(0, None, True), **{code: Unit(0, code.upper(), True) for code in _CODES},
-}  # fmt: skip
-UNIT_WORDS: Final = frozenset(_UNIT_WORDS)
-_SUFFIXES: Final = ("¢",)
-
-
-def unit_of(name_words: tuple[str, ...]) -> Unit:
-    """The unit that a name's words tell: `spentMonthlyCents`, `usd_micros`, `cost_usd`."""
-    unit = NO_UNIT
-    for word in name_words:
-        each = _UNIT_WORDS.get(word)
-        if each is not None:
-            power = unit.power if each.power == 0 else each.power
-            unit = Unit(power, each.currency or unit.currency, True)
-    return unit
-
-
-def unit_from_sibling(raw: Json) -> Unit:
-    """The unit in a sibling's value: "USD", "usd_cents", "billed_cents", "GB", {"code": "EUR"}."""
-    if type(raw) is dict:
-        raw = next(
-            (v for k, v in raw.items() if fold(k) in ("code", "id", "currency", "iso")), None
-        )
-    if type(raw) is not str or not raw.strip() or len(raw) > 40:
-        return NO_UNIT
-    text = raw.strip()
-    if text in _SIGNS:
-        return Unit(0, _SIGNS[text], True)
-    unit = unit_of(words(text))
-    if unit.told:
-        return unit
-    if fold(text) in ("units", "unit", "money", "amount", "count", "none", "currency", "default"):
-        return NO_UNIT
-    return Unit(0, str(safe(text.upper(), 12)), True)
-
-
-def merged(name: Unit, sibling: Unit) -> Unit:
-    """The name's unit completed by the sibling's: the name's size wins, a currency is added."""
-    if not name.told:
-        return sibling
-    return Unit(
-        sibling.power if name.power == 0 and name.currency is None else name.power,
-        name.currency or sibling.currency,
-        True,
-    )
 
 
 def to_money(raw: Json, unit: Unit = NO_UNIT) -> Money | Partial | None:
@@ -161,9 +90,9 @@ def _from_text(raw: str, unit: Unit) -> Money | None:
             continue
         if mark == "¢":
             said = Unit(-2, said.currency, True)
-        elif mark in _SIGNS:
-            said = Unit(said.power, _SIGNS[mark], True)
-        elif mark.lower() in _UNIT_WORDS:
+        elif mark in SIGNS:
+            said = Unit(said.power, SIGNS[mark], True)
+        elif mark.lower() in UNITS:
             said = unit_of((mark.lower(),))
         else:
             return None
@@ -177,7 +106,9 @@ _AMOUNTS: Final = (
     "amount", "value", "total", "sum", "number", "units", "amt", "price", "raw", "formatted",
     "display",
 )  # fmt: skip
-_SCALES: Final = ("scale", "exponent", "precision")
+_SCALES: Final = (
+    "scale", "exponent", "precision", "minorunits", "decimals", "decimalplaces", "fractiondigits",
+)  # fmt: skip
 """How many digits of a whole number are behind the point: `{"amount": 1250, "scale": 2}`."""
 _CURRENCIES: Final = word_set(
     """currency currencycode unit units code iso billingcurrency amountunit denomination ccy
@@ -198,7 +129,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money |
         if name in _CURRENCIES and type(value) in (str, dict) and to_decimal(value) is None:
             each = unit_from_sibling(value)
             if each.told:
-                sibling, used = merged(sibling, each), used + 1
+                sibling, used = combined(sibling, each), used + 1
     nanos = by_name.get("nanos")
     if "units" in by_name and nanos is not None:
         whole, part = to_decimal(raw[by_name["units"]]), to_decimal(raw[nanos])
@@ -218,6 +149,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money |
         if name in _CURRENCIES and to_decimal(raw[key]) is None:
             continue
         rank = _AMOUNTS.index(base[0]) if base else len(_AMOUNTS)
+        rank += 100 * (unit_of(own).currency in NO_MONEY)
         if best is None or rank < best[0]:
             best = (rank, key, unit_of(own))
     if best is None:
@@ -227,10 +159,29 @@ def _from_object(raw: Mapping[str, Json], unit: Unit, depth: int = 0) -> Money |
         return _from_object(inner, merged(unit, sibling), depth + 1)
     _, key, own_unit = best
     scale = next((raw[by_name[name]] for name in _SCALES if name in by_name), None)
-    if type(scale) is int and 0 <= scale <= 9 and type(raw[key]) is int and not own_unit.power:
-        own_unit, used = Unit(-scale, own_unit.currency, True), used + 1
+    is_whole = type(raw[key]) is int or (type(raw[key]) is str and raw[key].isdigit())
+    if type(scale) is int and -9 <= scale <= 9 and is_whole and not own_unit.power:
+        own_unit, used = Unit(-abs(scale), own_unit.currency, True), used + 1
     found = to_money(raw[key], merged(merged(own_unit, unit), sibling))
+    shown = next((raw[by_name[name]] for name in _SHOWN if name in by_name), None)
+    if type(shown) is str and isinstance(found, Money):
+        found, used = _as_shown(found, _from_text(shown, NO_UNIT)), used + 1
     return _whole(found, used + 1, raw) if isinstance(found, Money) else None
+
+
+_SHOWN: Final = ("formatted", "display", "displayvalue", "pretty", "text", "label")
+
+
+def _as_shown(money: Money, shown: Money | None) -> Money:
+    """`money` in the unit that the same sum written out proves: 10000 and "$100.00" are cents."""
+    if shown is None or shown.unit_assumed:
+        return money
+    sizes = [money.amount.scaleb(power, _EXACT) for power in (0, -2, -6)]
+    # exact before rounded: 1 beside "$0.01" is a cent, 0.4 beside "$0" is not
+    for value in (*(each for each in sizes if each == shown.amount), *sizes):
+        if abs(value - shown.amount) < 1:
+            return Money(value, shown.currency or money.currency)
+    return money
 
 
 def _whole(money: Money, used: int, raw: Mapping[str, Json]) -> Money | Partial:
@@ -270,11 +221,8 @@ def cost_rule(name: str) -> tuple[int, str, Any] | None:
     if not core or not core <= _COST_WORDS:
         return None
     unit = unit_of(parts)
-    rank = 10 * bool(_HOPED.intersection(parts)) + 100 * (unit.currency in _NO_MONEY) + len(parts)
+    rank = 10 * bool(_HOPED.intersection(parts)) + 100 * (unit.currency in NO_MONEY) + len(parts)
     return rank, "cost", lambda raw: to_money(raw, unit)
-
-
-_NO_MONEY: Final = frozenset(("TOKENS", "CREDITS", "POINTS"))
 
 
 def with_sibling(money: Money | None, sibling: Unit) -> Money | None:

@@ -69,7 +69,12 @@ _LONGEST_WORD: Final = max(map(len, _VOCABULARY))
 def _fold(name: str) -> str:
     if name.isascii() and name.isalnum():
         return name.lower()
-    return _NOISE.sub("", name).casefold()
+    return _NOISE.sub("", _without_mark(name)).casefold()
+
+
+def _without_mark(name: str) -> str:
+    """Without the mark that Salesforce puts behind the names of custom fields: `Role__c`."""
+    return name.removesuffix("__c").removesuffix("__r")
 
 
 def fold(name: str) -> str:
@@ -82,7 +87,7 @@ def words(name: str) -> tuple[str, ...]:
     """The words of a field's name, lower case: by humps and separators, else by the vocabulary."""
     parts = [
         part.casefold()
-        for piece in _NOISE.split(name[:_MAX_NAME])
+        for piece in _NOISE.split(_without_mark(name[:_MAX_NAME]))
         for part in _HUMP.split(piece)
         if part
     ]

@@ -13,8 +13,10 @@ from agentco_tui.api.fields_budget import draft, finish, looks_like_budget, scal
 from agentco_tui.api.kinds import AGENT_BUDGETS, COMPANY_BUDGETS, Kind
 from agentco_tui.api.listings import RefusedBody, Unshaped, decode_page
 from agentco_tui.api.names import fold
+from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
+from agentco_tui.api.units import NO_UNIT, Unit, unit_beside
 from agentco_tui.text import safe
 
 WHOLE_ID: Final = "all"
@@ -44,6 +46,7 @@ def decode_overview(body: Json) -> BudgetOverview:
         if body is None:
             raise Unshaped(safe("the answer holds no budget, only a text"))
     root, shape = _unwrapped(body)
+    root = from_pairs(root) or root
     if root is None:
         return BudgetOverview(whole=_nothing(), shape=shape)
     if type(root) is list:
@@ -53,8 +56,9 @@ def decode_overview(body: Json) -> BudgetOverview:
         return BudgetOverview(whole=_nothing(), parts=tuple(parts), shape=f"{shape}[]")
     if type(root) is not dict:
         raise Unshaped(safe("the answer holds no budget"))
-    parts, rest, names = _taken_apart(root)
-    whole = _whole(rest)
+    unit = unit_beside(body)
+    parts, rest, names = _taken_apart(root, unit)
+    whole = _whole(rest, unit)
     if not parts and not names and not _says_anything(whole):
         raise Unshaped(safe("the answer holds no budget: none of its fields is a known figure"))
     return BudgetOverview(
@@ -86,14 +90,25 @@ def _unwrapped(body: Json) -> tuple[Json, str]:
 
 
 def _taken_apart(
-    root: Mapping[str, Json],
+    root: Mapping[str, Json], unit: Unit
 ) -> tuple[list[Budget], dict[str, Json], list[str]]:
     """Parts, what is left for the whole, and the names of the lists that the parts were in."""
     parts: list[Budget] = []
     rest: dict[str, Json] = {}
     names: list[str] = []
-    for key, value in root.items():
-        name = fold(key)
+    for key, listed in root.items():
+        name, value = fold(key), listed
+        if type(value) is list and (pairs := from_pairs(value)) and looks_like_budget(pairs):
+            rest.update(pairs)
+            continue
+        if type(value) is list and len(value) == 1 and name in _ITSELF:
+            rest[key] = value[0]
+            continue
+        if type(value) is list and name in _PART_LISTS:
+            whole = [item for item in value if type(item) is dict and _is_of_all(item)]
+            if len(whole) == 1:
+                rest.update(whole[0])
+                value = [item for item in value if item is not whole[0]]
         kind: Kind[Budget] | None = None
         if name in _COMPANY_LISTS:
             kind = COMPANY_BUDGETS
@@ -101,7 +116,7 @@ def _taken_apart(
             kind = AGENT_BUDGETS
         elif name in _PART_LISTS and type(value) is list:
             kind = _kind_of(value)
-        found = _parts(kind, value) if kind is not None and _holds_objects(value) else []
+        found = _parts(kind, value, unit) if kind is not None and _holds_objects(value) else []
         if found:
             parts.extend(found)
             names.append(f"{key}[]")
@@ -113,6 +128,12 @@ def _taken_apart(
         if not found:
             rest[key] = value
     return parts, rest, names
+
+
+def _is_of_all(item: Mapping[str, Json]) -> bool:
+    """True for the row of a list of budgets that says it is for everything."""
+    scope = next((v for k, v in item.items() if fold(k) in ("scope", "scopetype", "level")), None)
+    return type(scope) is str and fold(scope) in ("global", "all", "overall", "platform", "total")
 
 
 def _holds_objects(value: Json) -> bool:
@@ -132,14 +153,14 @@ def _kind_of(items: list[Json]) -> Kind[Budget]:
     return AGENT_BUDGETS if is_agent else COMPANY_BUDGETS
 
 
-def _parts(kind: Kind[Budget], value: Json) -> list[Budget]:
+def _parts(kind: Kind[Budget], value: Json, unit: Unit = NO_UNIT) -> list[Budget]:
     try:
-        return list(decode_page(kind, value).records)
+        return list(decode_page(kind, value, unit).records)
     except Unshaped:
         return []
 
 
-def _whole(obj: Mapping[str, Json]) -> Budget:
+def _whole(obj: Mapping[str, Json], unit: Unit = NO_UNIT) -> Budget:
     """The whole's figures: from the answer's top, else from the object that sums it up."""
     by_name = {fold(key): key for key in islice(obj, 200)}
     for name in _ITSELF:
@@ -148,20 +169,20 @@ def _whole(obj: Mapping[str, Json]) -> Budget:
         if type(inner) is dict and looks_like_budget(inner):
             rest = {k: v for k, v in obj.items() if k != key}
             if not looks_like_budget(rest):
-                return _read({**rest, **inner})
-    top = _read(obj)
+                return _read({**rest, **inner}, unit)
+    top = _read(obj, unit)
     if top.limit is not None or top.unlimited or top.spent is not None:
         return top
     for name in _WHOLE:
         key = by_name.get(fold(name))
         inner = obj.get(key) if key is not None else None
         if type(inner) is dict and looks_like_budget(inner):
-            return _read({**{k: v for k, v in obj.items() if k != key}, **inner})
+            return _read({**{k: v for k, v in obj.items() if k != key}, **inner}, unit)
     return top
 
 
-def _read(obj: Mapping[str, Json]) -> Budget:
-    row = draft(obj)
+def _read(obj: Mapping[str, Json], unit: Unit) -> Budget:
+    row = draft(obj, Context(unit=unit))
     try:
         return finish(row, BudgetScope.ALL, scale_of([row]), Context(), WHOLE_ID)
     except Unread:

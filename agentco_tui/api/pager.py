@@ -14,6 +14,7 @@ from agentco_tui.api.decode import Kind, Page, decode_page
 from agentco_tui.api.etags import if_none_match, usable_etag
 from agentco_tui.api.long_list import LongList
 from agentco_tui.api.memo import Memo
+from agentco_tui.api.page_headers import PAGING_HEADERS
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
 from agentco_tui.api.reading import LARGE, beside, body_digest, read_body
 from agentco_tui.api.records import Listing, Record
@@ -29,7 +30,6 @@ R = TypeVar("R", bound=Record)
 K = TypeVar("K")
 V = TypeVar("V")
 
-_PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor")
 _MOST_REASONS: Final = 5
 _REMEMBERED: Final = 24
 """Lists whose last answer is kept: every feed, and a few filters a person goes to and fro in."""
@@ -213,7 +213,7 @@ class Pager:
         digest = await body_digest(reply.body) if sliced is None else sliced.digest
         size = len(reply.body) if sliced is None else sliced.size
         headers: Mapping[str, str] = reply.headers
-        steering = tuple(headers.get(name, "") for name in _PAGING_HEADERS)
+        steering = tuple(headers.get(name, "") for name in PAGING_HEADERS)
         if known is not None and (known.request, known.before, known.digest, known.steering) == (
             request,
             before,
@@ -225,7 +225,7 @@ class Pager:
         def leaf(page: Page[R], body: Json, memo: Memo[R] | None) -> _Leaf[R]:
             here = len(page.records) + page.unread
             following = next_page(body, headers, request, here)
-            more = following is None and more_suspected(body, before + here, request)
+            more = following is None and more_suspected(body, before + here, request, headers)
             return _Leaf(request, before, digest, steering, page, following, more, size, memo)
 
         if sliced is None and len(reply.body) > LARGE:

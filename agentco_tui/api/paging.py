@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import islice
 from typing import Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import fold, some
+from agentco_tui.api.names import fold, snake, some
 from agentco_tui.api.numbers import to_count
-from agentco_tui.api.texts import flag
+from agentco_tui.api.page_headers import meta_in
+from agentco_tui.api.page_meta import Meta, meta_of, says_more, total_in
 from agentco_tui.patterns import lazy_pattern
 
 _MAX_TOKEN: Final = 4_096
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 class PageRequest(msgspec.Struct, frozen=True):
@@ -48,12 +49,6 @@ class PageRequest(msgspec.Struct, frozen=True):
         return None
 
 
-_HOLDERS: Final = (
-    "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
-    "pageinfo", "resultinfo", "pageable", "page", "metadata", "responsemetadata", "cursor",
-    "cursors", "links", "link",
-)  # fmt: skip
-_MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
 _CURSORS: Final[tuple[tuple[str, str], ...]] = (
     ("nextcursor", "cursor"),
     ("nextpagetoken", "nextPageToken"),
@@ -67,6 +62,8 @@ _CURSORS: Final[tuple[tuple[str, str], ...]] = (
     ("scrollid", "scroll_id"),
     ("nextoffset", "offset"),
     ("aftercursor", "after"),
+    ("nextbookmark", "bookmark"),
+    ("continue", "continue"),
 )
 _LAST_IDS: Final = ("lastid",)
 _LINK_HEADER: Final = lazy_pattern(
@@ -84,11 +81,13 @@ def next_page(
     empty token, on `has_more: false`, on a cursor that was just used, and where a page adds
     nothing. That a page brings only known ids is for the caller to see.
     """
-    by_header = _from_headers(headers, request)
+    by_header = _from_headers(headers, request) or _from_numbers(
+        meta_in(headers), request, page_len, None
+    )
     if type(body) is not dict:
         return by_header
-    meta = _meta(body)
-    more = _says_more(meta)
+    meta = meta_of(body)
+    more = says_more(meta)
     if more is False:
         return None
     by_link = _from_link(meta, request)
@@ -107,7 +106,9 @@ def next_page(
     return by_number
 
 
-def more_suspected(body: Json, seen: int, request: PageRequest) -> bool:
+def more_suspected(
+    body: Json, seen: int, request: PageRequest, headers: Mapping[str, str] = _NO_HEADERS
+) -> bool:
     """True if more records seem to exist than were seen (SHAPES A5: "at least N").
 
     To be asked where `next_page` found nothing to follow; `seen` counts the records of this page
@@ -117,72 +118,23 @@ def more_suspected(body: Json, seen: int, request: PageRequest) -> bool:
     asked = to_count(request.get("limit", "per_page", "page_size", "size"))
     if asked and seen and seen % asked == 0:
         return True
+    by_header = total_in(meta_in(headers))
+    if by_header is not None and by_header > seen:
+        return True
     if type(body) is not dict:
         return False
-    meta = _meta(body)
-    more = _says_more(meta)
+    meta = meta_of(body)
+    more = says_more(meta)
     if more is True or (more is None and meta.get("next") not in (None, "", False, {})):
         return True
     if any(fold(key) == "lastevaluatedkey" and value for key, value in some(body, 50)):
         return True  # a key of several parts, which no query can carry
     offset = to_count(request.get("offset")) or 0
-    total = _total(meta)
+    total = total_in(meta)
     if total is not None:
         return total > (seen if seen > offset else seen + offset)
     limit = to_count(meta.get("limit"))
     return bool(limit and seen and seen % limit == 0)
-
-
-def _meta(body: Mapping[str, Json]) -> dict[str, Json]:
-    """What the answer says beside its list, folded; inner objects add what the outer lacks."""
-    found: dict[str, Json] = {}
-    todo: list[tuple[Mapping[str, Json], int]] = [(body, 0)]
-    while todo:
-        holder, depth = todo.pop(0)
-        for key, value in some(holder, 200):
-            name = fold(key)
-            if name == "links" and type(value) is list:
-                found.setdefault("next", _next_of(value))
-            elif type(value) is dict:
-                if name == "next":
-                    found.setdefault("next", value)
-                elif depth < 3 and (name in _HOLDERS or _is_connection(value)):
-                    todo.append((value, depth + 1))
-            elif type(value) is not list and (name not in found or found[name] is None):
-                found[name] = value
-    return found
-
-
-def _next_of(links: list[Json]) -> Json:
-    """The link in `[{"rel": "next", "href": …}]`, if there is one."""
-    for link in links[:50]:
-        if type(link) is dict and "next" in str(link.get("rel", "")).lower().split():
-            return link
-    return None
-
-
-def _is_connection(value: Mapping[str, Json]) -> bool:
-    return any(
-        fold(key) in ("pageinfo", "nextcursor", "nextpagetoken") for key in islice(value, 50)
-    )
-
-
-def _says_more(meta: Mapping[str, Json]) -> bool | None:
-    for name in _MORE:
-        told = flag(meta.get(name))
-        if told is not None:
-            return told
-    last = flag(meta.get("last")) if type(meta.get("last")) is bool else None
-    return None if last is None else not last
-
-
-def _total(meta: Mapping[str, Json]) -> int | None:
-    for name in ("total", "totalcount", "totalitems", "totalentries", "totalelements",
-                 "totalresults", "totalrecords"):  # fmt: skip
-        total = to_count(meta.get(name))
-        if total is not None:
-            return total
-    return to_count(meta.get("count"))
 
 
 def _token(value: Json) -> str | None:
@@ -193,25 +145,33 @@ def _token(value: Json) -> str | None:
     return None
 
 
-def _from_cursor(
-    meta: Mapping[str, Json], request: PageRequest, page_len: int
-) -> PageRequest | None:
+def _from_cursor(meta: Meta, request: PageRequest, page_len: int) -> PageRequest | None:
     following = meta.get("next")
     if type(following) is dict:
-        token = _token(following.get("after") or following.get("cursor"))
-        return _with(request, "after" if "after" in following else "cursor", token)
+        for param in ("after", "cursor", "offset", "page"):
+            if (token := _token(following.get(param))) is not None:
+                return _with(request, param, token)
+        return None
     for name, param in _CURSORS:
         token = _token(meta.get(name))
         if token is None:
             continue
-        if name == "endcursor" and _says_more(meta) is None:
+        if name == "endcursor" and says_more(meta) is None:
             continue
         if _is_address(token):
             return _to_address(token, request)
+        spelt = meta.spelt.get(name, "")
+        if "_" in spelt:
+            # who writes next_page_token reads page_token
+            param = snake("pageToken" if param == "nextPageToken" else param)  # noqa: PLW2901
+        elif name == "nexttoken":
+            param = spelt or param  # noqa: PLW2901
         if param == "nextPageToken" and request.get(param) != token:
             # Temporal takes it back under its own name, Google's others as pageToken
             return request.having(nextPageToken=token, pageToken=token)
         return _with(request, param, token)
+    if type(meta.get("offset")) is str and to_count(meta["offset"]) is None:
+        return _with(request, "offset", _token(meta["offset"]))  # Airtable's is a token
     following_page = meta.get("nextpage")
     token = _token(following_page)
     if token is not None:
@@ -221,12 +181,17 @@ def _from_cursor(
         if token is not None:
             is_page = "page" in meta or "currentpage" in meta
             return _with(request, "page" if is_page and token.isdigit() else "cursor", token)
-    if _says_more(meta) and page_len:
+    if says_more(meta) and page_len:
         for name in _LAST_IDS:
             token = _token(meta.get(name))
             if token is not None:
                 return _with(request, "after", token)
-        for name, param in (("marker", "marker"), ("cursor", "cursor"), ("after", "after")):
+        for name, param in (
+            ("marker", "marker"),
+            ("cursor", "cursor"),
+            ("after", "after"),
+            ("bookmark", "bookmark"),
+        ):
             token = _token(meta.get(name))
             if token is not None and request.get(param) != token:
                 return _with(request, param, token)
@@ -234,7 +199,8 @@ def _from_cursor(
 
 
 _PAGE_NUMBERS: Final = ("page", "currentpage", "current", "pageindex", "pagenum", "pageno")
-_ABOUT_NUMBERS: Final = frozenset((*_PAGE_NUMBERS, "offset", "skip", "number", "pages"))
+_OFFSETS: Final = ("offset", "skip", "startat", "start", "from", "startindex", "firstresult")
+_ABOUT_NUMBERS: Final = frozenset((*_PAGE_NUMBERS, *_OFFSETS, "number", "pages"))
 
 
 def _from_last_item(body: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
@@ -259,10 +225,10 @@ def _with(request: PageRequest, param: str, token: str | None) -> PageRequest | 
 
 def _from_link(meta: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
     for name in ("next", "nextlink", "nexturl", "nexthref", "odatanextlink", "nextpageurl",
-                 "nextpageuri", "nextpagelink", "nexturi"):  # fmt: skip
+                 "nextpageuri", "nextpagelink", "nexturi", "hydranext"):  # fmt: skip
         value = meta.get(name)
         if type(value) is dict:
-            value = value.get("href") or value.get("url") or value.get("link")
+            value = value.get("href") or value.get("url") or value.get("link") or value.get("uri")
             if type(meta[name].get("after")) is str:
                 continue
         if type(value) is str and _is_address(value):
@@ -317,12 +283,13 @@ def _from_numbers(
     meta: Mapping[str, Json], request: PageRequest, page_len: int, more: bool | None
 ) -> PageRequest | None:
     """By page number or offset, where the answer names one of its own."""
-    total = _total(meta)
+    total = total_in(meta)
     size = next(
         (count for name in ("perpage", "pagesize", "size", "limit", "itemsperpage")
          if (count := to_count(meta.get(name)))), None,
     )  # fmt: skip
-    offset = to_count(meta.get("offset", meta.get("skip")))
+    start = next((name for name in _OFFSETS if to_count(meta.get(name)) is not None), "offset")
+    offset = to_count(meta.get(start))
     zero_based = to_count(meta.get("number", meta.get("pagenumber")))
     page = to_count(next((meta[name] for name in _PAGE_NUMBERS if name in meta), None))
     pages = next(
@@ -349,9 +316,10 @@ def _from_numbers(
         request = msgspec.structs.replace(request, counts_from_zero=first == 0)
         return _with(request, "page", str(page + 1)) if goes_on else None
     if offset is not None or ("limit" in meta and total is not None):
-        seen = (offset or 0) + page_len
+        following = (offset or 0) + page_len
+        seen = following - (start == "startindex")  # SCIM counts from 1
         goes_on = total > seen if total is not None else more is True
         if goes_on:
-            name = "skip" if "skip" in meta and "offset" not in meta else "offset"
-            return _with(request, name, str(seen))
+            spelt = meta.spelt.get(start, start) if isinstance(meta, Meta) else start
+            return _with(request, spelt if start != "offset" else "offset", str(following))
     return None

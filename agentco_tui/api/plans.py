@@ -83,9 +83,13 @@ class Plan(NamedTuple):
 _TIME_FORMS: Final = (
     "epochmillis", "epochseconds", "epochsecs", "epochms", "epochs", "epoch", "unixtimestamp",
     "unixtime", "unixms", "unix", "timestampms", "timestamp", "millis", "micros", "nanos",
-    "datetime", "iso8601", "iso", "utc", "gmt", "time", "date", "ms", "us", "ns", "ts", "dt",
+    "datetime", "iso8601", "iso", "utc", "gmt", "time", "date", "ms", "us", "ns", "ts", "dt", "on",
 )  # fmt: skip
 
+_REFERENCES: Final = frozenset(
+    f"{what}{part}" for what in ("agent", "company") for part in ("", "_id", "_name")
+)
+_LAST: Final = 1_000
 _NOTHING: Final = Plan((), (), (), (), frozenset(), frozenset(), ())
 
 
@@ -97,10 +101,15 @@ class Spec:
         meanings: Iterable[Meaning],
         nested: Mapping[str, Spec] | None = None,
         wrappers: str = "",
+        *,
         rule: Rule | None = None,
         kind: str = "",
+        others: str = "",
     ) -> None:
-        """`kind`: what the record is called, which may stand before any of its fields' names."""
+        """`kind`: what the record is called, which may stand before any of its fields' names.
+
+        `others`: what it is called elsewhere (`bot_id` for an agent); these come last.
+        """
         self._by_name: dict[str, list[tuple[int, str, Reader, bool]]] = {}
         for meaning in meanings:
             for rank, name in enumerate(meaning.names.split()):
@@ -111,9 +120,16 @@ class Spec:
         self._wrappers = frozenset(fold(name) for name in wrappers.split())
         self._rule = rule
         self._kinds = tuple(fold(name) for name in kind.split())
+        self._others = tuple(fold(name) for name in others.split())
         self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
+
+    def nest(self, names: str, spec: Spec) -> None:
+        """Read objects under these names as parts of the record, which `spec` knows."""
+        self._nested |= {fold(name): spec for name in names.split()}
+        self._names = self._by_name.keys() | self._nested.keys() | self._wrappers
+        self._plans.clear()
 
     @property
     def names(self) -> frozenset[str]:
@@ -192,12 +208,24 @@ class Spec:
                 places = self._by_name.get(bare) or self._timed(bare)
                 if places:
                     return [(rank | 1, slot, read, named) for rank, slot, read, named in places]
-        return self._timed(folded)
+        return self._timed(folded) or self._of_another_name(folded)
+
+    def _of_another_name(self, folded: str) -> list[tuple[int, str, Reader, bool]] | None:
+        for prefix in (*self._others, "assigned", "owning"):
+            bare = folded.removeprefix(prefix)
+            places = self._by_name.get(bare, ()) if bare != folded else ()
+            if prefix in ("assigned", "owning"):
+                places = [place for place in places if place[1] in _REFERENCES]
+            else:
+                places = [place for place in places if place[2] is not to_moment]
+            if places:
+                return [(rank + _LAST, slot, read, named) for rank, slot, read, named in places]
+        return None
 
     def _timed(self, folded: str) -> list[tuple[int, str, Reader, bool]] | None:
-        for form in _TIME_FORMS if folded.endswith(_TIME_FORMS) else ():
+        for form in ("", *_TIME_FORMS):
             bare = folded.removesuffix(form)
-            if bare == folded or not bare:
+            if (form and bare == folded) or not bare:
                 continue
             for name in (bare, f"{bare}at"):
                 places = self._by_name.get(name, ())

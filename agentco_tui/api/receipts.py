@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.kinds import Kind
 from agentco_tui.api.listings import Unshaped, decode_one
 from agentco_tui.api.names import fold, some, word_set
@@ -17,7 +18,7 @@ from agentco_tui.api.numbers import to_count
 from agentco_tui.api.records import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.api.refs import to_id
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in, with_code
-from agentco_tui.api.states import fold_word
+from agentco_tui.api.states import fold_word, is_failure_word
 from agentco_tui.api.texts import text_only, word
 from agentco_tui.text import SafeText, safe
 
@@ -38,6 +39,7 @@ _REFUSED_WORDS: Final = word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
     not_allowed not_approved"""
 )
+_WENT_WELL: Final = ("approved", "succeeded", "successful", "updated", "created", "task")
 _MESSAGES: Final = ("message", "msg", "detail", "note", "info", "reason", "description")
 _MAX_DEPTH: Final = 4
 
@@ -51,6 +53,8 @@ def decode_receipt(kind: Kind[R], body: Json, http_status: int) -> Receipt[R]:
     """
     layers = list(_layers(body))
     failed = [layer for layer in layers if failed_in_2xx(layer) or _refuses(layer)]
+    if body is False:
+        return Receipt(verdict=Verdict.NO, http_status=http_status)
     if not failed and http_status == 207:
         failed = _failed_items(body)
     record = None if failed else _record(kind, body)
@@ -77,10 +81,12 @@ def _layers(body: Json) -> list[Mapping[str, Json]]:
         found.append(value)
         if depth < _MAX_DEPTH:
             todo.extend(
-                (inner, depth + 1)
+                (json_inside(inner) if type(inner) is str else inner, depth + 1)
                 for key, inner in some(value, 100)
-                if fold(key) in _INNER and type(inner) in (dict, list)
+                if fold(key) in _INNER and (type(inner) in (dict, list) or fold(key) == "body")
             )
+            if len(value) == 1 and type(only := next(iter(value.values()))) is dict:
+                todo.append((only, depth + 1))  # GraphQL: the name of what was called
     return found
 
 
@@ -90,8 +96,24 @@ def _refuses(layer: Mapping[str, Json]) -> bool:
         if name in ("approved", "accepted", "allowed", "updated", "created") and value is False:
             return True
         if name in ("decision", "outcome", "verdict") and type(value) is str:
-            return fold_word(value) in _REFUSED_WORDS
-    return False
+            return fold_word(value) in _REFUSED_WORDS or is_failure_word(value)
+        if name == "result" and type(value) is str and is_failure_word(value):
+            return True
+    return _lists_failures(layer)
+
+
+def _lists_failures(layer: Mapping[str, Json]) -> bool:
+    """True if the call is among what failed, and nothing is among what went well."""
+    by_name = {fold(key): value for key, value in some(layer, 100)}
+    if any(
+        value and (name in _WENT_WELL or name.endswith("id") or type(value) is dict)
+        for name, value in by_name.items()
+    ):
+        return False  # a record, and what else there is to say about it
+    return any(
+        type(value) is list and value and name.endswith(("failed", "failures", "errors"))
+        for name, value in by_name.items()
+    )
 
 
 def _failed_items(body: Json) -> list[Mapping[str, Json]]:

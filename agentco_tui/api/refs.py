@@ -125,8 +125,8 @@ _REF: Final = Spec(
     (
         Meaning(
             "id",
-            """id _id $oid uuid guid uid agent_id company_id task_id user_id agent_uuid company_uuid
-            task_uuid issue_id organization_id account_id identifier slug""",
+            """id _id $oid uuid guid uid gid sys_id agent_id company_id task_id user_id agent_uuid
+            company_uuid task_uuid issue_id organization_id account_id identifier slug""",
             to_id,
         ),
         Meaning("ref", "ref reference key code ref_id agent_ref company_ref task_ref", _to_ref_id),
@@ -202,8 +202,11 @@ def _from_object(raw: dict[str, Json], depth: int = 0) -> Any:
 _KIND_NAMES: Final = word_set("type kind objecttype entitytype resourcetype typename object")
 _PLAIN_REF: Final = _KIND_NAMES | {"id", "name", "label", "title", "key", "ref"}
 _KINDS: Final = {
-    **dict.fromkeys(("agent", "assistant", "worker"), "agent"),
-    **dict.fromkeys(("company", "organization", "organisation", "org", "workspace"), "company"),
+    **dict.fromkeys(("agent", "assistant", "worker", "bot", "employee"), "agent"),
+    **dict.fromkeys(
+        ("company", "organization", "organisation", "org", "workspace", "tenant", "account"),
+        "company",
+    ),
 }
 _KIND_OF_ID: Final = (("agent", ("ag_", "agt_", "agent_")), ("company", ("cmp_", "company_")))
 

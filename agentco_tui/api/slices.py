@@ -20,10 +20,12 @@ import msgspec
 
 from agentco_tui.api.bodies import BodyError, Json, parse_json
 from agentco_tui.api.cuts import Cutter, UnevenError
-from agentco_tui.api.envelopes import FoundList, find_list
+from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_rows
 from agentco_tui.api.memo import Memo, Recall
 from agentco_tui.api.records import Record
+from agentco_tui.api.resources import FoundList
+from agentco_tui.api.units import unit_beside
 from agentco_tui.api.unwrapping import names_beside
 from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.text import SafeText
@@ -219,4 +221,6 @@ def _check(kind: Kind[R], thin: Json, first: list[bytes]) -> None:
     if found.items[0] != parse_json(first[0]) or found.items[-1] != parse_json(first[-1]):
         raise UnevenError
     if found.path.startswith("text:") or "{one}" in found.path or names_beside(thin):
+        raise UnevenError
+    if unit_beside(thin).told:
         raise UnevenError

@@ -36,9 +36,9 @@ _TASKS: Final = _table(
             review interrupted revision_requested changes_requested on_hold pending_review
             user_input_required waiting_for_human human_review human_in_the_loop unapproved
             awaiting_decision undecided waiting_on_user waiting_for_user blocked_on_approval
-            suspended_for_approval pending_human""",
+            suspended_for_approval pending_human proposed requested waiting""",
         TaskState.QUEUED: """queued queue todo to_do backlog scheduled submitted new created ready
-            waiting enqueued up_for_retry up_for_reschedule scheduled_retry retrying retry deferred
+            enqueued up_for_retry up_for_reschedule scheduled_retry retrying retry deferred
             not_started unstarted planned accepted_for_processing received pending_start
             pending_run pending_execution open assigned awaiting_retry late awaiting_execution""",
         TaskState.RUNNING: """running in_progress inprogress progress working started active
@@ -59,8 +59,14 @@ _TASKS: Final = _table(
 )
 _PERSON: Final = word_set(
     """approval approve approver human review reviewer input user feedback confirmation
-    decision action person operator permission authorization auth signoff attention manager
+    decision action person operator permission authorization auth signoff sign attention manager
     owner"""
+)
+_FOR_REVIEW: Final = re.compile(
+    r"_(?:for|on|in|to|under)_(?:approval|review|sign_?off|confirmation|decision|authori[sz]ation)$"
+)
+_OVER: Final = frozenset(
+    (TaskState.APPROVED, TaskState.REJECTED, TaskState.DONE, TaskState.CANCELLED, TaskState.FAILED)
 )
 _WAITING: Final = word_set("""awaiting await waiting wait needs need requires pending require""")
 
@@ -128,6 +134,8 @@ def task_state(word: str) -> TaskState:
             return _TASKS[form]
     form = _forms(word)[-1]
     parts = form.split("_")
+    if _FOR_REVIEW.search(form) and _TASKS.get(parts[0]) not in _OVER:
+        return TaskState.PENDING
     waits = parts[0] in _WAITING or parts[-1] in ("required", "requested", "needed", "pending")
     if waits and _PERSON.intersection(parts):
         return TaskState.PENDING

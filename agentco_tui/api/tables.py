@@ -8,6 +8,7 @@ from typing import Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import Spec
+from agentco_tui.api.refs import looks_like_id
 
 _HEADERS: Final = ("columns", "fields", "headers", "header", "keys", "schema")
 _MOST_COLUMNS: Final = 400
@@ -36,6 +37,15 @@ def under_first_row(rows: list[Json], spec: Spec) -> list[Json] | None:
     if "id" not in spec.plan(dict.fromkeys(names)).slots:
         return None
     return [dict(zip(names, row, strict=False)) if type(row) is list else row for row in rows[1:]]
+
+
+def names_by_id(obj: Mapping[str, Json]) -> list[Json] | None:
+    """`{"ag_1": "Scout", "ag_2": "Quill"}` as objects, if all keys look like identifiers."""
+    if not obj or not all(type(value) is str for value in obj.values()):
+        return None
+    if not all(looks_like_id(key) for key in obj):
+        return None
+    return [{"id": key, "name": value} for key, value in obj.items()]
 
 
 def in_columns(obj: Mapping[str, Json], spec: Spec) -> list[Json] | None:

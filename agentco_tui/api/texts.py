@@ -9,6 +9,7 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.extras import compact
 from agentco_tui.api.names import fold
+from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
 from agentco_tui.api.times import NONE
 from agentco_tui.text import SafeText, safe, safe_block
@@ -17,12 +18,14 @@ _WORD_CELLS: Final = 60
 _SHORT: Final = 400
 """Up to so many printable ASCII characters a block is just a line."""
 _NAMED: Final = (
-    "name", "displayname", "title", "label", "fullname", "text", "value", "word", "message",
+    "displayvalue", "name", "displayname",
+    "title", "label", "fullname", "text", "value", "word", "message",
     "content", "username", "login", "slug", "identifier", "key", "email", "rendered", "en",
     "default",
 )  # fmt: skip
 _WORDED: Final = (
-    "state", "status", "name", "value", "phase", "label", "code", "key", "current", "level", "type",
+    "displayvalue", "state", "status",
+    "name", "value", "phase", "label", "code", "key", "current", "level", "type",
 )  # fmt: skip
 _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markdown", "plain")
 
@@ -53,7 +56,11 @@ def word(raw: Json) -> Any:
     if type(raw) is str:
         return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else NONE
     if type(raw) is dict:
+        if len(raw) == 1 and (number := to_decimal(raw)) is not None:
+            return number_text(number)
         return _inner(raw, _WORDED, word)
+    if type(raw) is list and len(raw) == 1 and type(raw[0]) is str:
+        return word(raw[0])
     return line(raw)
 
 
@@ -124,7 +131,8 @@ def _inner(raw: Mapping[str, Json], names: tuple[str, ...], reader: Any) -> Any:
     if len(raw) > 40:
         return None
     by_name = {fold(key): value for key, value in raw.items()}
-    for name in names:
+    texts = [name for name in names if type(by_name.get(name)) is str]
+    for name in (*texts, *names):
         value = by_name.get(name)
         if value is None or type(value) is dict or type(value) is list:
             continue

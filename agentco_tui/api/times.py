@@ -243,7 +243,12 @@ def duration_reader(name_words: tuple[str, ...]) -> Callable[[Any], float | None
 
 
 def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
-    """`raw` in seconds: a number in `unit` seconds, "1.5s", "6m0s", "PT1.5S", "00:01:30", "1mo"."""
+    """`raw` in seconds: a number in `unit` seconds, "1.5s", "6m0s", "PT1.5S", "00:01:30", "1mo".
+
+    Also `{"seconds": "3", "nanos": 500000000}`, `{"ms": 1500}`, `{"value": 1500, "unit": "ms"}`.
+    """
+    if type(raw) is dict and not raw.keys().isdisjoint(_PARTS):
+        return _in_parts(raw)
     number = to_decimal(raw)
     if number is not None:
         return _bounded(float(number) * unit)
@@ -265,6 +270,23 @@ def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
             return None
         total, end = total + float(piece[1]) * each, piece.end()
     return _bounded(total) if end and end == len(text) else None
+
+
+_PARTS: Final = ("ms", "seconds", "secs", "s", "us", "ns", "nanos", "unit", "units")
+
+
+def _in_parts(raw: dict[str, Json]) -> float | None:
+    unit = next((raw[name] for name in ("unit", "units") if type(raw.get(name)) is str), None)
+    if unit is not None:
+        known = _UNITS.get(unit.strip().lower())
+        value = to_decimal(next((raw[name] for name in ("value", "amount") if name in raw), None))
+        return None if known is None or value is None else _bounded(float(value) * known)
+    parts = [
+        float(number) * _UNITS[name]
+        for name in _PARTS[:-2]
+        if (number := to_decimal(raw.get(name))) is not None
+    ]
+    return _bounded(sum(parts)) if parts else None
 
 
 def _bounded(seconds: float) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.extras import as_extra
-from agentco_tui.api.moneys import cost_rule
+from agentco_tui.api.moneys import cost_rule, to_money, with_sibling
 from agentco_tui.api.names import words
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
@@ -18,6 +18,7 @@ from agentco_tui.api.refs import to_id
 from agentco_tui.api.states import fold_word, task_state
 from agentco_tui.api.texts import flag, line, named, shown, word
 from agentco_tui.api.times import NONE, duration_reader, to_moment
+from agentco_tui.api.units import Unit, currency_rule
 from agentco_tui.text import SafeText, safe, safe_block
 
 CHILDREN: Final = (
@@ -58,10 +59,6 @@ def _duration(key: str) -> Any:
 
     def read(raw: Json) -> Any:
         found = reader(raw)
-        if found is None and type(raw) is dict:
-            for name in ("ms", "seconds", "secs", "s", "us", "ns", "nanos"):
-                if name in raw:
-                    return duration_reader((name,))(raw[name])
         if found is None or tells or to_decimal(raw) is None:
             return found
         return Unitless(found)
@@ -164,13 +161,16 @@ _FUNCTION: Final = Spec(
     )
 )
 _STATUS: Final = Spec((Meaning("error_text", "message description", line),))
+_COSTS: Final = Spec((Meaning("cost", "total", to_money),), rule=cost_rule)
+_CONTEXT: Final = Spec((Meaning("id", "span_id", to_id),))
+
 
 STEP: Final = Spec(
     (
         Meaning(
             "id",
-            """id span_id step_id run_id observation_id event_id uuid _id node_id call_id task_id
-            seq sequence step_number index number""",
+            """id span_id step_id run_id observation_id event_id uuid uid _id node_id call_id
+            task_id seq sequence step_number index number""",
             to_id,
         ),
         Meaning(
@@ -198,6 +198,7 @@ STEP: Final = Spec(
         Meaning("code", "status status_code", _code),
         Meaning("status", "status state outcome status_code level result_status phase", word),
         Meaning("level", "level severity log_level", word),
+        Meaning("conclusion", "conclusion", word),
         Meaning("success", "success ok succeeded is_success", flag),
         Meaning("is_error", "is_error has_error failed errored", flag),
         Meaning(
@@ -209,7 +210,8 @@ STEP: Final = Spec(
         Meaning(
             "at",
             """start_time started_at start_time_unix_nano start started begin begin_time
-            start_timestamp started timestamp time ts created_at occurred_at at start_date""",
+            start_timestamp started timestamp time ts created_at occurred_at at start_date
+            event_time @timestamp received_at""",
             to_moment,
         ),
         Meaning(
@@ -232,11 +234,13 @@ STEP: Final = Spec(
     ),
     nested={
         "usage": _USAGE, "tokens": _USAGE, "token_usage": _USAGE, "usage_metadata": _USAGE,
-        "usage_details": _USAGE, "metrics": _ATTRIBUTES, "attributes": _ATTRIBUTES,
+        "usage_details": _USAGE, "models_usage": _USAGE, "model_usage": _USAGE,
+        "llm_usage": _USAGE, "usage_stats": _USAGE, "cost_details": _COSTS, "costs": _COSTS,
+        "context": _CONTEXT, "metrics": _ATTRIBUTES, "attributes": _ATTRIBUTES,
         "tags": _ATTRIBUTES, "function": _FUNCTION, "status": _STATUS, "metadata": _ATTRIBUTES,
         "llm_output": Spec((), nested={"token_usage": _USAGE}), "extra": _ATTRIBUTES,
     },
-    rule=cost_rule,
+    rule=lambda name: cost_rule(name) or currency_rule(name),
 )  # fmt: skip
 
 
@@ -267,6 +271,8 @@ def read_step(obj: Mapping[str, Json], around: str | None, children: tuple[str, 
     if isinstance(offset, Moment):
         at, offset = at or offset, None
     told: str | None = values.get("id")
+    if told is not None and told == around:
+        told = f"{around}/{told}"  # numbered anew inside each step
     parent = around or values.get("parent") or values.get("references") or values.get("dotted")
     return StepDraft(
         id=told if told is not None else content_id("step", obj),
@@ -280,16 +286,21 @@ def read_step(obj: Mapping[str, Json], around: str | None, children: tuple[str, 
     )
 
 
-def finish_step(draft: StepDraft, depth: int, step_id: str, base: Moment | None) -> TraceStep:
-    """The second half, once the step's place is known; `base` is when the trace began."""
+def finish_step(
+    draft: StepDraft, depth: int, step_id: str, base: Moment | None, unit: Unit
+) -> TraceStep:
+    """The second half, once the step's place is known.
+
+    `base` is when the trace began, `unit` that of all costs where the answer tells it once.
+    """
     values = draft.values
     get = values.get
     at = draft.at
     if at is None and draft.offset is not None and base is not None:
         at = Moment(base.at + draft.offset, base.zone_assumed)
     error: SafeText | None = get("error") or get("error_text")
-    status: SafeText | None = get("code") or get("status")
-    cost: Money | None = get("cost")
+    status: SafeText | None = get("conclusion") or get("code") or get("status")
+    cost: Money | None = with_sibling(get("cost"), get("currency") or unit)
     left = draft.left
     if "total" in values and ("in" in values or "out" in values):
         parts = (("input_tokens", get("in")), ("output_tokens", get("out")))

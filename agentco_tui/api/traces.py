@@ -22,6 +22,8 @@ from agentco_tui.api.refs import looks_like_id
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.times import to_moment
 from agentco_tui.api.trace_steps import CHILDREN, STEP, StepDraft, finish_step, read_step
+from agentco_tui.api.units import Unit, unit_beside
+from agentco_tui.api.unwrapping import linked_id, untyped
 from agentco_tui.text import safe
 
 MAX_STEPS: Final = 20_000
@@ -32,7 +34,8 @@ _LISTS: Final = (
     "steps", "spans", "observations", "events", "entries", "runs", "nodes", "tasks", "logs",
     "messages", "history", "timeline", "actions", "activities", "toolcalls", "children",
     "childruns", "calls", "data", "items", "results", "records", "result", "output", "response",
-    "payload", "info", "body", "log", "value", "list", "content", "rows", "embedded",
+    "payload", "info", "body", "log", "value", "list", "content", "rows", "embedded", "edges",
+    "hits", "documents", "jobs", "phases", "stages",
 )  # fmt: skip
 _CONTAINERS: Final = frozenset(
     ("resourcespans", "scopespans", "instrumentationlibraryspans", "batches", "traces")
@@ -41,6 +44,8 @@ _TREE: Final = frozenset(("children", "childruns", "childspans", "substeps", "su
 _AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task", "run")
 _RESOURCE: Final = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
 _LOGS: Final = frozenset(("trace", "log", "steps", "logs", "output"))
+_EDGE: Final = frozenset(("node", "cursor", "__typename"))
+_OF_STORES: Final = ("name", "_index", "_score", "_type", "_id", "cursor", "__typename")
 _SELF: Final = frozenset(("name", "kind"))
 
 
@@ -61,7 +66,7 @@ def decode_trace(body: Json) -> Trace:
     found = _Found()
     found.take(body)
     base = _began(found.header)
-    steps = _in_order(found.drafts, base)
+    steps = _in_order(found.drafts, base, unit_beside(found.header))
     return Trace(
         steps=tuple(steps),
         unread=found.unread,
@@ -125,8 +130,7 @@ class _Found:
             if type(item) is not dict or not item:
                 self.unread += 1
                 continue
-            if item.keys() <= _RESOURCE and type(item.get("attributes")) is dict:
-                item = {"id": item.get("id"), **item["attributes"]}  # JSON:API
+            item = _bare(item)
             inner_keys = [key for key, value in item.items() if _holds_steps(key, value)]
             if inner_keys and not _is_step(item):
                 key = inner_keys[0]
@@ -155,6 +159,8 @@ def _table(body: Mapping[str, Json]) -> list[Json] | None:
 
 def _mapped(body: Mapping[str, Json]) -> Json:
     """The steps of `{"s1": {"name": …}, "s2": {"name": …}}`, else `body`."""
+    if body and all(type(value) is list and _holds_objects(value) for value in body.values()):
+        return [item for value in body.values() for item in value]  # by phase
     if all(type(value) is dict and _is_step(value) for value in body.values()):
         return [{"id": key, **value} for key, value in body.items()]
     return body
@@ -180,7 +186,41 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
         if type(body[key]) is str and body[key].strip() and fold(key) in _LOGS:
             return key
     arrays = [key for key, value in body.items() if type(value) is list and _holds_objects(value)]
+    if not arrays:
+        arrays = [key for key, value in some(body, 40) if _leads_to_list(value)]
     return arrays[0] if len(arrays) == 1 else None
+
+
+def _leads_to_list(value: Json, depth: int = 0) -> bool:
+    """True for an object with a list of objects in it, or one layer further down."""
+    if type(value) is not dict or depth > 2 or _is_step(value):
+        return False
+    return any(
+        (type(inner) is list and _holds_objects(inner)) or _leads_to_list(inner, depth + 1)
+        for _, inner in some(value, 40)
+    )
+
+
+def _bare(item: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A step taken out of what stores and envelopes put round it."""
+    if item.keys() <= _RESOURCE and type(item.get("attributes")) is dict:
+        return {"id": item.get("id"), **item["attributes"]}  # JSON:API
+    if all(type(value) is dict for _, value in some(item, 3)):
+        item = dict(untyped(item))
+    for name in ("node", "_source", "fields"):
+        inner = item.get(name)
+        if type(inner) is dict and inner and (name != "node" or item.keys() <= _EDGE):
+            typed = dict(untyped(inner))
+            if name == "fields" and typed == inner and _is_step(item):
+                continue
+            linked = linked_id(item, ("steps", "spans", "events"))
+            own = linked[1] if linked is not None else item.get("_id", item.get("id"))
+            outer = {key: value for key, value in item.items() if key not in (name, *_OF_STORES)}
+            return {**outer, **typed} if own is None else {"id": own, **outer, **typed}
+    meta, spec, status = (item.get(name) for name in ("metadata", "spec", "status"))
+    if type(meta) is dict and type(spec) is dict:
+        return {**meta, **spec, **(status if type(status) is dict else {"status": status})}
+    return item
 
 
 def _is_envelope(value: Json, depth: int = 0) -> bool:
@@ -224,7 +264,7 @@ def _began(header: Mapping[str, Json]) -> Moment | None:
     return None
 
 
-def _in_order(drafts: Sequence[StepDraft], base: Moment | None) -> list[TraceStep]:
+def _in_order(drafts: Sequence[StepDraft], base: Moment | None, unit: Unit) -> list[TraceStep]:
     first_of: dict[str, int] = {}
     for index, draft in enumerate(drafts):
         first_of.setdefault(draft.id, index)
@@ -256,7 +296,7 @@ def _in_order(drafts: Sequence[StepDraft], base: Moment | None) -> list[TraceSte
         # whatever no root leads to is in a circle: its first step stands for a root
         if not seen[index]:
             visit([index])
-    return _finished(order, drafts, base)
+    return _finished(order, drafts, base, unit)
 
 
 def _siblings(indices: list[int], drafts: Sequence[StepDraft]) -> list[int]:
@@ -278,7 +318,7 @@ def _siblings(indices: list[int], drafts: Sequence[StepDraft]) -> list[int]:
 
 
 def _finished(
-    order: list[tuple[int, int]], drafts: Sequence[StepDraft], base: Moment | None
+    order: list[tuple[int, int]], drafts: Sequence[StepDraft], base: Moment | None, unit: Unit
 ) -> list[TraceStep]:
     used: dict[str, int] = {}
     steps: list[TraceStep] = []
@@ -287,5 +327,5 @@ def _finished(
         again = used.get(draft.id, 0)
         used[draft.id] = again + 1
         step_id = draft.id if not again else f"{draft.id}#{again + 1}"
-        steps.append(finish_step(draft, depth, step_id, base))
+        steps.append(finish_step(draft, depth, step_id, base, unit))
     return steps

@@ -7,8 +7,9 @@ from typing import Final
 from urllib.parse import unquote
 
 from agentco_tui.api.bodies import Json
-from agentco_tui.api.envelopes import Resource
 from agentco_tui.api.names import fold, some, word_set
+from agentco_tui.api.pairs import from_pairs
+from agentco_tui.api.resources import Resource
 from agentco_tui.text import SafeText, safe
 
 _MAX_FLATTEN: Final = 4
@@ -26,7 +27,8 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
     if manifest is not None:
         return manifest
     for key in plan.wrappers:
-        inner = untyped(obj[key])
+        inner = obj[key]
+        inner = from_pairs(inner) if type(inner) is list else untyped(inner)
         if type(inner) is not dict or not inner:
             continue
         folded = fold(key)
@@ -34,7 +36,7 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
             folded in resource.own and _mostly_inside(inner, plan.slots, resource)
         ):
             pass
-        elif inner is not obj[key]:
+        elif inner is not obj[key] and type(obj[key]) is dict:
             outer_id = linked_id(obj, resource.own)
             if outer_id is not None:
                 obj = {"id": outer_id[1], **{k: v for k, v in obj.items() if k != outer_id[0]}}
@@ -46,6 +48,9 @@ def flatten(obj: Mapping[str, Json], resource: Resource, depth: int = 0) -> Mapp
         outer = {name: value for name, value in obj.items() if name != key}
         if folded == "node":
             outer.pop("cursor", None)
+        if resource.knows is not None and "total" in inner:
+            # the total of a budget is its limit, a total beside it may be anything
+            inner = {f"{key}_total" if name == "total" else name: v for name, v in inner.items()}
         if folded == "attributes":
             outer = _json_api(outer, resource)
         return flatten({**outer, **inner}, resource, depth + 1)
@@ -75,6 +80,10 @@ _TYPED: Final = word_set(
 )
 
 
+_SHOWN: Final = frozenset(("display_value", "value", "link"))
+"""ServiceNow's: what a person reads, and what stands in the table."""
+
+
 def untyped(obj: Json) -> Json:
     """`{"id": {"S": "t1"}}` and `{"id": {"stringValue": "t1"}}` as `{"id": "t1"}`; else `obj`."""
     if type(obj) is not dict or not obj or not all(map(_is_typed, some_values(obj))):
@@ -93,6 +102,8 @@ def _is_typed(value: Json) -> bool:
     if len(value) == 1:
         return next(iter(value)) in _TYPED
     # a property of Notion: its type, and the value under the name of the type
+    if value.keys() <= _SHOWN and len(value) > 1 and "display_value" in value:
+        return True
     kind = value.get("type")
     return type(kind) is str and kind in value and value.keys() <= {"id", "type", "name", kind}
 
@@ -100,8 +111,14 @@ def _is_typed(value: Json) -> bool:
 def _bare(value: Json, depth: int) -> Json:
     if depth > _MAX_FLATTEN or not _is_typed(value):
         return value
+    if "display_value" in value:
+        shown = value["display_value"]
+        told = value.get("value")
+        return told if shown == told else {"display_value": shown, "value": told}
     if len(value) > 1:
         inner = value[value["type"]]
+        if value["type"] in ("relation", "people"):
+            return inner
         if type(inner) is list and all(type(part) is dict for part in inner):
             texts = [part.get("plain_text", part.get("name")) for part in inner]
             return "".join(text for text in texts if type(text) is str)
@@ -183,7 +200,7 @@ _NAME_KEYS: Final = ("name", "title", "displayname", "label")
 
 def names_beside(body: Json) -> dict[str, SafeText]:
     """Names by id of the records that came along: JSON:API `included`, sideloaded lists."""
-    if type(body) is not dict or len(body) < 2:
+    if type(body) is not dict or (len(body) < 2 and "entities" not in body):
         return {}
     names: dict[str, SafeText] = {}
     for key, value in body.items():
@@ -191,15 +208,18 @@ def names_beside(body: Json) -> dict[str, SafeText]:
             for item in value[:5_000]:
                 if type(item) is dict:
                     _note_name(item, names)
+        elif fold(key) in _NAME_MAPS and type(value) is dict and len(value) <= 5_000:
+            names.update({k: safe(v) for k, v in value.items() if type(v) is str and v})
         elif fold(key) in _SIDE and type(value) is dict and len(value) <= 5_000:
             for inner_key, item in value.items():
                 if type(item) is dict:
                     _note_name({"id": inner_key, **item}, names)
-        elif fold(key) == "data" and type(value) is dict and not names:
+        elif fold(key) in ("data", "entities", "embedded") and type(value) is dict and not names:
             names.update(names_beside(value))
     return names
 
 
+_NAME_MAPS: Final = word_set("agentnames companynames names")
 _SIDE: Final = word_set("""included includes agents companies users linked related refs""")
 
 

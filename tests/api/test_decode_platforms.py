@@ -258,7 +258,9 @@ def test_money_as_protocol_buffers_write_it() -> None:
         ({"amount": 12, "currency": {"code": "EUR", "exponent": 2}}, "12", "EUR"),
         ({"$numberDecimal": "12.50"}, "12.50", None),
         ({"display": "$12.50"}, "12.50", "USD"),
-        ({"raw": "12.50", "formatted": "$12.50"}, "12.50", None),
+        ({"raw": "12.50", "formatted": "$12.50"}, "12.50", "USD"),
+        ({"amount": 1, "formatted": "$0.01"}, "0.01", "USD"),
+        ({"amount": "0.4", "formatted": "$0"}, "0.4", "USD"),
     ],
 )
 def test_money_as_others_write_it(said: Any, amount: str, currency: str | None) -> None:

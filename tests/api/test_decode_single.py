@@ -181,3 +181,62 @@ def test_a_created_company_and_a_changed_budget() -> None:
         decode.AGENT_BUDGETS, read({"status": "updated", "agent_id": "a1"}), 200
     )
     assert (only_word.record, only_word.record_id, only_word.status_word) == (None, "a1", "updated")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": {"approveTask": {"task": None, "userErrors": [{"message": "Not pending"}]}}},
+        {"data": {"approveTask": {"success": False, "message": "Not pending"}}},
+        {"result": "failed", "reason": "Not pending"},
+        {"success": "false", "message": "Not pending"},
+        {"isSuccess": False, "errorMessage": "Not pending"},
+        {"hasError": True, "errorMessage": "Not pending"},
+        {"statusCode": 409, "body": json.dumps({"message": "Not pending"})},
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "Not pending"}},
+        {"approved": [], "failed": [{"id": "t1", "message": "Not pending"}]},
+    ],
+)
+def test_more_ways_to_say_no_with_a_2xx(body: Any) -> None:
+    found = receipt(body)
+    assert (found.verdict, found.message) == (Verdict.NO, "Not pending")
+
+
+def test_a_bare_no_and_lists_of_what_went_well() -> None:
+    assert receipt(False).verdict is Verdict.NO
+    for body in (
+        True,
+        {"approved": ["t1"], "failed": []},
+        {"approved": ["t1"], "failed": ["t2"]},
+        {"task_id": "t1", "title": "Plan", "validation_errors": ["a hint"]},
+        {"task": TASK, "agent_errors": [{"error": "quota"}]},
+    ):
+        assert receipt(body).verdict is Verdict.YES
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "told"),
+    [
+        (decode.TASKS, {"data": {"approveTask": {"task": {"id": "x", "title": "P"}}}}, "P"),
+        (decode.COMPANIES, {"workspace": {"id": "x", "name": "P"}}, "P"),
+        (decode.AGENT_BUDGETS, {"data": {"agent": {"id": "x", "name": "P"},
+                                         "budget": {"limit": 5}}}, "P"),
+        (decode.AGENT_BUDGETS, {"data": {"setLimit": {"budget": {"agentId": "x", "limit": 5,
+                                                                 "agent_name": "P"}}}}, "P"),
+        (decode.AGENT_BUDGETS, {"data": {"agent_id": "x", "agent_name": "P",
+                                         "limit": {"amount": 5, "currency": "USD"}}}, "P"),
+        (decode.AGENT_BUDGETS, {"agent_id": "x", "agent_name": "P", "old_limit": 4,
+                                "new_limit": 5}, "P"),
+        (decode.AGENT_BUDGETS, {"agent_id": "x", "agent_name": "P", "previous": {"limit": 4},
+                                "current": {"limit": 5}}, "P"),
+    ],
+)  # fmt: skip
+def test_the_record_in_a_receipt_wherever_it_stands(
+    kind: decode.Kind[Any], body: Any, told: str
+) -> None:
+    record = decode.decode_receipt(kind, read(body), 200).record
+    assert record is not None
+    assert (record.id, record.title if isinstance(record, Task) else record.name) == ("x", told)
+    if isinstance(record, Budget):
+        assert record.limit is not None
+        assert record.limit.amount == 5

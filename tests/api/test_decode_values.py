@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.moneys import NO_UNIT, merged, to_money, unit_from_sibling, unit_of
+from agentco_tui.api.moneys import to_money
 from agentco_tui.api.names import fold, is_secret, snake, words
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import Partial
@@ -18,6 +18,7 @@ from agentco_tui.api.records import AgentState, Moment, Money, Severity, TaskSta
 from agentco_tui.api.refs import looks_like_id, to_id
 from agentco_tui.api.states import agent_state, alert_open, severity, task_state
 from agentco_tui.api.times import NONE, to_moment, to_seconds
+from agentco_tui.api.units import NO_UNIT, merged, unit_from_sibling, unit_of
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 

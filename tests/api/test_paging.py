@@ -303,3 +303,54 @@ def test_any_body_and_header_leaves_origin_and_path_alone(body: Any, link: str, 
     if found is not None:
         assert (found.path, found.origin) == (FIRST.path, FIRST.origin)
         assert found != FIRST
+
+
+@pytest.mark.parametrize(
+    ("body", "params"),
+    [
+        ({"records": ROWS, "offset": "itr/rec"}, {"offset": "itr/rec"}),
+        ({"d": {"results": ROWS, "__next": "/api/tasks?$skiptoken=2"}}, {"$skiptoken": "2"}),
+        ({"items": ROWS, "metadata": {"continue": "abc"}}, {"continue": "abc"}),
+        ({"items": ROWS, "metadata": {"continue": ""}}, None),
+        ({"data": ROWS, "meta": {"next_token": "abc"}}, {"next_token": "abc"}),
+        ({"data": ROWS, "next_page_token": "abc"}, {"page_token": "abc"}),
+        ({"issues": ROWS, "startAt": 0, "maxResults": 2, "total": 5}, {"startAt": "2"}),
+        ({"values": ROWS, "startAt": 2, "isLast": False}, {"startAt": "4"}),
+        ({"values": ROWS, "startAt": 2, "isLast": True}, None),
+        ({"response": {"numFound": 5, "start": 0, "docs": ROWS}}, {"start": "2"}),
+        ({"Resources": ROWS, "startIndex": 1, "totalResults": 3}, {"startIndex": "3"}),
+        ({"Resources": ROWS, "startIndex": 1, "totalResults": 2}, None),
+        ({"data": ROWS, "next_page": {"offset": "abc", "uri": "https://elsewhere/x"}},
+         {"offset": "abc"}),
+        ({"entities": ROWS, "links": [{"rel": ["next"], "href": "/api/tasks?page=2"}]},
+         {"page": "2"}),
+        ({"member": ROWS, "hydra:view": {"hydra:next": "/api/tasks?page=2"}}, {"page": "2"}),
+        ({"collection": {"items": ROWS, "links": [{"rel": "next", "href": "?page=2"}]}},
+         {"page": "2"}),
+        ({"docs": ROWS, "bookmark": "g1A", "has_more": True}, {"bookmark": "g1A"}),
+    ],
+)  # fmt: skip
+def test_more_ways_to_name_the_next_page(body: Any, params: dict[str, str] | None) -> None:
+    assert following(body) == params
+
+
+@pytest.mark.parametrize(
+    ("headers", "params"),
+    [
+        ({"x-pagination": '{"CurrentPage":1,"TotalPages":3}'}, {"page": "2"}),
+        ({"x-pagination": '{"CurrentPage":3,"TotalPages":3}'}, None),
+        ({"x-pagination": "{no json"}, None),
+        ({"x-page": "1", "x-total-pages": "3"}, {"page": "2"}),
+        ({"x-page": "1", "x-per-page": "2", "x-total-count": "5"}, {"page": "2"}),
+        ({"x-total-count": "5"}, None),
+    ],
+)
+def test_pages_counted_in_headers(headers: dict[str, str], params: dict[str, str] | None) -> None:
+    assert following(ROWS, headers) == params
+    assert more_suspected(ROWS, 2, FIRST, {"x-total-count": "5"})
+    assert not more_suspected(ROWS, 5, FIRST, {"x-total-count": "5"})
+
+
+def test_a_total_in_an_object_tells_of_more() -> None:
+    body = {"hits": {"total": {"value": 5, "relation": "eq"}, "hits": ROWS}}
+    assert more_suspected(bodies.parse_json(json.dumps(body).encode()), 2, FIRST)

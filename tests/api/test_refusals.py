@@ -213,3 +213,48 @@ def test_any_json_is_a_refusal_without_a_failure(body: Any) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_are(body: bytes) -> None:
     platform_message(500, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"code": "x", "message": {"lang": "en", "value": "Not pending"}}},
+        {"odata.error": {"message": {"lang": "en", "value": "Not pending"}}},
+        {"Fault": {"faultcode": "Client", "faultstring": "Not pending"}},
+        {"response": {"errors": [{"userMessage": "Not pending", "internalMessage": "x"}]}},
+        {"meta": {"code": 400, "error_message": "Not pending"}},
+        {"status": {"code": 4003, "message": "Not pending"}, "data": None},
+        {"responseStatus": {"errorCode": "E", "message": "Not pending"}},
+        {"resultCode": "E1", "resultMessage": "Not pending"},
+        {"errors": {"base": [{"message": "Not pending"}]}},
+        {"problems": [{"message": "Not pending"}]},
+        {"messages": {"error": ["Not pending"]}},
+        {"err": {"msg": "Not pending"}},
+        {"errorCode": "E1", "errorSummary": "Not pending"},
+        {"errors": [{"message": "Not pending", "path": ["approve"], "locations": []}]},
+        {"code": 9, "message": "Not pending", "details": [{"reason": "TASK_NOT_PENDING"}]},
+    ],
+)
+def test_the_words_wherever_they_stand(body: Any) -> None:
+    assert told(body).message == "Not pending"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"title": "Invalid", "errors": {"/title": ["is too long"]}},
+        {"title": "Invalid", "errors": [{"pointer": "#/title", "detail": "is too long"}]},
+        {"message": "Invalid", "errors": {"title": {"message": "is too long", "path": "title"}}},
+        {"message": "Invalid", "errors": {"title": [{"message": "is too long"}]}},
+        {"message": "Invalid", "fields": {"title": "is too long"}},
+        {"message": "Invalid", "errors": {"title": "is too long"}},
+        {"message": "Invalid", "invalidFields": [{"name": "title", "message": "is too long"}]},
+    ],
+)
+def test_fields_by_pointers_and_objects(body: Any) -> None:
+    assert told(body).fields == (("title", "is too long"),)
+
+
+def test_what_else_stands_in_an_answer_is_no_reason() -> None:
+    task = {"id": "t1", "title": "Pay the invoice"}
+    assert told({"error": "Conflict", "task": task}).message == "Conflict"
