@@ -160,12 +160,23 @@ async def test_a_whole_body_is_there_once() -> None:
 async def test_no_more_records_are_kept_than_a_listing_may_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(slices, "_MOST_RECORDS", 3_000)
+    monkeypatch.setattr(TASKS, "most", 3_000)
     rows = b",".join(b'{"id":"t%d","title":"Pay %d"}' % (at, at) for at in range(40_000))
     coming: LongList[Task] = LongList(TASKS, None)
     await into(coming, b"[" + rows + b"]")
     assert coming.sliced is not None
-    assert len(coming.sliced.page.records) == 3_000
+    assert len(coming.sliced.page.records) == 3_001
+
+
+async def test_a_listing_of_more_than_its_kind_may_have_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(TASKS, "most", 1_500)
+    for count in (1_500, 1_501, 12_000):
+        async with answering(http(sent(count))) as server, client_of(server) as client:
+            listing = await client.tasks()
+        assert len(listing.records) == 1_500
+        assert listing.capped is (count > 1_500)
 
 
 async def test_a_list_that_is_lost_is_asked_for_once_more_and_then_read_as_a_whole() -> None:
