@@ -38,11 +38,11 @@ R = TypeVar("R", bound=Record)
 # What all feeds together may bring has to fit the memory: tasks are many on large platforms, all
 # else is a tenth of them or less. A budget or an alert takes three times the memory of a task.
 _MOST_TASKS: Final = 200_000
-_MOST_AGENTS: Final = 40_000
+_MOST_AGENTS: Final = 50_000
 _MOST_COMPANIES: Final = 20_000
 _MOST_ENTRIES: Final = 20_000
-_MOST_AGENT_BUDGETS: Final = 40_000
-_MOST_BUDGETS: Final = 20_000
+_MOST_AGENT_BUDGETS: Final = 50_000
+_MOST_BUDGETS: Final = 25_000
 
 
 class Kind(Generic[R]):
