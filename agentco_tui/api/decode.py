@@ -7,6 +7,7 @@ body says that the call failed). What was not understood is in each record's `ex
 
 from __future__ import annotations
 
+from agentco_tui.api.bodies import Json
 from agentco_tui.api.kinds import (
     ACTIVITY,
     AGENT_BUDGETS,
@@ -20,7 +21,7 @@ from agentco_tui.api.kinds import (
 from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, decode_page
 from agentco_tui.api.overviews import WHOLE_ID, decode_overview
 from agentco_tui.api.receipts import decode_receipt
-from agentco_tui.api.traces import decode_trace
+from agentco_tui.api.records import Trace
 
 __all__ = [
     "ACTIVITY",
@@ -41,3 +42,15 @@ __all__ = [
     "decode_receipt",
     "decode_trace",
 ]
+
+
+def decode_trace(body: Json) -> Trace:
+    """The steps of a trace in order; what else stood in the answer is in `extra`.
+
+    Raises Unshaped if the body is no object, list or text, and RefusedBody if it says that the
+    call failed.
+    """
+    # A quarter of a megabyte that most hours of a day need nothing of.
+    from agentco_tui.api import traces  # noqa: PLC0415
+
+    return traces.decode_trace(body)

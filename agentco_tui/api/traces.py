@@ -50,11 +50,7 @@ _SELF: Final = frozenset(("name", "kind"))
 
 
 def decode_trace(body: Json) -> Trace:
-    """The steps of a trace in order; what else stood in the answer is in `extra`.
-
-    Raises Unshaped if the body is no object, list or text, and RefusedBody if it says that the
-    call failed.
-    """
+    """What `decode.decode_trace` says."""
     if failed_in_2xx(body):
         raise RefusedBody(refusal_in(body))
     if type(body) is str:

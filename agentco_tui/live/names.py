@@ -17,15 +17,19 @@ class Names:
         """An agent's name."""
         if ref is None:
             return signs.missing
+        if ref.name:
+            return ref.name
         known = self._store.agents.get(ref.id)
-        return ref.name or (known.name if known else None) or _id(ref.id)
+        return (known.name if known else None) or _id(ref.id)
 
     def company(self, ref: Ref | None) -> SafeText:
         """A company's name."""
         if ref is None:
             return signs.missing
+        if ref.name:
+            return ref.name
         known = self._store.companies.get(ref.id)
-        return ref.name or (known.name if known else None) or _id(ref.id)
+        return (known.name if known else None) or _id(ref.id)
 
     def company_of(self, record: Task | Agent | Budget | Alert) -> Ref | None:
         """The company of a record: its own, else that of its agent."""

@@ -28,7 +28,7 @@ __all__ = ["Cell", "Column", "FilterError", "Kind", "RecordTable", "TableState",
 
 _AT_ONCE: Final = 20
 """Steps (of about a thousand rows) that are always taken at once."""
-_ASKED_SLICE: Final = 0.012
+_ASKED_SLICE: Final = 0.016
 """Seconds of such work in one go while a person waits for it."""
 _FILTER_AGES: Final = 10.0
 """Seconds after which a filter on a ticking column is applied anew."""

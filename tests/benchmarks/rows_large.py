@@ -104,7 +104,10 @@ def _measure(plan: Plan, at: PlatformProcess, lively: str, size: int) -> dict[st
         _loaded(session, size)
         found["sort"] = stage.middle([stage.painted(session, "s") for _ in range(plan.runs)])
         found["filter"] = stage.middle(list(_filters(session, plan.runs)))
-        # Faster than a detail is drawn, as with a key held down; then at rest, with the detail.
+        # From the top, so that nothing scrolls. Faster than a detail is drawn, as with a key held
+        # down; then at rest, with the detail.
+        session.press("g")
+        session.wait_quiet(0.5)
         count = plan.runs * 2 + 1
         moves = [float(stage.quiet_keys(session, "j", 0.03)) for _ in range(count)]
         found["bytes a move"] = stage.middle(moves)

@@ -116,7 +116,10 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             min_width=6,
             priority=2,
             sort_key=agent_key,
-            sort_reader=read_once(attrgetter("agent"), agent_key),
+            # Its name as it came with the task, which many agents share, else by who it is.
+            sort_reader=read_once(
+                lambda task: task.agent and (task.agent.name or task.agent), agent_key
+            ),
         ),
         Column(
             "company",
@@ -139,8 +142,10 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             align="right",
             ticks=True,
             sort_key=trust,
+            # Its own, else that of its agent.
             sort_reader=read_once(
-                lambda task: task.agent if task.trust is None else task.trust, trust
+                lambda task: task.agent.id if task.trust is None and task.agent else task.trust,
+                trust,
             ),
             kind=Kind.NUMBER,
             filter_value=trust,
