@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+
+import msgspec
 
 from agentco_tui.api.records import Ref, Task
 from agentco_tui.text import SafeText, plain, safe, signs
@@ -11,8 +12,7 @@ from agentco_tui.text import SafeText, plain, safe, signs
 FIELDS = ("title", "agent", "company", "priority", "status")
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """A field that is not as it was shown."""
 
     field: str

@@ -11,7 +11,6 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -64,16 +63,14 @@ class Overtaken(Exception):  # noqa: N818
     """Something was done to the subject after the read: read again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A place in the journal, to be taken before the read that a decision rests on."""
 
     file: tuple[int, int] | None
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(msgspec.Struct, frozen=True):
     """The last attempt at a subject, and what became of it as far as is known."""
 
     attempt: Attempt

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import NotAllowed
 from agentco_tui.text import SafeText, plain
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(msgspec.Struct, frozen=True):
     """Nothing is known that speaks against it."""
 
     def __bool__(self) -> bool:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(msgspec.Struct, frozen=True):
     """It would be refused."""
 
     reason: SafeText

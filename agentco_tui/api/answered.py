@@ -7,9 +7,10 @@ All sentences are ours. Words of the platform stand beside them, read by `refusa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
+
+import msgspec
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
@@ -70,8 +71,7 @@ _MAYBE_APPLIED: Final = frozenset({408, 499})
 """4xx statuses that a proxy may answer with while the platform goes on working."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """What a sentence may say about a request: no key, no query, no body."""
 
     method: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.decode import Kind, Page, decode_page
@@ -49,8 +50,7 @@ class _Answer(NamedTuple, Generic[R]):
     """The same page as it came the last time."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaf(Generic[R]):
+class _Leaf(msgspec.Struct, Generic[R], frozen=True):
     """One page as it came."""
 
     request: PageRequest
@@ -69,8 +69,7 @@ class _Leaf(Generic[R]):
     """Of a long page: its records, to be known again."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Last(Generic[R]):
+class _Last(msgspec.Struct, Generic[R], frozen=True):
     """The last answer to one list request."""
 
     leaves: tuple[_Leaf[R], ...]
@@ -81,8 +80,7 @@ class _Last(Generic[R]):
     capped: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
+class Caps(msgspec.Struct, frozen=True, kw_only=True):
     """Where following pages ends; a listing that ended there says so (`Listing.capped`)."""
 
     pages: int = 200

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import structs
 
 from agentco_tui.api.client import Client
@@ -35,8 +35,7 @@ ACTIVITY_CATCH_UP = 1_000
 """Entries asked for once, where a poll doesn't join the entries that are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityFilter:
+class ActivityFilter(msgspec.Struct, frozen=True):
     """What of the activity log is asked for; None leaves a query parameter out."""
 
     company: str | None = None
@@ -46,12 +45,11 @@ class ActivityFilter:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """What the feeds are asked about: a company or all, and the filters of the activity log."""
 
     company: str | None = None
-    activity: ActivityFilter = field(default_factory=ActivityFilter)
+    activity: ActivityFilter = msgspec.field(default_factory=ActivityFilter)
 
     @property
     def activity_company(self) -> str | None:

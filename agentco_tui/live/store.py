@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+import msgspec
+
 from agentco_tui import background
 from agentco_tui.api.records import (
     Activity,
@@ -34,8 +36,7 @@ R = TypeVar("R", bound=Record)
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What one poll changed in one collection: ids, each in one of the three."""
 
     feed: FeedName
@@ -47,8 +48,7 @@ class Change:
         return bool(self.added or self.changed or self.removed)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """What a listing says about itself besides its records."""
 
     unread: int = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+import msgspec
 
 from agentco_tui.api.records import Agent, Company
 from agentco_tui.keys import Place
@@ -12,8 +13,7 @@ from agentco_tui.screens.frame_lines import PLACES
 from agentco_tui.text import SafeText, plain, safe
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True):
     """A screen, and what to show there."""
 
     place: Place

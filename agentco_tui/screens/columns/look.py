@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.live.clock import Clock
@@ -16,8 +17,7 @@ from agentco_tui.text import SafeText, plain, signs
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """Names, time and limits."""
 
     store: Store
