@@ -10,8 +10,9 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import Final, TextIO
+
+import msgspec
 
 from agentco_tui.terminal import ascii_glyphs
 from agentco_tui.text import ascii_wanted, use_ascii
@@ -22,8 +23,7 @@ _TRUE_COLOUR: Final = 16_777_216
 _INSTEAD: Final = "; `agentco-tui status` and `agentco-tui tail` work without"
 
 
-@dataclass(frozen=True, slots=True)
-class Fitness:
+class Fitness(msgspec.Struct, frozen=True):
     """What the terminal can do.
 
     `refusal`: one sentence for a person why the dashboard can't run here, or None. `ascii`: only

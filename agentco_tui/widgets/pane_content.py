@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from agentco_tui.text import SafeText, fit, plain, signs, wrap
 from agentco_tui.widgets.status_line import cut, lay_out
@@ -15,15 +16,13 @@ LABEL_WIDTH = 13
 """Columns of a field's label, the gap behind it included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(msgspec.Struct, frozen=True):
     """A line that names what follows."""
 
     text: SafeText
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """A label and what it says, broken over several lines where it must be."""
 
     label: SafeText
@@ -32,8 +31,7 @@ class Field:
     label_width: int = LABEL_WIDTH
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """Running text, broken at the width and at its own line ends."""
 
     text: SafeText
@@ -41,21 +39,18 @@ class Text:
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(msgspec.Struct, frozen=True):
     """One line of cells, cut at the width; `right` stands at the right edge."""
 
     left: tuple[Cell, ...]
     right: tuple[Cell, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(msgspec.Struct, frozen=True):
     """An empty line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A thin line over the whole width."""
 
 

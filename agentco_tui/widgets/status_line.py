@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import structs
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
@@ -122,7 +123,7 @@ def cut(cells: Sequence[Cell], room: int) -> list[Cell]:
             room -= width
             continue
         if room > 0:
-            taken.append(replace(cell, text=fit(cell.text, room)))
+            taken.append(structs.replace(cell, text=fit(cell.text, room)))
         break
     return taken
 

@@ -8,9 +8,10 @@ kept by number, so columns can be added, left out and put in another order in on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
 
 from agentco_tui.text import SafeText
 
@@ -33,8 +34,7 @@ class Tone(Enum):
     ACCENT = "accent"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """The text of one cell and its tone."""
 
     text: SafeText
@@ -54,8 +54,7 @@ class Kind(Enum):
     """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
 
 
-@dataclass(frozen=True)
-class Column(Generic[R]):
+class Column(msgspec.Struct, Generic[R], frozen=True):
     """One column of a table of records R."""
 
     key: str

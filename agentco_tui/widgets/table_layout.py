@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from agentco_tui.widgets.table_columns import Column
 
@@ -12,8 +13,7 @@ GAP = 2
 """Empty cells between two columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(msgspec.Struct, frozen=True):
     """A column that is shown: its index among all columns, its left edge and its width."""
 
     index: int
@@ -21,8 +21,7 @@ class Placed:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The columns shown, from left to right, and the cells they take together."""
 
     columns: tuple[Placed, ...]

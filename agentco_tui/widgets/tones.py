@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from rich.style import Style
 from textual.widget import Widget
@@ -14,8 +13,7 @@ from agentco_tui.widgets.table_columns import Cell, Tone
 __all__ = ["TONE_CLASSES", "TONE_CSS", "Cell", "Pressable", "Tone", "columns", "tone_style"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pressable(Cell):
+class Pressable(Cell, frozen=True):
     """A cell that can be clicked; `key` names what that asks for."""
 
     key: str = ""
