@@ -19,7 +19,7 @@ _OF_OTHERS: Final = word_set(
     """parent external trace correlation session request user owner creator created author group
     project root source target previous next last run span batch version type template model
     agent company organization org workspace tenant account worker bot assistant customer client
-    task event alert budget scope policy entry log insert subject entity resource target step"""
+    task event alert budget scope policy entry log insert subject entity resource step"""
 )
 
 

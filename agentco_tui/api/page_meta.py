@@ -67,6 +67,7 @@ def _is_connection(value: Mapping[str, Json]) -> bool:
 
 
 def says_more(meta: Mapping[str, Json]) -> bool | None:
+    """Whether a flag says that more follows; None if none says anything."""
     for name in _MORE:
         told = flag(meta.get(name))
         if told is not None:
@@ -78,6 +79,7 @@ def says_more(meta: Mapping[str, Json]) -> bool | None:
 
 
 def total_in(meta: Mapping[str, Json]) -> int | None:
+    """How many records there are on all pages, or None."""
     for name in ("total", "totalcount", "totalitems", "totalentries", "totalelements",
                  "totalresults", "totalrecords", "totaldocs", "totalsize", "totalrows",
                  "numfound", "odatacount", "dcount", "hydratotalitems"):  # fmt: skip

@@ -118,6 +118,7 @@ class Pager:
         if any page cannot be had, the listing cannot be either.
         """
         key = (kind.name, path, params)
+        most = min(self._caps.records, kind.most)
         last: _Last[R] | None = self._last.get(key)
         leaves: list[_Leaf[R]] = []
         seen: set[PageRequest] = set()
@@ -150,14 +151,14 @@ class Pager:
                 stuck, capped = leaf.following is not None or repeats, False
                 break
             enough = at_most is not None and held >= at_most
-            if enough or self._is_full(kind, leaves, len(ids)) or monotonic() > ends:
+            if enough or self._is_full(leaves, len(ids), most) or monotonic() > ends:
                 stuck, capped = False, True
                 break
             request = leaf.following
         if last is not None and (last.stuck, last.capped) == (stuck, capped):
             listing = last.listing if _same(last.leaves, leaves) else None
         if listing is None:
-            listing = self._listing(kind, leaves, stuck=stuck, capped=capped)
+            listing = self._listing(leaves, most, stuck=stuck, capped=capped)
         only = etag if len(leaves) == 1 else None
         _remember(self._last, key, _Last(tuple(leaves), listing, only, stuck, capped))
         while len(self._last) > _LIVE and self._held > _MOST_RECORDS:
@@ -241,17 +242,16 @@ class Pager:
             lambda body: leaf(decode_page(kind, body), body, None),
         )
 
-    def _is_full(self, kind: Kind[R], leaves: list[_Leaf[R]], records: int) -> bool:
+    def _is_full(self, leaves: list[_Leaf[R]], records: int, most: int) -> bool:
         return (
             len(leaves) >= self._caps.pages
-            or records >= min(self._caps.records, kind.most)
+            or records >= most
             or sum(leaf.size for leaf in leaves) >= self._caps.total_bytes
         )
 
     def _listing(
-        self, kind: Kind[R], leaves: list[_Leaf[R]], *, stuck: bool, capped: bool
+        self, leaves: list[_Leaf[R]], most: int, *, stuck: bool, capped: bool
     ) -> Listing[R]:
-        most = min(self._caps.records, kind.most)
         records = leaves[0].page.records
         if len(leaves) > 1:
             # Of a record that moved from page to page between two requests, the later one counts.

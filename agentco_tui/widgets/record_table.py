@@ -100,8 +100,7 @@ class RecordTable(TableHand[R], can_focus=True):
         self._state = TableState.LOADING
         self._state_text: SafeText | None = None
         self._work: Steps | None = None
-        self._work_from: list[str] = []
-        self._work_shown = False
+        self._work_from: list[str] | None = None  # what was shown before, until its work is shown
         self._sort_due: tuple[int | None, bool] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -176,7 +175,7 @@ class RecordTable(TableHand[R], can_focus=True):
     @property
     def busy(self) -> bool:
         """True while a large sort, filter or load is still being worked on."""
-        return self._work is not None and not self._work_shown
+        return self._work_from is not None
 
     async def settled(self) -> None:
         """Returns when no work is under way that would change what is shown."""
@@ -351,7 +350,7 @@ class RecordTable(TableHand[R], can_focus=True):
 
         What a person has asked for doesn't wait until no key comes.
         """
-        self._work, self._work_from, self._work_shown = steps, self._rows.shown, False
+        self._work, self._work_from = steps, self._rows.shown
         for taken, can_be_shown in enumerate(steps):
             if can_be_shown:
                 self._show_rows()
@@ -364,7 +363,7 @@ class RecordTable(TableHand[R], can_focus=True):
 
     async def _go_on(self, steps: Steps, *, asked: bool) -> None:
         while self._work is steps:
-            waits = asked and not self._work_shown
+            waits = asked and self.busy
             await (asyncio.sleep(0) if waits else background.turn())
             until = perf_counter() + (_ASKED_SLICE if waits else background.SLICE)
             while self._work is steps and perf_counter() < until:
@@ -384,19 +383,18 @@ class RecordTable(TableHand[R], can_focus=True):
             self._done()
 
     def _done(self) -> None:
-        if not self._work_shown:
-            self._show_rows()
-        self._work, self._work_from = None, []
+        self._work = None
+        self._show_rows()
 
     def _show_rows(self) -> None:
-        """Shows what the rows have become by the work."""
-        self._work_shown = True
-        self._sort_due = None
+        """Shows what the rows have become by the work, if that isn't done yet."""
+        if (before := self._work_from) is None:
+            return
+        self._work_from = self._sort_due = None
         if not self._idle.is_set():
             self._idle.set()
             self.post_message(self.Settled(self))
-        if self._marks:
-            self._drop_marks()
-        self._follow(self._work_from)
+        self._drop_marks()
+        self._follow(before)
         self._tell_held()
         self._sync()

@@ -50,13 +50,16 @@ class Keys:
         self.descending = descending
 
     def put_in(self, rows: Iterable[tuple[str, Any]]) -> Generator[bool, None, None]:
-        """The keys of all ids there are; what is asked for meanwhile is read."""
+        """The keys of all ids there are; what is asked for meanwhile is read. Nothing to do where
+        they are in already.
+        """
+        if not isinstance(self.of, _ReadLater):
+            return
         rest = iter(rows)
         while chunk := list(islice(rest, _CHUNK)):
             self.of.update(chunk)
             yield False
-        if isinstance(self.of, _ReadLater):
-            self.of.read = None
+        self.of.read = None
 
     def bisect(self, ids: list[str], key: Any, row_id: str) -> int:
         """The first place in `ids` that doesn't stand above this key and id."""

@@ -333,8 +333,8 @@ class Rows(Generic[R]):
             for chunk in _chunks(ids):
                 in_turn += [self._arrival(row_id, known) for row_id in chunk]
                 yield False
-            numbers = dict(zip(ids, in_turn, strict=True))
-            self._keys = Keys(self.descending, numbers.__getitem__)
+            self._keys = Keys(self.descending)
+            self._keys.of.update(zip(ids, in_turn, strict=True))
         else:
             rest = iter(records.values())
             while some := list(islice(rest, _CHUNK)):
