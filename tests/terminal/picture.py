@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyte
+from wcwidth import wcwidth
 
 _NOT_FOR_PYTE = re.compile(rb"\x1b\[[<=>][0-9;:]*[ -/]*[@-~]")
 _UNFINISHED = re.compile(rb"\x1b(?:\[[0-9;:<=>?]*[ -/]*)?\Z")
@@ -67,6 +68,11 @@ class Cell:
     reverse: bool
 
 
+def _is_wide(text: str) -> bool:
+    """Whether a cell's text takes two columns, in pyte's own reckoning."""
+    return text != "" and wcwidth(text[0]) == 2
+
+
 class _TwoScreens(pyte.Screen):
     """pyte's screen with the alternate one that it lacks: the shell's picture comes back."""
 
@@ -103,8 +109,22 @@ class Picture:
         self._stream.feed(_NOT_FOR_PYTE.sub(b"", data))
 
     def rows(self) -> list[str]:
-        """The rows as text, without blanks at the end of each."""
-        return [str(row).rstrip() for row in self._screen.display]
+        """The rows as text, without blanks at the end of each.
+
+        Half of a wide character, whose other half has been written over, is a blank, as on a
+        terminal. pyte's own `display` raises IndexError there, between two reads of a paint.
+        """
+        return [self._row(self._screen.buffer[row]) for row in range(self._screen.lines)]
+
+    def _row(self, line: Any) -> str:
+        texts = ["", *(str(line[column].data) for column in range(self._screen.columns)), ""]
+        shown = []
+        for before, text, after in zip(texts, texts[1:], texts[2:], strict=False):
+            if text == "":
+                shown.append("" if _is_wide(before) else " ")
+            else:
+                shown.append(" " if _is_wide(text) and after != "" else text)
+        return "".join(shown).rstrip()
 
     def cursor_at(self) -> tuple[int, int]:
         """Column and row of the cursor, from 0."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,25 @@ def test_the_shells_picture_comes_back_after_the_alternate_screen() -> None:
     assert picture.rows()[0] == "app"
     picture.feed(b"\x1b[<u\x1b[?1049l$ ")
     assert picture.rows()[:2] == ["shell", "$"]
+
+
+@pytest.mark.parametrize(
+    ("over", "shown"),
+    [
+        (b"\x1b[1;3Hx", "abx cd"),
+        (b"\x1b[1;4Hx", "ab xcd"),
+        (b"\x1b[1;2H\xe6\x97\xa5", "a日 cd"),
+        (b"\x1b[1;4H\xe6\x97\xa5", "ab 日d"),
+        (b"\x1b[1;3H\xe6\x9c\xac", "ab本cd"),
+        (b"\x1b[1;1He\xcc\x81", "e\u0301b日cd"),
+    ],
+    ids=["left half", "right half", "across left", "across right", "both", "combining"],
+)
+def test_half_of_a_wide_character_that_is_written_over_is_blank(over: bytes, shown: str) -> None:
+    picture = Picture(20, 2)
+    picture.feed("ab日cd".encode())
+    picture.feed(over)
+    assert [unicodedata.normalize("NFD", row) for row in picture.rows()] == [
+        unicodedata.normalize("NFD", shown),
+        "",
+    ]
