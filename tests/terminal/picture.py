@@ -73,6 +73,11 @@ def _is_wide(text: str) -> bool:
     return text != "" and wcwidth(text[0]) == 2
 
 
+def _is_second_half(text: str) -> bool:
+    """Whether pyte has nothing in a cell but what combines with the wide character before it."""
+    return text == "" or wcwidth(text[0]) == 0
+
+
 class _TwoScreens(pyte.Screen):
     """pyte's screen with the alternate one that it lacks: the shell's picture comes back."""
 
@@ -120,10 +125,10 @@ class Picture:
         texts = ["", *(str(line[column].data) for column in range(self._screen.columns)), ""]
         shown = []
         for before, text, after in zip(texts, texts[1:], texts[2:], strict=False):
-            if text == "":
+            if _is_second_half(text):
                 shown.append("" if _is_wide(before) else " ")
             else:
-                shown.append(" " if _is_wide(text) and after != "" else text)
+                shown.append(" " if _is_wide(text) and not _is_second_half(after) else text)
         return "".join(shown).rstrip()
 
     def cursor_at(self) -> tuple[int, int]:

@@ -134,8 +134,9 @@ def test_the_shells_picture_comes_back_after_the_alternate_screen() -> None:
         (b"\x1b[1;4H\xe6\x97\xa5", "ab 日d"),
         (b"\x1b[1;3H\xe6\x9c\xac", "ab本cd"),
         (b"\x1b[1;1He\xcc\x81", "e\u0301b日cd"),
+        (b"\x1b[1;3H\xe6\x9c\xac\xef\xb8\x8f", "ab本cd"),
     ],
-    ids=["left half", "right half", "across left", "across right", "both", "combining"],
+    ids=["left", "right", "across left", "across right", "both", "combining", "variation"],
 )
 def test_half_of_a_wide_character_that_is_written_over_is_blank(over: bytes, shown: str) -> None:
     picture = Picture(20, 2)
