@@ -46,7 +46,7 @@ from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.terminal.line_speed import SPEED, Verdict
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe
-from agentco_tui.widgets import partial_paint
+from agentco_tui.widgets import partial_paint, shown_events
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
@@ -96,6 +96,7 @@ class DashboardApp(KeyApp):
     def __init__(
         self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
     ) -> None:
+        shown_events.install()
         super().__init__()
         self.session = session
         self.place = place

@@ -137,6 +137,8 @@ class TableView(Widget, Generic[R]):
         """Works out how all looks now; returns where that is different from before."""
         width, height = self.size
         if not self.is_attached or width == 0 or height == 0:
+            # Worked out as soon as there is something to draw on.
+            self._fitted_to = Size(0, 0)
             return []
         self._arrange()
         self._top = max(0, min(self._top, self._last_top))

@@ -10,6 +10,7 @@ from textual.events import MouseScrollDown
 
 from agentco_tui.text import plain, use_ascii
 from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.table_view import TableView
 from tests.widgets.host import Job
 from tests.widgets.watched import Watched
 
@@ -55,6 +56,24 @@ async def test_the_first_picture_has_the_rows() -> None:
         first = app.updates[0].render_segments(console)
         assert "WAITING▲" in first
         assert oldest.title[:12] in first
+
+
+async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without being told that it is shown again: it may not be (see `widgets.shown_events`)."""
+    app = Watched(30)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        monkeypatch.delattr(TableView, "on_show")
+        app.table.display = False
+        await pilot.pause()
+        app.table.load([job("late", title="arrived late")])
+        app.table.display = True
+        await pilot.pause()
+        strips = app.screen._compositor.render_strips()
+        assert "arrived late" in strips[1].text
+        assert app.lines()[1:] == [""] * (app.table.size.height - 2)
 
 
 async def test_columns_go_by_priority_when_it_is_narrow_and_scroll_at_last() -> None:
