@@ -122,6 +122,7 @@ class Transport:
         self._key_source = key_source
         self._clock = clock
         self._closed = False
+        self._closing: asyncio.Future[None] | None = None
         try:
             origin = httpx.URL(base.origin)
         except (httpx.InvalidURL, UnicodeError):
@@ -201,10 +202,16 @@ class Transport:
             await opened.aclose()
 
     async def aclose(self) -> None:
-        """Close all connections; a second call does nothing."""
-        if not self._closed:
-            self._closed = True
-            await self._client.aclose()
+        """Close all connections, also when cancelled meanwhile; a second call waits for it."""
+        self._closed = True
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._client.aclose())
+        try:
+            await asyncio.shield(self._closing)
+        except asyncio.CancelledError:
+            # A pool closes one connection after the other, and would leave the rest open.
+            await asyncio.wait([self._closing])
+            raise
 
     async def __aenter__(self) -> Self:
         return self
