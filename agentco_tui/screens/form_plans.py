@@ -15,10 +15,11 @@ from agentco_tui.actions.form_checks import (
     check_task,
 )
 from agentco_tui.actions.outcome import Outcome, Progress, Step
-from agentco_tui.api.records import Agent, Company, Money, Ref, Task
+from agentco_tui.api.records import Agent, Budget, Company, Money, Ref, Task
 from agentco_tui.screens.dialog import title_of
 from agentco_tui.screens.form import Doubt, Errors, FormField, FormPlan, Refusal, Values
 from agentco_tui.screens.go_to import find
+from agentco_tui.screens.level_cells import limit_text
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
@@ -241,26 +242,36 @@ def clone_company(session: Session, company: Company, tell: Tell) -> FormPlan:
     )
 
 
+def in_currency_of(budget: Budget | None, amount: Decimal) -> SafeText:
+    """An amount in the currency of what is known of a budget."""
+    figures = () if budget is None else (budget.limit, budget.spent, budget.remaining)
+    return fmt.money(Money(amount, next((money.currency for money in figures if money), None)))
+
+
+def limit_change(budget: Budget | None, new: Decimal) -> SafeText:
+    """What a new limit changes, in words."""
+    if budget is None or (budget.limit is None and not budget.unlimited):
+        return plain("the limit until now is not known")
+    was_and_is = f"{limit_text(budget)} {signs.arrow} {in_currency_of(budget, new)}"
+    if budget.unlimited or budget.limit is None:
+        return plain(was_and_is)
+    change = new - budget.limit.amount
+    sign = "+" if change > 0 else ""
+    return plain(f"{was_and_is} ({sign}{in_currency_of(budget, change)})")
+
+
 def set_limit(session: Session, agent_id: str, tell: Tell) -> FormPlan:
-    """POST /api/budget/agents/:id: monthly_limit; old, new and difference are shown."""
-    budget = session.store.agent_budgets.get(agent_id)
+    """POST /api/budget/agents/:id: monthly_limit; old, new and difference are shown.
+
+    The form may be open before the first answer with the agent's budget: what it shows is what is
+    known by then, and what was shown last with the question is what the write goes by.
+    """
+    budget = shown_budget = session.store.agent_budgets.get(agent_id)
     name = session.names.agent(Ref(id=agent_id, name=budget.name if budget else None))
-    agent = session.store.agents.get(agent_id)
-    company = (budget.company if budget else None) or (agent.company if agent else None)
-    old = budget.limit if budget is not None and not budget.unlimited else None
-    currency = old.currency if old is not None else None
 
-    def in_units(amount: Decimal) -> SafeText:
-        return fmt.money(Money(amount, currency))
-
-    def difference(new: Decimal) -> SafeText:
-        if old is None:
-            return plain("the limit until now is not known")
-        change = new - old.amount
-        sign = "+" if change > 0 else ""
-        return plain(
-            f"{in_units(old.amount)} {signs.arrow} {in_units(new)} ({sign}{in_units(change)})"
-        )
+    def known() -> Budget | None:
+        """The budget as it is known now."""
+        return session.store.agent_budgets.get(agent_id)
 
     def check(values: Values) -> Errors:
         amount = check_limit(values["monthly_limit"])
@@ -268,35 +279,43 @@ def set_limit(session: Session, agent_id: str, tell: Tell) -> FormPlan:
 
     def notes(values: Values) -> Errors:
         amount = check_limit(values["monthly_limit"])
-        return {} if isinstance(amount, str) else {"monthly_limit": difference(amount)}
+        if isinstance(amount, str):
+            return {}
+        return {"monthly_limit": limit_change(known(), amount)}
 
     def question(values: Values) -> Sequence[Item]:
+        nonlocal shown_budget
+        shown_budget = known()
+        spent = None if shown_budget is None else shown_budget.spent
         amount = check_limit(values["monthly_limit"])
         if isinstance(amount, str):
             return [Text(amount, Tone.CRITICAL)]
         items: list[Item] = [
             Field(plain("agent"), name),
-            Field(plain("old limit"), fmt.money(old)),
-            Field(plain("new limit"), in_units(amount), Tone.STRONG),
-            Field(plain("change"), difference(amount)),
+            Field(plain("old limit"), limit_text(shown_budget) if shown_budget else signs.missing),
+            Field(plain("new limit"), in_currency_of(shown_budget, amount), Tone.STRONG),
+            Field(plain("change"), limit_change(shown_budget, amount)),
         ]
-        if budget is not None and budget.spent is not None:
-            items.append(Field(plain("spent"), fmt.money(budget.spent)))
-            if amount < budget.spent.amount:
+        if spent is not None:
+            items.append(Field(plain("spent"), fmt.money(spent)))
+            if amount < spent.amount:
                 words = f"{signs.warning} the new limit is below what is spent already"
                 items += [Gap(), Text(plain(words), Tone.WARNING)]
         return items
 
     async def send(values: Values, doubt: Doubt) -> Refusal | None:
+        agent = session.store.agents.get(agent_id)
+        company = shown_budget.company if shown_budget is not None else None
         outcome = await session.hands.limits.set(
             Ref(id=agent_id, name=name),
             values["monthly_limit"],
-            shown=budget,
-            company=company,
+            shown=shown_budget,
+            company=company or (agent.company if agent is not None else None),
             on_progress=doubts(doubt),
         )
         return refusal_of(outcome, tell)
 
+    old = None if budget is None or budget.unlimited else budget.limit
     return FormPlan(
         title=title_of(session.settings.profile, "SET LIMIT", name),
         fields=(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName
 from tests.screens.harness import WIDE, Stage, settings_for, stage
 
 
@@ -176,6 +177,40 @@ async def test_a_limit_with_old_new_and_difference(
         agent = next(a for a in platform.world.state.agents.values() if a.name == "Ada")
         (sent,) = s.writes
         assert (sent.method, sent.path) == ("POST", f"/api/budget/agents/{agent.id}")
+        assert json.loads(sent.body) == {"monthly_limit": 250}
+
+
+async def test_a_limit_where_there_was_none(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+    async with stage(platform, tmp_path, place="agents", size=WIDE) as s:
+        await s.poll(FeedName.AGENT_BUDGETS)
+        await s.press(*"/jonas", "enter", "l")
+        await s.sees("SET LIMIT", "Jonas")
+        await fill(s, "monthly_limit", "250")
+        await s.sees("no limit", "$250.00")
+        await s.press("enter")
+        await s.sees("old limit", "no limit", "$250.00")
+        assert not s.shows("not known")
+
+
+async def test_a_limit_that_is_known_only_once_the_form_is_open(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """What the question shows is what the write goes by: no change to what was never shown."""
+    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+        platform.faults.add("agent_budgets:status=503")
+        await s.press("3")
+        await s.sees("Ada")
+        await s.press("l")
+        await fill(s, "monthly_limit", "250")
+        await s.sees("the limit until now is not known")
+        platform.faults.clear()
+        await s.poll(FeedName.AGENT_BUDGETS)
+        await s.press("enter")
+        await s.sees("old limit", "$100.00", "$250.00", "+$150.00")
+        await s.armed()
+        await s.press("y")
+        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        (sent,) = s.writes
         assert json.loads(sent.body) == {"monthly_limit": 250}
 
 

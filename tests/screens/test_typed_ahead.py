@@ -165,6 +165,7 @@ async def test_a_form_filled_in_in_one_packet(platform: EmbeddedPlatform, tmp_pa
         await s.sees("Water the plants", "low", "too soon")
         assert not s.writes
         await s.press("escape", "escape")
+        await s.poll(FeedName.AGENT_BUDGETS)
         packet(s, *"3", "l", *"250", "enter")
         await s.sees("SET LIMIT", "$250.00")
         assert isinstance(s.app.screen, Question)
