@@ -138,6 +138,7 @@ class Pager:
                 return last.listing
             leaf = await self._leaf(kind, key, answer, request, held)
             etag = None if leaves else usable_etag(answer.reply.headers)
+            del answer  # its body has been read, and is not kept while the next page comes
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
             old = len(ids)

@@ -278,7 +278,7 @@ class Transport:
             await response.aclose()
         now = time.monotonic()
         headers = dict(response.headers.items())
-        return Reply(response.status_code, headers, body, now - started, now)
+        return OF_ALL.until_read(Reply(response.status_code, headers, body, now - started, now))
 
     async def _send(self, call: Outgoing, wire: Wire) -> httpx.Response:
         """One try, up to the head of the answer; raises for a status that is not wanted."""
