@@ -87,19 +87,34 @@ class KeyApp(NoticeApp):
         """Let keys in one by one; whatever else comes is none of this."""
         if not isinstance(event, Typed):
             await super().on_event(event)
-        elif not self.is_running:
+            return
+        if not self.is_running:
             return  # the program is ending: there is nothing left that a key could be for
-        elif event.is_forwarded:
+        if event.is_forwarded:
             # It has been through all widgets and does now what it is bound to.
             await super().on_event(event)
             if event is self._on_its_way:
                 self._on_its_way = None
-        elif self._ahead or not self._is_free():
+            return
+        event = self._meant(event)
+        if self._ahead or not self._is_free():
             self._ahead.append(event)
             if len(self._ahead) == 1:
                 self.run_worker(self._work_off(), description="take the keys that were typed ahead")
         else:
             await self._hand_out(event)
+
+    def _meant(self, event: Typed) -> Typed:
+        """Enter for ctrl+j: what a terminal makes of enter until a program asks for single keys, so
+        also of one that is typed while the dashboard starts.
+        """
+        if not isinstance(event, events.Key) or event.key != "ctrl+j":
+            return event
+        if event.key in self.screen.active_bindings:
+            return event
+        enter = events.Key("enter", "\r")
+        enter.time = event.time
+        return enter
 
     def _is_free(self) -> bool:
         """Whether no key is on its way; one that a widget keeps, as a letter of a text, has been

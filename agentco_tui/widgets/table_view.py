@@ -91,6 +91,7 @@ class TableView(Widget, Generic[R]):
         self._palette_now: paint.Palette | None = None
         self._arranged_for = -1
         self._fitted_to = Size(0, 0)
+        self._fit_due = True
         self._ticked: dict[str, tuple[tuple[paint.Piece, ...], list[Cell]]] = {}
         """What the ticking cells of the rows on the screen said at the last tick."""
 
@@ -104,8 +105,8 @@ class TableView(Widget, Generic[R]):
 
     @property
     def _height(self) -> int:
-        """Lines for rows."""
-        return max(0, self.size.height - 1)
+        """Lines for rows; those it had last while it is hidden and has no size."""
+        return max(0, (self.size.height or self._fitted_to.height) - 1)
 
     @property
     def _room(self) -> int:
@@ -137,8 +138,7 @@ class TableView(Widget, Generic[R]):
         """Works out how all looks now; returns where that is different from before."""
         width, height = self.size
         if not self.is_attached or width == 0 or height == 0:
-            # Worked out as soon as there is something to draw on.
-            self._fitted_to = Size(0, 0)
+            self._fit_due = True  # as soon as there is something to draw on
             return []
         self._arrange()
         self._top = max(0, min(self._top, self._last_top))
@@ -324,17 +324,23 @@ class TableView(Widget, Generic[R]):
         """The lines of a part. After a change of size all are asked for before `on_resize` comes:
         they are fitted to it here, so that the very first picture has the rows.
         """
-        if self._fitted_to != self.size:
+        if self._fit_due or self._fitted_to != self.size:
             self._fit()
         return super().render_lines(crop)
 
     def on_resize(self) -> None:
         """Another size, not yet painted: the columns are fitted anew, and all is painted."""
-        if self._fitted_to != self.size:
+        if self._fit_due or self._fitted_to != self.size:
             self.refresh(*self._fit())
 
     def _fit(self) -> list[Region]:
-        self._fitted_to = self.size
+        cursor, before = self._cursor_at, self._fitted_to.height - 1
+        if before <= 0:
+            self._top = 0  # wherever it was put while there was no room for any row
+        in_view = before <= 0 or self._top <= cursor < self._top + before
+        self._fitted_to, self._fit_due = self.size, False
+        if in_view:
+            self._top = max(min(self._top, cursor), cursor - max(0, self._height - 1))
         self._arranged_for = -1
         self._lines = []
         self._header = ()

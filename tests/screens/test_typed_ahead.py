@@ -54,6 +54,15 @@ async def test_a_filter_in_one_packet(
         assert not s.main.prompt.display
 
 
+async def test_enter_as_it_comes_before_the_terminal_gives_single_keys(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        packet(s, *":tasks", "ctrl+j")
+        await s.wait_until(lambda: s.main.place == "tasks" and s.rows, "the tasks")
+        assert not s.main.prompt.display
+
+
 async def test_leaving_in_one_packet(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     async with stage(platform, tmp_path) as s:
         packet(s, *":q", "enter", *"jjjj4:5")

@@ -207,3 +207,20 @@ def test_every_key_there_is_was_pressed_in_these_walks() -> None:
     pressed |= {key for keys in DONE for key in keys.split()}
     there = {TYPED.get(name, name) for binding in KEYS for name in binding.keys.split(",")}
     assert there - pressed == set()
+
+
+def test_keys_typed_while_it_starts_are_not_lost(tmp_path: Path) -> None:
+    """The terminal still echoes then, and makes a line feed of enter."""
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        session.press(":tasks", "enter", "j", "j")
+        session.wait_for("TASKS pending")
+        session.wait_for(on_the_third_line)
+        leave(session)
+        assert_restored(session)
+
+
+def on_the_third_line(screen: str) -> bool:
+    """Whether the cursor is there, and the list begins with the task that waits longest."""
+    rows = screen.split("\n")
+    titles = next(at for at, row in enumerate(rows) if "WAITS" in row)
+    return rows[titles + 3].startswith("▌") and " 3 h " in rows[titles + 1]

@@ -76,6 +76,69 @@ async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
         assert app.lines()[1:] == [""] * (app.table.size.height - 2)
 
 
+async def test_the_cursor_stays_to_be_seen_when_the_terminal_shrinks() -> None:
+    app = Watched(100)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await pilot.press(*["j"] * 30)
+        here = cursor(app)
+        await pilot.resize_terminal(80, 10)
+        await pilot.pause()
+        assert [line[0] for line in app.lines()] == [" "] * 8 + ["▌"]
+        await pilot.resize_terminal(80, 40)
+        await pilot.pause()
+        assert "▌" in [line[0] for line in app.lines()]
+        assert cursor(app) == here
+
+
+async def test_a_view_moved_away_from_the_cursor_stays_when_the_terminal_shrinks() -> None:
+    app = Watched(100)
+    async with app.run_test(size=(80, 40)) as pilot:
+        for _ in range(20):
+            app.table.post_message(MouseScrollDown(app.table, 5, 5, 0, 0, 0, False, False, False))
+        await pilot.pause()
+        before = app.lines()
+        assert all(line[0] == " " for line in before)
+        await pilot.resize_terminal(80, 10)
+        await pilot.pause()
+        assert app.lines() == before[:9]
+
+
+class TypedAhead(Watched):
+    """Moves as soon as there are rows, when no size is known yet."""
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        assert self.table.size.height == 0
+        self.table.action_move(3)
+
+
+async def test_moves_before_there_is_room_do_not_scroll_what_fits() -> None:
+    still, moved = Watched(40), TypedAhead(40)
+    async with still.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        whole = [line[1:] for line in still.lines()]
+    async with moved.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        assert [line[1:] for line in moved.lines()] == whole
+        assert moved.lines()[3].startswith("▌")
+
+
+async def test_what_comes_above_while_it_is_hidden_moves_the_view_with_the_cursor() -> None:
+    app = Watched(0)
+    async with app.run_test(size=SMALL) as pilot:
+        app.table.load(job(f"j{n:03}", since=1_000.0 + n) for n in range(60))
+        await pilot.press(*["j"] * 10)
+        await pilot.pause()
+        here, at = cursor(app), [line[0] for line in app.lines()].index("▌")
+        app.table.display = False
+        await pilot.pause()
+        app.table.apply(added=[job(f"old{n:03}", since=float(n)) for n in range(50)])
+        app.table.display = True
+        await pilot.pause()
+        assert cursor(app) == here
+        assert [line[0] for line in app.lines()].index("▌") == at
+
+
 async def test_columns_go_by_priority_when_it_is_narrow_and_scroll_at_last() -> None:
     app = Watched(30)
     async with app.run_test(size=LARGE) as pilot:
