@@ -47,6 +47,7 @@ from agentco_tui.terminal.line_speed import SPEED, Verdict
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe
 from agentco_tui.widgets import partial_paint, shown_events
+from agentco_tui.widgets.workers import start_worker
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
@@ -128,7 +129,7 @@ class DashboardApp(KeyApp):
         off = self.session.hands.rights.off
         if off is not None and not self.session.settings.read_only:
             self.notify(off, markup=False, severity="warning", timeout=30)
-        self.run_worker(self._live(), name="poller", description="keeps the picture up to date")
+        start_worker(self, self._live, "keeps the picture up to date", name="poller")
 
     def _read_the_rest(self) -> None:
         # In a thread: the interpreter's turns between threads are short (TURN), so keys go first.

@@ -17,6 +17,7 @@ from agentco_tui.screens.trace import TraceScreen, summary_items
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.pane_content import Cells, Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 TRACE_LINES = 4
 """Steps of the trace that the question shows."""
@@ -39,7 +40,7 @@ class ApproveQuestion(Question):
         """Read the trace while the person reads the rest."""
         super().on_mount()
         self.session.read.add(self.subject.id)
-        self.run_worker(self._read_trace(), description="read the trace")
+        start_worker(self, self._read_trace, "read the trace")
 
     async def _read_trace(self) -> None:
         try:

@@ -7,8 +7,9 @@ something to see, and reading all of this would put that off.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval, Phase, State
@@ -27,6 +28,7 @@ from agentco_tui.screens.help import HelpScreen
 from agentco_tui.screens.trace import TraceScreen
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
+from agentco_tui.widgets.workers import Work, start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.writes import Writes
@@ -82,7 +84,7 @@ class Dialogs:
 
         def then(yes: bool | None) -> None:
             if yes:
-                self._run(self._approve(task), f"approve {task.id}")
+                self._run(partial(self._approve, task), f"approve {task.id}")
 
         self._frame.app.push_screen(ApproveQuestion(self.session, task, differences), then)
 
@@ -96,7 +98,7 @@ class Dialogs:
     def _ask_many(self, batch: BatchApproval) -> None:
         def then(yes: bool | None) -> None:
             if yes:
-                self._run(self._approve_many(batch), f"approve {len(batch.items)} tasks")
+                self._run(partial(self._approve_many, batch), f"approve {len(batch.items)} tasks")
                 self._frame.app.push_screen(BatchProgress(self.session, batch), again)
 
         def again(wanted: bool | None) -> None:
@@ -204,8 +206,8 @@ class Dialogs:
         words = f" (platform: {outcome.words})" if outcome.words else ""
         self._say(f"{sign} {outcome.title}: {outcome.sentence}{words}", bad=not outcome.good)
 
-    def _run(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        self._frame.run_worker(work, group="writes", description=name)
+    def _run(self, work: Work, name: str) -> None:
+        start_worker(self._frame, work, name, group="writes")
 
     # ---- forms
 

@@ -19,6 +19,7 @@ from agentco_tui.widgets.pane_content import Item, Text
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 Values = Mapping[str, str]
 Errors = Mapping[str, SafeText]
@@ -198,7 +199,7 @@ class Form(Dialog[bool]):
     def _send(self) -> None:
         self._sending, self._in_doubt = True, False
         self.status.show([Text(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
-        self.run_worker(self._do_send(), description="send the form")
+        start_worker(self, self._do_send, "send the form")
 
     async def _do_send(self) -> None:
         refusal = await self.plan.send(self.values, self._doubted)

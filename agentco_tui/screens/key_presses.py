@@ -13,6 +13,7 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 from agentco_tui.screens.notices import NoticeApp
+from agentco_tui.widgets.workers import start_worker
 
 REPEAT = 0.7
 """Seconds between two events of one key from which it was pressed anew: longer than keyboards
@@ -100,7 +101,7 @@ class KeyApp(NoticeApp):
         if self._ahead or not self._is_free():
             self._ahead.append(event)
             if len(self._ahead) == 1:
-                self.run_worker(self._work_off(), description="take the keys that were typed ahead")
+                start_worker(self, self._work_off, "take the keys that were typed ahead")
         else:
             await self._hand_out(event)
 

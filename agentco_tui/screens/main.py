@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -37,6 +38,7 @@ from agentco_tui.text import clipboard_text, safe
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.workers import start_worker
 
 FRAME_ACTIONS = {
     "screen.overview": "show('overview')",
@@ -127,7 +129,7 @@ class MainScreen(Screen[None], Writes, Reads):
         self.set_paces()
         self._focus_list()
         self.set_interval(1.0, self.tick, name="ages")
-        self.run_worker(self.take_up(), description="settle what an earlier run left open")
+        start_worker(self, self.take_up, "settle what an earlier run left open")
 
     @property
     def view(self) -> View:
@@ -357,7 +359,7 @@ class MainScreen(Screen[None], Writes, Reads):
         """Do what a key of the footer does, for a click on it."""
         for node, binding, *_ in self.active_bindings.values():
             if binding.id == binding_id:
-                self.run_worker(self.app.run_action(binding.action, node), description=binding_id)
+                start_worker(self, partial(self.app.run_action, binding.action, node), binding_id)
                 return
 
     def on_resize(self, event: events.Resize) -> None:

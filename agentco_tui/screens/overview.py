@@ -38,6 +38,7 @@ from agentco_tui.widgets.record_table import RecordTable
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 SHOWN_FEEDS = (
     FeedName.PENDING,
@@ -187,7 +188,7 @@ class OverviewView(TableView[Need], TaskActions):
         elif self._looking:
             self._look_again = True
         else:
-            self.run_worker(self._look_in_slices(), description="finding what needs you")
+            start_worker(self, self._look_in_slices, "finding what needs you")
 
     def _tasks_in_scope(self) -> Iterable[Task]:
         names, scope, pending = self.session.names, self.session.company, self.session.store.pending

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
@@ -15,6 +15,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs import Dialogs
@@ -57,7 +58,7 @@ class Reads:
 
     def read_key_again(self) -> None:
         """The person polls by hand: another key may be there by now."""
-        self.run_worker(self.key_renewal.asked, description="read the key again")
+        start_worker(self, self.key_renewal.asked, "read the key again")
 
     def look_for_key(self, feed: FeedName) -> None:
         """A feed answered or failed: if it was refused, another key may be in its file by now."""
@@ -65,7 +66,7 @@ class Reads:
         refused = isinstance(self.session.store.freshness[feed].failure, KeyRejected)
         if refused and place is not None and place.is_file:
             # Not its coroutine: a program that is about to end would never begin it.
-            self.run_worker(self.key_renewal.refused, description="look for another key")
+            start_worker(self, self.key_renewal.refused, "look for another key")
 
     def show_trace(self, task: Task) -> None:
         """Open a task's trace; from there one key goes on to the question."""
@@ -83,7 +84,8 @@ class Reads:
         self._read(lambda: client.company(company_id), FeedName.COMPANIES)
 
     def _read(self, ask: Ask, feed: FeedName) -> None:
-        self.run_worker(self._read_one(ask, feed), group=f"read {feed}", description=f"read {feed}")
+        name = f"read {feed}"
+        start_worker(self, partial(self._read_one, ask, feed), name, group=name)
 
     async def _read_one(self, ask: Ask, feed: FeedName) -> None:
         try:

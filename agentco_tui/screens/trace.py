@@ -22,6 +22,7 @@ from agentco_tui.widgets.pane_content import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone, columns
+from agentco_tui.widgets.workers import start_worker
 
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
@@ -182,7 +183,7 @@ class TraceScreen(Overlay[bool]):
         """Read the trace, once more if it is there already."""
         self.trace, self.failure = None, None
         self.show_items()
-        self.run_worker(self._read(), exclusive=True, description="read the trace")
+        start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
         try:

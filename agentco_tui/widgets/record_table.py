@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from agentco_tui.widgets.table_columns import Cell, Column, Kind, R, Tone
 from agentco_tui.widgets.table_filter import FilterError, parse
 from agentco_tui.widgets.table_hand import TableHand
 from agentco_tui.widgets.table_rows import Steps
+from agentco_tui.widgets.workers import start_worker
 
 __all__ = ["Cell", "Column", "FilterError", "Kind", "RecordTable", "TableState", "Tone"]
 
@@ -104,8 +106,7 @@ class RecordTable(TableHand[R], can_focus=True):
         self._sort_due: tuple[int | None, bool] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
-        self._told: tuple[bool, int] = (False, 0)
-        self._filtered_at = 0.0
+        self._told, self._filtered_at = (False, 0), 0.0
 
     # ---- rows
 
@@ -356,8 +357,7 @@ class RecordTable(TableHand[R], can_focus=True):
                 self._show_rows()
             if taken >= _AT_ONCE and self.is_running:
                 self._idle.clear()
-                working = self._go_on(steps, asked=asked)
-                self.run_worker(working, group="rows", description="sorting rows")
+                start_worker(self, partial(self._go_on, steps, asked=asked), "sorting rows")
                 return
         self._done()
 
