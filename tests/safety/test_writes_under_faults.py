@@ -33,6 +33,9 @@ VALUES = {
 FAULTS = [
     f"{kind}={value}" if value else kind for kind in KINDS for value in VALUES.get(kind, ("",))
 ]
+MAY_LOSE_THE_NEXT = {"short_length"}
+"""The answer looks whole, and then the platform closes the connection: a write that goes out on it
+in that moment never arrives."""
 WRITES = ("approve", "create_task", "create_company", "clone_company", "set_limit")
 MEMBERS = len(FAULTS) * len(WRITES)
 
@@ -99,13 +102,17 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
     async with asyncio.timeout(30):
         outcomes = await all_writes(at)
     platform.faults.remove(armed)
-    assert armed.struck == len(WRITES)
     after = World(platform).made
-    sent = [seen for seen in platform.requests if seen.method == "POST"]
-    assert sorted(str(seen.operation) for seen in sent) == sorted(WRITES), "sent once each"
+    sent = sorted(str(seen.operation) for seen in platform.requests if seen.method == "POST")
+    assert armed.struck == len(sent)
+    lost = set(WRITES) - set(sent)
+    assert sorted([*sent, *lost]) == sorted(WRITES), "sent once each"
+    assert not lost or (fault in MAY_LOSE_THE_NEXT and sent)
     for name, outcome in outcomes.items():
         was_done = after[name] - before[name]
         assert was_done <= 1, (name, after, before, outcome.sentence)
+        if name in lost:
+            assert (was_done, outcome.good) == (0, False), (name, outcome)
         assert outcome.sentence, name
         assert outcome.sentence.isprintable()
         if outcome.good and outcome.known_by is KnownBy.READ:
