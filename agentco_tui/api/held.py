@@ -87,8 +87,8 @@ class Held:
 
     def _check(self, size: int, asked: Asked, status: int, *, with_unread: bool) -> None:
         sizes = [intake.held for intake in tuple(self._intakes.values())]
-        unread = sum(tuple(self._unread.values())) if with_unread else 0
-        if sum(sizes) + unread > self._most and size >= max(sizes):
+        together = self.bytes if with_unread else sum(sizes)
+        if together > self._most and size >= max(sizes):
             raise answered.too_large(asked, status, size)
 
     @property

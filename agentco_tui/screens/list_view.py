@@ -155,11 +155,6 @@ class ListView(TableView[R]):
         self.show_state()
         self.show_detail()
 
-    def rescope(self) -> None:
-        """Another company is in scope: what was held belongs to another question."""
-        self.table.hold = False
-        self.reload()
-
     def take(self, change: Change) -> None:
         """Take a change of the feed, or of what the cells take names and figures from."""
         if change.feed is self.feed:

@@ -147,11 +147,6 @@ class OverviewView(TableView[Need], TaskActions):
             self._behind = False
             self.reload_calmly()
 
-    def rescope(self) -> None:
-        """Another company is in scope: what was held belongs to another question."""
-        self.table.hold = False
-        self.reload()
-
     def reload(self) -> None:
         """Work everything out anew."""
         super().reload()

@@ -65,7 +65,6 @@ class Reads:
         place = self.session.settings.key_place
         refused = isinstance(self.session.store.freshness[feed].failure, KeyRejected)
         if refused and place is not None and place.is_file:
-            # Not its coroutine: a program that is about to end would never begin it.
             start_worker(self, self.key_renewal.refused, "look for another key")
 
     def show_trace(self, task: Task) -> None:

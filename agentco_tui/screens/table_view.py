@@ -147,6 +147,11 @@ class TableView(View, Generic[T]):
         """Take all records anew."""
         self._reload_due = False
 
+    def rescope(self) -> None:
+        """Another company is in scope: what was held belongs to another question."""
+        self.table.hold = False
+        self.reload()
+
     def reload_calmly(self) -> None:
         """Take all records anew, once the order may change."""
         if self.table.hold:

@@ -324,14 +324,19 @@ class TableView(Widget, Generic[R]):
         """The lines of a part. After a change of size all are asked for before `on_resize` comes:
         they are fitted to it here, so that the very first picture has the rows.
         """
-        if self._fit_due or self._fitted_to != self.size:
+        if self._must_fit:
             self._fit()
         return super().render_lines(crop)
 
     def on_resize(self) -> None:
         """Another size, not yet painted: the columns are fitted anew, and all is painted."""
-        if self._fit_due or self._fitted_to != self.size:
+        if self._must_fit:
             self.refresh(*self._fit())
+
+    @property
+    def _must_fit(self) -> bool:
+        """Whether nothing was worked out for this size yet, or not since the table was hidden."""
+        return self._fit_due or self._fitted_to != self.size
 
     def _fit(self) -> list[Region]:
         cursor, before = self._cursor_at, self._fitted_to.height - 1
