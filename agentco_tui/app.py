@@ -41,6 +41,7 @@ from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.thin_paint import ALL, LESS, paint_as_told
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
+from agentco_tui.terminal.ending import EndingApp
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.terminal.line_speed import SPEED, Verdict
@@ -76,7 +77,7 @@ def settle_memory() -> None:
     gc.enable()
 
 
-class DashboardApp(KeyApp):
+class DashboardApp(EndingApp, KeyApp):
     """The dashboard on one session."""
 
     TITLE = "agentco-tui"

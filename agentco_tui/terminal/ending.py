@@ -1,0 +1,27 @@
+"""An app that doesn't call its own taking apart an error."""
+
+from __future__ import annotations
+
+import logging
+
+from textual.app import App
+
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
+
+
+class EndingApp(App[None]):
+    """An app that ends as it was asked to, whatever still comes in while its parts are closed.
+
+    Textual closes the widgets of a screen one by one and lets the others go on with the keys and
+    answers that wait for them: one that mounts something then, or looks for a part of itself,
+    finds no place for it (MountError, NoMatches). In Textual 8.2.8 that makes a crash of an end
+    by `q` or a signal: a report, two lines on the terminal, and the wrong exit code.
+    """
+
+    def _handle_exception(self, error: Exception) -> None:
+        """An error is told and ends the app; after the end has begun it is only logged."""
+        if self._exit or (self._is_mounted and not self._running):
+            _log.warning("an error while the app was ending", exc_info=error)
+            return
+        super()._handle_exception(error)

@@ -1,0 +1,81 @@
+"""What goes wrong while an app is taken apart is no crash; what goes wrong before is one."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from pathlib import Path
+
+import pytest
+
+from agentco_tui.terminal.ending import EndingApp
+from tests.terminal.calm import gone_after
+from tests.terminal.dashboard import assert_restored, dashboard, ready
+from tests.terminal.platform_process import PlatformProcess
+
+
+class BrokenError(Exception):
+    """Stands for whatever a widget says when something is not as it takes it to be."""
+
+
+class EndsThenFails(EndingApp):
+    def on_ready(self) -> None:
+        """The end is asked for, and then the same handler can't go on."""
+        self.exit(return_code=0)
+        raise BrokenError
+
+
+class FailsThenEnds(EndingApp):
+    def on_ready(self) -> None:
+        """The program is broken, and ends of itself."""
+        self.call_later(self.exit)
+        raise BrokenError
+
+
+class FailsAtOnce(EndingApp):
+    def on_mount(self) -> None:
+        """The program is broken from the start."""
+        raise BrokenError
+
+
+async def test_an_error_after_the_end_was_asked_for_is_logged_and_changes_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = EndsThenFails()
+    with caplog.at_level(logging.WARNING, "agentco_tui"):
+        await app.run_async(headless=True)
+    assert app.return_code == 0
+    assert "BrokenError" in caplog.text
+
+
+@pytest.mark.parametrize("make", [FailsThenEnds, FailsAtOnce])
+async def test_an_error_before_the_end_is_told(make: type[EndingApp]) -> None:
+    app = make()
+    with pytest.raises(BrokenError):
+        async with app.run_test():
+            pass
+    assert app.return_code == 1
+
+
+async def test_an_error_that_comes_when_the_app_runs_no_more_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = EndingApp()
+    async with app.run_test():
+        pass
+    with caplog.at_level(logging.WARNING, "agentco_tui"):
+        app._handle_exception(BrokenError())
+    assert not app.return_code
+    assert "BrokenError" in caplog.text
+
+
+@pytest.mark.parametrize("key", ["5", "c", "l", "t"])
+def test_a_signal_while_a_screen_or_a_dialog_is_being_made(key: str, tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        session.press(key)
+        number = signal.SIGTERM
+        assert gone_after(session, lambda: session.signal(number)) == 128 + number
+        assert_restored(session)
+        assert session.after_screen() == ""
+    assert not list((tmp_path / "state").rglob("crash*"))
