@@ -1,9 +1,10 @@
-"""Textual's command palette, which a second key on its way must not close twice."""
+"""Textual's command palette, safe to type at faster than it draws."""
 
 from __future__ import annotations
 
 from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
+from textual.theme import ThemeProvider
 
 PALETTE_ID = "--command-palette"
 """By which Textual knows that a palette is open."""
@@ -12,9 +13,23 @@ PALETTE_ID = "--command-palette"
 class Palette(CommandPalette):
     """Opens over the frame only: in a dialog there is nothing to choose."""
 
-    def __init__(self) -> None:
-        super().__init__(id=PALETTE_ID)
-
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Close it, unless that has been done: Textual would close what lies beneath instead."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def _action_command_list(self, action: str) -> None:
+        """Page through the list only once it has a place (before, KeyError in Textual 8.2.8)."""
+        found = self.query_one(CommandList).scrollable_content_region
+        if action in {"page_up", "page_down"} and not found:
+            return
+        super()._action_command_list(action)
+
+
+def commands_palette() -> Palette:
+    """The palette of everything that a key does."""
+    return Palette(id=PALETTE_ID)
+
+
+def themes_palette() -> Palette:
+    """The palette of colours."""
+    return Palette([ThemeProvider], placeholder="Search for themes…")

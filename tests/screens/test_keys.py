@@ -6,10 +6,12 @@ import string
 from pathlib import Path
 
 import pytest
+from textual.command import CommandList, Hit, Hits, Provider
 from textual.keys import _character_to_key
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import KEYS, RESERVED_KEYS, Place
+from agentco_tui.screens.palette import Palette
 from tests.screens.harness import PLACES, Stage, key_event, settings_for, stage
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
@@ -197,6 +199,38 @@ async def test_the_palette_finds_and_runs(platform: EmbeddedPlatform, tmp_path: 
         await s.press("enter")
         await s.sees("CLONE", "Acme Robotics")
         assert not s.writes
+
+
+class FindsNothing(Provider):
+    async def search(self, query: str) -> Hits:
+        for hit in query[:0]:
+            yield Hit(0.0, hit, lambda: None)
+
+
+async def test_a_palette_is_paged_through_before_it_is_drawn(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        palette = Palette([FindsNothing])  # So its list has no place on the screen.
+        await s.app.push_screen(palette)
+        found = palette.query_one(CommandList)
+        found.add_options(["one", "two"])
+        found.highlighted = 0
+        assert not found.size
+        for key in ("up", "down"):
+            await palette.run_action(f"command_list('page_{key}')")
+        assert found.highlighted == 0
+        await s.press("escape")
+        await s.wait_until(lambda: s.app.screen is s.main, "the frame")
+
+
+async def test_the_palette_of_colours_takes_every_key(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path) as s:
+        s.app.action_change_theme()
+        await s.press("pagedown", "pageup", "n", "pageup", "escape")
+        await s.wait_until(lambda: s.app.screen is s.main, "the frame")
 
 
 async def test_the_palette_does_not_offer_itself(
