@@ -3,16 +3,21 @@
 Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself (two
 threads read the keys, and the raw settings are remembered as the ones to restore); a stopped job
 that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
-stopped once more instead of ending; Ctrl-Z without a shell above stops it for good; and after
-`fg` only what happens to change is painted.
+stopped once more instead of ending; Ctrl-Z without a shell above stops it for good; after `fg`
+only what happens to change is painted; and one that comes while something is being painted hangs
+the program for ever: the handler waits for the lock of the queue to the writing thread, which the
+code that it interrupted holds. So the handlers here leave the work to the event loop.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
@@ -66,19 +71,38 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
                     self._file = stream
                     break
             self._file: Any = TimedFile(self._file, SPEED)
-            self._starting = False
             self._started_before = False
-            self._textuals_stop = signal.getsignal(signal.SIGTSTP)
-            signal.signal(signal.SIGTSTP, self._stop_with_a_shell)
+            self._loop = asyncio.get_running_loop()
+            self._continued = False
+            signal.signal(signal.SIGTSTP, self._told_to_stop)
+            signal.signal(signal.SIGCONT, self._told_to_go_on)
 
         @property
         def can_suspend(self) -> bool:
             """Only where somebody can continue us."""
             return shell_above()
 
-        def _stop_with_a_shell(self, number: int, frame: FrameType | None) -> None:
-            if shell_above() and callable(self._textuals_stop):
-                self._textuals_stop(number, frame)
+        def _told_to_stop(self, _number: int, _frame: FrameType | None) -> None:
+            self._soon(self._stop)
+
+        def _told_to_go_on(self, _number: int, _frame: FrameType | None) -> None:
+            self._continued = True
+            self._soon(self._go_on)
+
+        def _soon(self, work: Callable[[], None]) -> None:
+            with suppress(RuntimeError):  # Closed: the program is about to end.
+                self._loop.call_soon_threadsafe(work)
+
+        def _stop(self) -> None:
+            """Give the screen back and stop; returns when the process goes on."""
+            if shell_above():
+                self._sigtstp_application()
+                self._go_on()
+
+        def _go_on(self) -> None:
+            """Take the screen again, once for each time that the process was continued."""
+            if self._continued:
+                self._sigcont_application()
 
         def process_message(self, message: Message) -> None:
             """Pass on what came from the terminal; background work makes room at once."""
@@ -96,25 +120,20 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
 
         def start_application_mode(self) -> None:
             """Take the screen; called at the start and after each SIGCONT."""
-            if self._starting:
+            self._wait_for_foreground()
+            self._continued = False
+            if hold.ending:
                 return
-            self._starting = True
-            try:
-                self._wait_for_foreground()
-                if hold.ending:
-                    return
-                if hold.full_screen:
-                    self.stop_application_mode()
-                    self.close()
-                device.note_settings()
-                super().start_application_mode()  # type: ignore[no-untyped-call]
-                hold.full_screen = True
-                if self._started_before:
-                    # Textual repaints what changed, onto a screen that is empty now.
-                    self._app.call_later(self._app.refresh, layout=True)
-                self._started_before = True
-            finally:
-                self._starting = False
+            if hold.full_screen:
+                self.stop_application_mode()
+                self.close()
+            device.note_settings()
+            super().start_application_mode()  # type: ignore[no-untyped-call]
+            hold.full_screen = True
+            if self._started_before:
+                # Textual repaints what changed, onto a screen that is empty now.
+                self._app.call_later(self._app.refresh, layout=True)
+            self._started_before = True
 
         def _wait_for_foreground(self) -> None:
             while not device.in_foreground():

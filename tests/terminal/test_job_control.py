@@ -172,6 +172,30 @@ def test_an_unannounced_stop_is_survived(tmp_path: Path) -> None:
         assert settings(session, "two") == before
 
 
+def test_continued_while_something_is_being_written(tmp_path: Path) -> None:
+    with calm(tmp_path, "continued") as session:
+        ready(session)
+        mark = session.mark()
+        session.press("x")
+        session.wait_raw(b"\x1b[?1049h", mark=mark)
+        session.press("m")
+        session.wait_for("pressed: m")
+        session.press("q")
+        assert session.wait_gone() == 0
+
+
+def test_stopped_while_something_is_being_written(tmp_path: Path) -> None:
+    with shell() as session:
+        start(session, tmp_path, "stopped")
+        session.press("x")
+        session.wait_for("Stopped")
+        back_in_the_shell(session)
+        session.press("fg", "enter")
+        session.wait_for(SHOWN)
+        session.press("q")
+        back_in_the_shell(session)
+
+
 def test_without_a_shell_above_ctrl_z_does_nothing(tmp_path: Path) -> None:
     """Nobody could continue it: `ssh -t host agentco-tui`."""
     with calm(tmp_path) as session:

@@ -1,8 +1,9 @@
 """A small app behind the guard. `python -m tests.terminal.apps.calm FOLDER [WHAT ...]`.
 
 On the key f it blocks its event loop. WHAT says what else it does: `flood` (writes much, for
-ever), `thread` (a thread worker that nobody can stop), or how it fails on the key x: `handler`,
-`worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`,
+ever), `thread` (a thread worker that nobody can stop), `stopped` or `continued` (on the key x it
+gets that signal just while it puts something on the way to the terminal), or how it fails on the
+key x: `handler`, `worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`,
 `system-exit`.
 """
 
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
@@ -92,10 +95,21 @@ class CalmApp(App[None]):
         elif "panic" in self.what:
             self.panic("it is\x1b[31m over")
         elif "writer" in self.what and self._driver is not None:
-            for thread in threading.enumerate():
-                if thread.name == "textual-output":
-                    thread._file = None  # type: ignore[attr-defined]
-                    self._driver.write(b"no text")  # type: ignore[arg-type]
+            self.writer()._file = None
+            self._driver.write(b"no text")  # type: ignore[arg-type]
+        elif "stopped" in self.what:
+            self.get_while_writing(signal.SIGTSTP)
+        elif "continued" in self.what:
+            self.get_while_writing(signal.SIGCONT)
+
+    def writer(self) -> Any:
+        """Textual's thread that writes."""
+        return next(one for one in threading.enumerate() if one.name == "textual-output")
+
+    def get_while_writing(self, number: signal.Signals) -> None:
+        """A signal that comes when the main thread is within `put` of the writer's queue."""
+        with self.writer()._queue.mutex:
+            os.kill(os.getpid(), number)
 
     async def break_down_later(self) -> None:
         self.lost = None  # nobody holds the task any more, so nobody can ask how it ended
