@@ -4,7 +4,7 @@ python -m tests.benchmarks.random_keys [--sessions 20] [--strokes 400] [--seed 1
 
 Each session starts the dashboard in a pseudo-terminal on an embedded platform of its own and types
 at it what a cat would: every key, some together, with mouse reports, other sizes of the terminal,
-and faults that come and go. It ends by a signal, mostly while a key is still being dealt with.
+stops, and faults that come and go. A signal ends it, mostly while a key is still being dealt with.
 
 The program must be gone within five seconds with the code of that signal, the terminal as it was
 found, nothing said and no report written. Prints what was typed last where one of these is not so,
@@ -75,6 +75,10 @@ class Cat:
             report = f"\x1b[<{button};{dice.randint(1, 120)};{dice.randint(1, 40)}{up}"
             self.did.append(report[1:])
             session.write(report)
+        elif what < 0.15:
+            self.did.append("stopped and continued")
+            session.signal(signal.SIGSTOP)
+            session.signal(signal.SIGCONT)
         else:
             key = dice.choice(TYPED)
             self.did.append(key)
@@ -101,10 +105,10 @@ def play(seed: int, strokes: int, folder: Path) -> Iterator[str]:
         try:
             code = session.wait_gone(LEAVES)
         except NotSeenError as late:
-            yield f"{late}"
+            yield f"{late}\nafter {cat.did[-40:]}"
         else:
             if code != 128 + number:
-                yield f"it ended with {code}, not {128 + number}"
+                yield f"it ended with {code}, not {128 + number}, after {cat.did[-40:]}"
             try:
                 assert_restored(session)
             except AssertionError as left:
