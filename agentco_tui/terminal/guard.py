@@ -323,7 +323,17 @@ class _Guard:
                 return False
             if number in ENDING_SIGNALS:
                 self._end(128 + number)
+            elif number in _OTHER_SIGNALS:
+                self._wake_loop()
         return True
+
+    def _wake_loop(self) -> None:
+        """Let Python run the handler of a signal: where the kernel gave it to another thread, the
+        main thread sleeps on, for the descriptor that would wake its loop is ours.
+        """
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # closed: then it is about to end anyway
+                self._loop.call_soon_threadsafe(lambda: None)
 
     def _lost(self) -> bool:
         watched = self._device.watched

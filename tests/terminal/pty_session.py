@@ -272,7 +272,9 @@ class PtySession:
         with self._changed:
             while self._raw.find(wanted, mark) < 0:
                 if not self._changed.wait(end - time.monotonic()) and time.monotonic() >= end:
-                    raise NotSeenError(f"{wanted!r} was not written in {timeout} s")
+                    raise NotSeenError(
+                        f"{wanted!r} was not written in {timeout} s\n{self._shown()}"
+                    )
 
     def wait_quiet(self, quiet: float = 0.3, timeout: float = 15.0) -> int:
         """Wait until nothing was written for `quiet` seconds; gives the mark of that moment."""

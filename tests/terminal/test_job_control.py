@@ -172,8 +172,10 @@ def test_an_unannounced_stop_is_survived(tmp_path: Path) -> None:
         assert settings(session, "two") == before
 
 
-def test_continued_while_something_is_being_written(tmp_path: Path) -> None:
-    with calm(tmp_path, "continued") as session:
+@pytest.mark.parametrize("how", ["continued", "aside"])
+def test_continued_at_a_bad_moment(how: str, tmp_path: Path) -> None:
+    """While something is being written, and by way of another thread while the main one sleeps."""
+    with calm(tmp_path, how) as session:
         ready(session)
         mark = session.mark()
         session.press("x")

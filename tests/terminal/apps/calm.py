@@ -1,10 +1,10 @@
 """A small app behind the guard. `python -m tests.terminal.apps.calm FOLDER [WHAT ...]`.
 
 On the key f it blocks its event loop. WHAT says what else it does: `flood` (writes much, for
-ever), `thread` (a thread worker that nobody can stop), `stopped` or `continued` (on the key x it
-gets that signal just while it puts something on the way to the terminal), or how it fails on the
-key x: `handler`, `worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`,
-`system-exit`.
+ever), `thread` (a thread worker that nobody can stop); on the key x `stopped` or `continued` (it
+gets that signal just while it puts something on the way to the terminal) or `aside` (the kernel
+tells another thread that the program was continued); or how it fails on the key x: `handler`,
+`worker`, `thread-worker`, `timer`, `task`, `mount`, `unmount`, `writer`, `panic`, `system-exit`.
 """
 
 from __future__ import annotations
@@ -101,6 +101,8 @@ class CalmApp(App[None]):
             self.get_while_writing(signal.SIGTSTP)
         elif "continued" in self.what:
             self.get_while_writing(signal.SIGCONT)
+        elif "aside" in self.what:
+            threading.Timer(0.3, self.get_aside).start()  # By then the main thread sleeps.
 
     def writer(self) -> Any:
         """Textual's thread that writes."""
@@ -110,6 +112,10 @@ class CalmApp(App[None]):
         """A signal that comes when the main thread is within `put` of the writer's queue."""
         with self.writer()._queue.mutex:
             os.kill(os.getpid(), number)
+
+    def get_aside(self) -> None:
+        """A signal that the kernel gives to a thread that is not the main one."""
+        signal.pthread_kill(threading.get_ident(), signal.SIGCONT)
 
     async def break_down_later(self) -> None:
         self.lost = None  # nobody holds the task any more, so nobody can ask how it ended
