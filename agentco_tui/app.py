@@ -15,6 +15,7 @@ from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.theme import ThemeProvider
 from textual.worker import Worker, WorkerState
 
 from agentco_tui.actions.desk import Desk
@@ -37,7 +38,7 @@ from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.key_presses import KeyApp
 from agentco_tui.screens.main import MainScreen
-from agentco_tui.screens.palette import commands_palette, themes_palette
+from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.thin_paint import ALL, LESS, paint_as_told
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
@@ -170,11 +171,11 @@ class DashboardApp(EndingApp, KeyApp):
     def action_command_palette(self) -> None:
         """Find any command by its words."""
         if self.screen is self.main_screen:
-            self.push_screen(commands_palette())
+            self.push_screen(Palette())
 
     def search_themes(self) -> None:
         """Choose other colours."""
-        self.push_screen(themes_palette())
+        self.push_screen(Palette([ThemeProvider], placeholder="Search for themes…"))
 
     def action_leave(self) -> None:
         """Leave, as on every command line."""

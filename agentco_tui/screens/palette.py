@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
-from textual.theme import ThemeProvider
-
-PALETTE_ID = "--command-palette"
-"""By which Textual knows that a palette is open."""
 
 
 class Palette(CommandPalette):
@@ -19,17 +15,7 @@ class Palette(CommandPalette):
 
     def _action_command_list(self, action: str) -> None:
         """Page through the list only once it has a place (before, KeyError in Textual 8.2.8)."""
-        found = self.query_one(CommandList).scrollable_content_region
-        if action in {"page_up", "page_down"} and not found:
+        pages = action in {"page_up", "page_down"}
+        if pages and not self.query_one(CommandList).scrollable_content_region:
             return
         super()._action_command_list(action)
-
-
-def commands_palette() -> Palette:
-    """The palette of everything that a key does."""
-    return Palette(id=PALETTE_ID)
-
-
-def themes_palette() -> Palette:
-    """The palette of colours."""
-    return Palette([ThemeProvider], placeholder="Search for themes…")

@@ -56,6 +56,12 @@ def shell_above() -> bool:
         return False
 
 
+def in_loop(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
+    """Leave work to an event loop, from a signal handler or another thread, and wake the loop."""
+    with suppress(RuntimeError):  # Closed: the program is about to end anyway.
+        loop.call_soon_threadsafe(work)
+
+
 def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driver]:
     """The driver class to run with: our own in place of Textual's, any other as it is."""
     if base is not LinuxDriver:
@@ -83,15 +89,11 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
             return shell_above()
 
         def _told_to_stop(self, _number: int, _frame: FrameType | None) -> None:
-            self._soon(self._stop)
+            in_loop(self._loop, self._stop)
 
         def _told_to_go_on(self, _number: int, _frame: FrameType | None) -> None:
             self._continued = True
-            self._soon(self._go_on)
-
-        def _soon(self, work: Callable[[], None]) -> None:
-            with suppress(RuntimeError):  # Closed: the program is about to end.
-                self._loop.call_soon_threadsafe(work)
+            in_loop(self._loop, self._go_on)
 
         def _stop(self) -> None:
             """Give the screen back and stop; returns when the process goes on."""

@@ -16,11 +16,12 @@ class EndingApp(App[None]):
     Textual closes the widgets of a screen one by one and lets the others go on with the keys and
     answers that wait for them: one that mounts something then, or looks for a part of itself,
     finds no place for it (MountError, NoMatches). In Textual 8.2.8 that makes a crash of an end
-    by `q` or a signal: a report, two lines on the terminal, and the wrong exit code.
+    that was asked for: a report, two lines on the terminal, and after `q` the exit code 1.
     """
 
     def _handle_exception(self, error: Exception) -> None:
         """An error is told and ends the app; after the end has begun it is only logged."""
+        # An app that was never mounted doesn't run either, and has its own errors to tell.
         if self._exit or (self._is_mounted and not self._running):
             _log.warning("an error while the app was ending", exc_info=error)
             return

@@ -29,7 +29,7 @@ from textual.app import App
 
 from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
-from agentco_tui.terminal.driver import Hold, guarded
+from agentco_tui.terminal.driver import Hold, guarded, in_loop
 
 DEADLINE: Final = 0.6
 """Seconds the app has to end after a signal or a lost terminal."""
@@ -323,17 +323,11 @@ class _Guard:
                 return False
             if number in ENDING_SIGNALS:
                 self._end(128 + number)
-            elif number in _OTHER_SIGNALS:
-                self._wake_loop()
+            elif number in _OTHER_SIGNALS and self._loop is not None:
+                # Where the kernel gave it to another thread, the main thread would sleep on and
+                # not run its handler: the descriptor that would wake its loop is ours.
+                in_loop(self._loop, lambda: None)
         return True
-
-    def _wake_loop(self) -> None:
-        """Let Python run the handler of a signal: where the kernel gave it to another thread, the
-        main thread sleeps on, for the descriptor that would wake its loop is ours.
-        """
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # closed: then it is about to end anyway
-                self._loop.call_soon_threadsafe(lambda: None)
 
     def _lost(self) -> bool:
         watched = self._device.watched
@@ -353,8 +347,7 @@ class _Guard:
         self._hold.ending = True
         self._deadline = time.monotonic() + DEADLINE
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # closed: then it is about to end anyway
-                self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=code))
+            in_loop(self._loop, lambda: self._app.exit(return_code=code))
         self._wake(_NUDGE)
 
     def _end_by_force(self) -> Never:

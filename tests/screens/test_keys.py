@@ -6,7 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
-from textual.command import CommandList, Hit, Hits, Provider
+from textual.command import CommandList
 from textual.keys import _character_to_key
 
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -201,17 +201,11 @@ async def test_the_palette_finds_and_runs(platform: EmbeddedPlatform, tmp_path: 
         assert not s.writes
 
 
-class FindsNothing(Provider):
-    async def search(self, query: str) -> Hits:
-        for hit in query[:0]:
-            yield Hit(0.0, hit, lambda: None)
-
-
 async def test_a_palette_is_paged_through_before_it_is_drawn(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     async with stage(platform, tmp_path) as s:
-        palette = Palette([FindsNothing])  # So its list has no place on the screen.
+        palette = Palette([])  # It has nowhere to look, so its list has no place on the screen.
         await s.app.push_screen(palette)
         found = palette.query_one(CommandList)
         found.add_options(["one", "two"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.terminal.calm import gone_after
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import NotSeenError, PtySession
 
@@ -116,6 +118,17 @@ def leave(session: PtySession) -> None:
     assert session.wait_gone() == 0
     assert_restored(session)
     assert session.after_screen() == ""
+
+
+def end_by_signal(session: PtySession, number: signal.Signals, folder: Path) -> None:
+    """Send a signal, and check that the program ends by it in time, and as quietly as it should.
+
+    `folder` is where the program's own files lie.
+    """
+    assert gone_after(session, lambda: session.signal(number)) == 128 + number
+    assert_restored(session)
+    assert session.after_screen() == ""
+    assert not list((folder / "state").rglob("crash*"))
 
 
 def assert_restored(session: PtySession) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.terminal.calm import gone_after
-from tests.terminal.dashboard import assert_restored, dashboard, ready
+from tests.terminal.dashboard import assert_restored, dashboard, end_by_signal, ready
 from tests.terminal.platform_process import PlatformProcess
 
 SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
@@ -21,10 +21,7 @@ def test_a_signal_while_the_platform_answers(number: signal.Signals, tmp_path: P
         dashboard(platform, tmp_path, "--refresh", "0.5") as session,
     ):
         ready(session)
-        assert gone_after(session, lambda: session.signal(number)) == 128 + number
-        assert_restored(session)
-        assert session.after_screen() == ""
-    assert not list((tmp_path / "state").rglob("crash*"))
+        end_by_signal(session, number, tmp_path)
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -40,10 +37,15 @@ def test_a_signal_while_the_platform_hangs(
         platform.fault(fault)
         session.press("r", "5")
         session.wait_for(lambda _: any(seen["fault"] for seen in platform.requests()))
-        assert gone_after(session, lambda: session.signal(number)) == 128 + number
-        assert_restored(session)
-        assert session.after_screen() == ""
-    assert not list((tmp_path / "state").rglob("crash*"))
+        end_by_signal(session, number, tmp_path)
+
+
+@pytest.mark.parametrize("key", ["5", "c", "l", "t"])
+def test_a_signal_while_a_screen_or_a_dialog_is_being_made(key: str, tmp_path: Path) -> None:
+    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+        ready(session)
+        session.press(key)
+        end_by_signal(session, signal.SIGTERM, tmp_path)
 
 
 @pytest.mark.parametrize("hangs", [False, True])

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import logging
-import signal
-from pathlib import Path
 
 import pytest
 
 from agentco_tui.terminal.ending import EndingApp
-from tests.terminal.calm import gone_after
-from tests.terminal.dashboard import assert_restored, dashboard, ready
-from tests.terminal.platform_process import PlatformProcess
 
 
 class BrokenError(Exception):
@@ -67,15 +62,3 @@ async def test_an_error_that_comes_when_the_app_runs_no_more_is_logged(
         app._handle_exception(BrokenError())
     assert not app.return_code
     assert "BrokenError" in caplog.text
-
-
-@pytest.mark.parametrize("key", ["5", "c", "l", "t"])
-def test_a_signal_while_a_screen_or_a_dialog_is_being_made(key: str, tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
-        ready(session)
-        session.press(key)
-        number = signal.SIGTERM
-        assert gone_after(session, lambda: session.signal(number)) == 128 + number
-        assert_restored(session)
-        assert session.after_screen() == ""
-    assert not list((tmp_path / "state").rglob("crash*"))
