@@ -1,0 +1,221 @@
+"""The dashboard in a pseudo-terminal on a scripted platform, with the words a test wants of it.
+
+    with Console(platform, tmp_path, "--screen", "tasks") as console:   # ready: list and cursor
+        console.ask("Pay ACME")              # the cursor onto that task, `a`, its question stands
+        console.yes()                        # `y` once it is armed; the question is gone then
+        console.line_shows("Pay ACME", "approved here")
+        assert console.notices() == ""
+        assert console.outcomes("t1") == ["approved here"]       # by the journal
+
+It is a `PtySession`, so `press`, `write` (several keys in one packet), `text`, `wait_for`,
+`signal`, `hold` are there too. `config` is the text of a config file. Every pattern is a regular
+expression, looked for anywhere. The dashboard polls each second (`--refresh`), its own files lie
+below the given folder; two consoles with one folder share the journal, as two dashboards of a machine do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.outside.platform import Platform
+from tests.terminal.dashboard import command, ready
+from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession, clean_environment
+
+LIST_TOP = 4
+"""Rows above the first line of a list: header, tabs, title and column names."""
+DETAIL_BESIDE, DETAIL_AT = 120, 75
+"""From so many columns on, a list leaves the right of them, from that column, to the detail."""
+LEAST_PAUSE = 0.5
+"""Seconds a person takes to read before pressing `y`."""
+
+
+class Console(PtySession):
+    """One dashboard. `start=False` doesn't wait until its list is there."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        folder: Path,
+        *arguments: str,
+        config: str | None = None,
+        key: str | None = None,
+        env: dict[str, str | None] | None = None,
+        size: tuple[int, int] = (120, 40),
+        refresh: float = 1.0,
+        start: bool = True,
+        **options: Any,
+    ) -> None:
+        self.environment = {**platform.env(folder, key), **(env or {})}
+        if config is not None:
+            file = folder / "config.toml"
+            file.write_text(config)
+            self.environment["AGENTCO_CONFIG"] = str(file)
+        self._columns = size[0]
+        words = command("--refresh", f"{refresh:g}", *arguments)
+        super().__init__(words, env=self.environment, size=size, **options)
+        if start:
+            try:
+                ready(self)
+            except BaseException:
+                self.close()
+                raise
+
+    # ---- what stands where
+
+    def lines(self) -> list[str]:
+        """The lines of the list as they stand, without the detail beside it or boxes over it."""
+        rows = self.screen
+        beside = self._columns >= DETAIL_BESIDE and "NEEDS YOU" not in rows[2]
+        wide = DETAIL_AT if beside else self._columns
+        return [row[:wide] for row in rows[LIST_TOP:-1] if row[:wide].strip()]
+
+    def line(self, title: str) -> str:
+        """The line of a task in the list; "" if there is none."""
+        return next((row for row in self.lines() if title in row and "│" not in row), "")
+
+    def cursor_line(self) -> str:
+        """The line under the cursor."""
+        return next((row for row in self.lines() if row.startswith(("▌", ">"))), "")
+
+    def box(self) -> str:
+        """What stands in the box of a question, hold, form or prompt; "" if there is none."""
+        return box_in(self.screen)
+
+    def footer(self) -> str:
+        """The last row."""
+        return self.screen[-1]
+
+    def notices(self) -> str:
+        """The messages at the lower right, joined to one text."""
+        found = (re.search(r"(?<=.{30})▌ (.*)", row) for row in self.screen[LIST_TOP:-1])
+        return " ".join(match.group(1).strip() for match in found if match)
+
+    # ---- waiting
+
+    def until(self, check: Callable[[], object], what: str, timeout: float = 15.0) -> None:
+        """Wait until a check of this console is true."""
+
+        def holds(_: str) -> bool:
+            return bool(check())
+
+        holds.__name__ = what
+        self.wait_for(holds, timeout)
+
+    def line_shows(self, title: str, pattern: str, timeout: float = 15.0) -> str:
+        """Wait until the line of a task matches; gives the line."""
+        found = re.compile(pattern)
+        self.until(
+            lambda: found.search(self.line(title)), f"{pattern!r} on the line of {title}", timeout
+        )
+        return self.line(title)
+
+    def box_shows(self, pattern: str, timeout: float = 15.0) -> str:
+        """Wait until the box on the screen matches; gives its text."""
+        found = re.compile(pattern)
+        self.until(lambda: found.search(self.box()), f"{pattern!r} in the box", timeout)
+        return self.box()
+
+    def no_box(self, timeout: float = 15.0) -> None:
+        """Wait until no box stands."""
+        self.until(lambda: not self.box(), "no box", timeout)
+
+    def notice(self, pattern: str, timeout: float = 15.0) -> str:
+        """Wait until the messages match; gives them."""
+        found = re.compile(pattern)
+        self.until(lambda: found.search(self.notices()), f"{pattern!r} in a notice", timeout)
+        return self.notices()
+
+    # ---- doing
+
+    def to(self, title: str) -> None:
+        """Move the cursor onto a task's line."""
+
+        def rows() -> tuple[int, int]:
+            lines = self.lines()
+            at = next((n for n, row in enumerate(lines) if row.startswith(("▌", ">"))), -1)
+            return at, next((n for n, row in enumerate(lines) if title in row), -1)
+
+        self.until(lambda: min(rows()) >= 0, f"a cursor, and the line of {title}")
+        at, wanted = rows()
+        self.press(*(["j"] * (wanted - at) if wanted > at else ["k"] * (at - wanted)))
+        self.until(lambda: title in self.cursor_line(), f"the cursor on {title}")
+
+    def ask(self, title: str) -> str:
+        """Open the question of a task; gives its text."""
+        self.to(title)
+        self.press("a")
+        return self.box_shows(r"APPROVE 1 task[\s\S]*" + re.escape(title))
+
+    def yes(self, tries: int = 4) -> None:
+        """Answer the question that stands with `y`, again if it came too soon, until it is gone."""
+        stood = self.box()
+        assert stood, "no question stands"
+        for _ in range(tries):
+            # As a person does: a look first; a key that came too soon is pressed again.
+            time.sleep(LEAST_PAUSE)
+            self.press("y")
+            with contextlib.suppress(NotSeenError):
+                self.until(lambda: not self.box(), "the question is gone", timeout=1.5)
+                return
+        raise NotSeenError(f"`y` was not taken\n{self.text}")
+
+    def no(self) -> None:
+        """Close what stands over the list."""
+        self.press("esc")
+        self.no_box()
+
+    def mark_tasks(self, *titles: str) -> None:
+        """Mark tasks."""
+        for title in titles:
+            self.to(title)
+            self.press("space")
+            self.until(lambda: re.search(r"marked", self.screen[2]), "a mark")
+
+    # ---- what it wrote
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run another command of the program with the same settings and folders."""
+        return subprocess.run(
+            command(*arguments),
+            env=clean_environment(self.environment),
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def journal(self) -> list[dict[str, Any]]:
+        """What `journal --json` tells, an entry a line."""
+        told = self.run("journal", "--json").stdout.strip()
+        if told.startswith("["):
+            return list(json.loads(told))
+        return [json.loads(line) for line in told.splitlines()]
+
+    def outcomes(self, task_id: object) -> list[str]:
+        """The words of the journal for what became of each attempt on a task; "" for none yet."""
+        about = [entry for entry in self.journal() if str(entry["subject"]) == str(task_id)]
+        return [(entry.get("outcome") or {}).get("is", "") for entry in about]
+
+
+def box_in(rows: list[str]) -> str:
+    """The text in the last box on a screen, without its borders; "" if there is none."""
+    for top in range(len(rows) - 1, -1, -1):
+        left = rows[top].find("╭")
+        right = rows[top].rfind("╮")
+        if left < 0 or right < left:
+            continue
+        inside = []
+        for row in rows[top + 1 :]:
+            if row[left : left + 1] == "╰":
+                break
+            inside.append(row[left + 1 : right].strip(" │"))
+        return "\n".join(inside).strip("\n")
+    return ""
