@@ -10,7 +10,7 @@
 It is a `PtySession`, so `press`, `write` (several keys in one packet), `text`, `wait_for`,
 `signal`, `hold` are there too. `config` is the text of a config file. Every pattern is a regular
 expression, looked for anywhere. The dashboard polls each second (`--refresh`), its own files lie
-below the given folder; two consoles with one folder share the journal, as two dashboards of a machine do.
+below the given folder; two consoles with one folder share the journal, as on one machine.
 """
 
 from __future__ import annotations
