@@ -47,6 +47,7 @@ class Desk:
         `company` is the scope where there is no poller.
         """
         waits = waits or Waits()
+        client = client.for_decisions
         return cls(
             client=client,
             store=store,

@@ -240,6 +240,14 @@ def too_many_values(asked: Asked, status: int) -> ApiError:
     return tell(errors.TooLarge, words, asked, status=status)
 
 
+def more_than_one(asked: Asked, status: int) -> ApiError:
+    """More than one answer came to one request."""
+    words = (
+        f"{asked.host} sent more than one answer, so none is believed: is a proxy mixing them up?"
+    )
+    return tell(errors.Broken, words, asked, status=status)
+
+
 def odd_encoding(asked: Asked, status: int) -> ApiError:
     """A Content-Encoding that was not offered: never unpacked (SAFETY, HTTP)."""
     words = "the answer is packed in a way that was not asked for: is a proxy changing it?"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from copy import copy
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -75,6 +76,20 @@ class Client:
         self._pager = Pager(transport, caps)
         self._overview: BudgetOverview | None = None
         self._overview_etag: str | None = None
+        self._decisions: Client | None = None
+
+    @property
+    def for_decisions(self) -> Client:
+        """The same with connections of its own, made as they are used.
+
+        For what a write is decided and settled by: it waits for no other request.
+        """
+        if self._decisions is None:
+            other = copy(self)
+            other.transport = self.transport.for_decisions()
+            other._pager = self._pager.over(other.transport)
+            self._decisions = other._decisions = other
+        return self._decisions
 
     def take_over(self, start: HeadStart | None) -> None:
         """Let the first reading of a list take the answer to a request that was sent before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from copy import copy
 from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
@@ -102,6 +103,12 @@ class Pager:
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
         self._uneven: OrderedDict[tuple[Any, ...], None] = OrderedDict()
         """Lists whose long answers have to be there as a whole to be read."""
+
+    def over(self, transport: Transport) -> Pager:
+        """One that remembers the same answers and asks for itself, over another transport."""
+        other = copy(self)
+        other._transport, other.head_start = transport, None
+        return other
 
     async def listing(
         self,

@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import aclosing, asynccontextmanager
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -33,7 +34,7 @@ from agentco_tui.api.intake import Intake, Whole
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measured import Measured
 from agentco_tui.api.outgoing import Outgoing, Pairs, outgoing
-from agentco_tui.api.pools import Pools
+from agentco_tui.api.pools import Lane, Pools, has_surplus, proxy_of_environment
 from agentco_tui.api.redaction import quiet_http_loggers
 from agentco_tui.api.retry import RetryPolicy
 from agentco_tui.api.tls import no_tls_context, tls_context
@@ -53,7 +54,6 @@ BELOW: Final = (
     httpx.InvalidURL,
     httpx.StreamError,
     httpx.CookieConflict,
-    # What may come through httpx untranslated.
     httpcore.ConnectionNotAvailable,
     httpcore.NetworkError,
     httpcore.ProtocolError,
@@ -121,8 +121,7 @@ class Transport:
         self._retry = retry or RetryPolicy()
         self._key_source = key_source
         self._clock = clock
-        self._closed = False
-        self._closing: asyncio.Future[None] | None = None
+        self._lane = Lane.READS
         try:
             origin = httpx.URL(base.origin)
         except (httpx.InvalidURL, UnicodeError):
@@ -133,7 +132,19 @@ class Transport:
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
         self._auth = BearerAuth(self.key, origin)
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
+        self._closing: list[asyncio.Future[None]] = []
+        """One, as soon as it is to be closed."""
         quiet_http_loggers()
+
+    def for_decisions(self) -> Transport:
+        """The same, with reads that wait for no place among the others.
+
+        An answer that came with more than itself is not believed here, as it never is to a write.
+        Closing either closes both.
+        """
+        other = copy(self)
+        other._lane = Lane.DECISIONS
+        return other
 
     async def request(
         self,
@@ -203,14 +214,13 @@ class Transport:
 
     async def aclose(self) -> None:
         """Close all connections, also when cancelled meanwhile; a second call waits for it."""
-        self._closed = True
-        if self._closing is None:
-            self._closing = asyncio.ensure_future(self._client.aclose())
+        if not self._closing:
+            self._closing.append(asyncio.ensure_future(self._client.aclose()))
         try:
-            await asyncio.shield(self._closing)
+            await asyncio.shield(self._closing[0])
         except asyncio.CancelledError:
             # A pool closes one connection after the other, and would leave the rest open.
-            await asyncio.wait([self._closing])
+            await asyncio.wait(self._closing)
             raise
 
     async def __aenter__(self) -> Self:
@@ -226,7 +236,7 @@ class Transport:
         return asked
 
     def _not_closed(self, asked: Asked) -> None:
-        if self._closed:
+        if self._closing:
             raise answered.not_sent(asked, "the connection was closed here already")
 
     async def _attempt(
@@ -276,6 +286,7 @@ class Transport:
                 body = await OF_ALL.into(intake, pieces, call.asked, response.status_code)
         finally:
             await response.aclose()
+        self._alone(response, call.asked)
         now = time.monotonic()
         headers = dict(response.headers.items())
         return OF_ALL.until_read(Reply(response.status_code, headers, body, now - started, now))
@@ -290,7 +301,7 @@ class Transport:
             call.url,
             content=call.body,
             headers=list(call.headers),
-            extensions={"trace": wire.trace},
+            extensions={"trace": wire.trace, "lane": self._lane},
         )
         try:
             response = await self._client.send(
@@ -311,8 +322,17 @@ class Transport:
             said = await self._what_it_says(response, call.asked)
         finally:
             await response.aclose()
+        self._alone(response, call.asked)
         headers = dict(response.headers.items())
         raise answered.refused(call.asked, status, headers, said, self._clock())
+
+    def _alone(self, response: httpx.Response, asked: Asked) -> None:
+        """Raises Broken where more came than one answer, and what it says is to be acted on.
+
+        Which of several answers is the one to this request can't be told.
+        """
+        if (asked.writes or self._lane is Lane.DECISIONS) and has_surplus(response):
+            raise answered.more_than_one(asked, response.status_code)
 
     async def _what_it_says(self, response: httpx.Response, asked: Asked) -> bytes:
         """The body of a refusal, as far as it comes soon and is not too much."""
@@ -369,20 +389,16 @@ def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
 def _http_client(
     base: BaseUrl, ca_file: Path | None, *, trust_env: bool, limits: Limits
 ) -> httpx.AsyncClient:
-    kept = httpx.Limits(
-        max_connections=8, max_keepalive_connections=4, keepalive_expiry=limits.idle
-    )
     context = no_tls_context()
     if base.scheme == "https":
         own = tls_context(ca_file, trust_env=trust_env)
         context = own or httpx.create_ssl_context(trust_env=False)
     try:
+        proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
         return httpx.AsyncClient(
-            # httpx looks for proxies only where it makes the transport itself.
-            transport=None if trust_env else Pools(context, kept),
-            limits=kept,
+            transport=Pools(context, limits, proxy),
             verify=context,
-            trust_env=trust_env,
+            trust_env=False,
             follow_redirects=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=httpx.Timeout(

@@ -32,6 +32,8 @@ class Wire:
         """Given to httpx as the "trace" extension; of `info` only a new connection is kept."""
         if event == "connection.connect_tcp.started":
             self.fresh = True
+            # A kept connection was given up for it, before a byte of the request had left.
+            self.bytes_left = False
         elif event == "connection.connect_tcp.complete":
             self._half_open = info["return_value"]
         elif event in _OWNED:

@@ -1,0 +1,279 @@
+"""Connections on which nothing comes unseen (RFC 9112 9.2: an answer belongs to its request).
+
+httpcore 1.0.9 keeps a connection after an answer without looking for what came behind it: a second
+answer in the same packet, in the next one, or in the next TLS record would be read as the answer to
+the next request. Here the event loop reads all that comes, so that it is known when an answer ends
+and when a request begins whether anything has come that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import select
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Iterable
+from inspect import iscoroutinefunction
+from typing import Any, Final, TypeVar
+
+import h11
+import httpcore
+
+T = TypeVar("T")
+
+_AHEAD: Final = 256 * 1024
+"""Bytes that may wait here to be read, before the other side has to wait."""
+_NEXT_ADDRESS: Final = 0.25
+"""Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
+_ERRNO: Final = re.compile(r"\[Errno (\d+)\]")
+_BLANK: Final = b"\r\n"
+"""Signs that some servers send behind a body, and that are no answer."""
+_WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
+"""Where the other side stands after a whole answer."""
+
+
+class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
+    """One TCP connection, plain or with TLS. Raises httpcore's exceptions."""
+
+    def __init__(self) -> None:
+        self.surplus = False
+        """More came than the answer that was read last: nothing read from it is to be acted on."""
+        self._transport: Any = None
+        self._chunks: deque[bytes] = deque()
+        self._ended = False
+        self._error: Exception | None = None
+        self._arrived = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._paused = False
+        self._between = True
+        """No byte of a request has left since the last answer, or since the connection was made."""
+        self._used = False
+
+    # --- httpcore's side --------------------------------------------------------------------
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """What has come, nothing at the end."""
+        self._between = True
+        if not self._chunks and not self._ended:
+            self._arrived.clear()
+            self._resume()
+            await _within(timeout, self._arrived.wait(), httpcore.ReadTimeout)
+        if not self._chunks:
+            if self._error is not None:
+                raise httpcore.ReadError("the connection broke") from self._error
+            return b""
+        chunk = self._chunks.popleft()
+        if len(chunk) > max_bytes:
+            self._chunks.appendleft(chunk[max_bytes:])
+            chunk = chunk[:max_bytes]
+        if not self._chunks:
+            self._resume()
+        return chunk
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Send; a request is not begun where something came that nobody asked for.
+
+        A kept connection is then given up for another one, before a byte has left.
+        """
+        if not buffer:
+            return
+        if self._between:
+            await self._begin()
+        if self._transport.is_closing():
+            raise httpcore.WriteError("the connection broke") from self._error
+        self._transport.write(buffer)
+        if not self._writable.is_set():
+            await _within(timeout, self._writable.wait(), httpcore.WriteTimeout)
+
+    async def aclose(self) -> None:
+        """Close at once; what was not sent by now is not sent."""
+        self._transport.abort()
+        await asyncio.sleep(0)
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> Connection:
+        """Go over to TLS."""
+        loop = asyncio.get_running_loop()
+        self._between, self._used, self._paused = True, False, False
+        if self._chunks:
+            await self.aclose()
+            raise httpcore.ConnectError("bytes came before the handshake")
+        try:
+            self._transport = await _within(
+                timeout,
+                loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname),
+                httpcore.ConnectTimeout,
+            )
+        except OSError as error:  # ssl.SSLError is one
+            await self.aclose()
+            raise httpcore.ConnectError("the handshake failed") from error
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        """`is_readable` is true for whatever speaks against using it once more."""
+        if info == "is_readable":
+            return bool(self._chunks) or self._ended or self._is_readable()
+        names = {"client_addr": "sockname", "server_addr": "peername"}
+        return self._transport.get_extra_info(names.get(info, info))
+
+    # --- the event loop's side --------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Nothing is read before it is known whether it is to be TLS."""
+        self._transport = transport
+        self._pause()
+
+    def data_received(self, data: bytes) -> None:
+        """Keep it for whoever reads next."""
+        self._chunks.append(data)
+        self._arrived.set()
+        if sum(map(len, self._chunks)) > _AHEAD:
+            self._pause()
+
+    def eof_received(self) -> None:
+        """The other side says no more: an idle connection is closed, what has come can be read."""
+        self._ended = True
+        self._arrived.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wake whoever waits."""
+        self._ended, self._error = True, exc
+        self._arrived.set()
+        self._writable.set()
+
+    def pause_writing(self) -> None:
+        """The other side takes no more for now."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        self._writable.set()
+
+    # ----------------------------------------------------------------------------------------
+
+    async def has_more(self) -> bool:
+        """Whether something came that was not read."""
+        if self._is_readable():
+            self._resume()
+            for _ in range(2):
+                # In the first turn this task comes before what the event loop reads.
+                await asyncio.sleep(0)
+        return any(chunk.strip(_BLANK) for chunk in self._chunks)
+
+    async def _begin(self) -> None:
+        self._resume()
+        if await self.has_more() or (self._used and (self._chunks or self._ended)):
+            if self._used:
+                raise httpcore.ConnectionNotAvailable
+            raise httpcore.RemoteProtocolError("it spoke before it was asked")
+        self._between, self._used = False, True
+
+    def _is_readable(self) -> bool:
+        socket = self._transport.get_extra_info("socket")
+        number = -1 if socket is None else socket.fileno()
+        if number < 0:
+            return True
+        poll = select.poll()
+        poll.register(number, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def _pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def _resume(self) -> None:
+        if self._paused and not self._transport.is_closing():
+            self._paused = False
+            self._transport.resume_reading()
+
+
+class Network(httpcore.AsyncNetworkBackend):
+    """Makes such connections."""
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> Connection:
+        """To the first address of the host that answers; `socket_options` are not for here."""
+        loop = asyncio.get_running_loop()
+        making = loop.create_connection(
+            Connection,
+            host,
+            port,
+            local_addr=None if local_address is None else (local_address, 0),
+            happy_eyeballs_delay=_NEXT_ADDRESS,
+        )
+        try:
+            _, connection = await _within(timeout, making, httpcore.ConnectTimeout)
+        except OSError as error:
+            # Python 3.11 tells the failures of several addresses in words only.
+            several = [OSError(int(number), "") for number in _ERRNO.findall(str(error))]
+            cause = ExceptionGroup("", several) if several and error.errno is None else error
+            raise httpcore.ConnectError("no connection") from cause
+        return connection
+
+    async def sleep(self, seconds: float) -> None:
+        """Part of httpcore's interface."""
+        await asyncio.sleep(seconds)
+
+
+def watch_answers() -> bool:
+    """Have no connection kept behind whose answer anything came; False if that can't be watched.
+
+    What came in the same packet lies in the parser, which httpcore shows to nobody, so the one
+    method that ends an answer is wrapped. Where another version has no such method, connections
+    must not be kept at all; where it has no such parser, none is.
+    """
+    kind: Any = httpcore.AsyncHTTP11Connection
+    ends = getattr(kind, "_response_closed", None)
+    if getattr(ends, "watches", False):
+        return True
+    if not iscoroutinefunction(ends):
+        return False
+
+    async def response_closed(self: Any) -> None:
+        parser = getattr(self, "_h11_state", None)
+        stream = getattr(self, "_network_stream", None)
+        if not isinstance(parser, h11.Connection):
+            await self.aclose()
+            return
+        left, _ = parser.trailing_data
+        if isinstance(stream, Connection) and parser.their_state in _WHOLE:
+            stream.surplus = bool(left.strip(_BLANK)) or await stream.has_more()
+            if stream.surplus:
+                await self.aclose()
+                return
+        if left:
+            await self.aclose()
+        else:
+            await ends(self)
+
+    response_closed.watches = True  # type: ignore[attr-defined]
+    kind._response_closed = response_closed
+    return True
+
+
+async def _within(seconds: float | None, work: Awaitable[T], late: type[Exception]) -> T:
+    """What `work` brings; `late` is raised if it takes longer."""
+    deadline = asyncio.timeout(seconds)
+    try:
+        async with deadline:
+            return await work
+    except TimeoutError as error:
+        if deadline.expired():
+            raise late("it took too long") from error
+        raise
