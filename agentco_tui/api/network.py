@@ -9,8 +9,8 @@ and when a request begins whether anything has come that nobody asked for.
 from __future__ import annotations
 
 import asyncio
-import re
 import select
+import socket
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Iterable
@@ -26,7 +26,6 @@ _AHEAD: Final = 256 * 1024
 """Bytes that may wait here to be read, before the other side has to wait."""
 _NEXT_ADDRESS: Final = 0.25
 """Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
-_ERRNO: Final = re.compile(r"\[Errno (\d+)\]")
 _BLANK: Final = b"\r\n"
 """Signs that some servers send behind a body, and that are no answer."""
 _WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
@@ -178,8 +177,8 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._between, self._used = False, True
 
     def _is_readable(self) -> bool:
-        socket = self._transport.get_extra_info("socket")
-        number = -1 if socket is None else socket.fileno()
+        under = self._transport.get_extra_info("socket")
+        number = -1 if under is None else under.fileno()
         if number < 0:
             return True
         poll = select.poll()
@@ -208,27 +207,68 @@ class Network(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> Connection:
-        """To the first address of the host that answers; `socket_options` are not for here."""
-        loop = asyncio.get_running_loop()
-        making = loop.create_connection(
-            Connection,
-            host,
-            port,
-            local_addr=None if local_address is None else (local_address, 0),
-            happy_eyeballs_delay=_NEXT_ADDRESS,
-        )
+        """To the first address of the host that answers; from any of ours, without options."""
         try:
-            _, connection = await _within(timeout, making, httpcore.ConnectTimeout)
+            return await _within(timeout, _made(host, port), httpcore.ConnectTimeout)
         except OSError as error:
-            # Python 3.11 tells the failures of several addresses in words only.
-            several = [OSError(int(number), "") for number in _ERRNO.findall(str(error))]
-            cause = ExceptionGroup("", several) if several and error.errno is None else error
-            raise httpcore.ConnectError("no connection") from cause
-        return connection
+            raise httpcore.ConnectError("no connection") from error
+        except ExceptionGroup as errors:
+            raise httpcore.ConnectError("no connection to any address") from errors
 
     async def sleep(self, seconds: float) -> None:
         """Part of httpcore's interface."""
         await asyncio.sleep(seconds)
+
+
+async def _made(host: str, port: int) -> Connection:
+    """Tries the addresses one after the other, the next beside one that is slow (RFC 8305 5).
+
+    asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
+    """
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    families = [family for family, *_ in found]
+    nth = {id(info): families[:at].count(info[0]) for at, info in enumerate(found)}
+    attempts: list[asyncio.Task[socket.socket]] = []
+    won: socket.socket | None = None
+    try:
+        for info in sorted(found, key=lambda info: nth[id(info)]):
+            attempts.append(asyncio.create_task(_connected(*info)))
+            is_last = len(attempts) == len(found)
+            while won is None and (under_way := [each for each in attempts if not each.done()]):
+                done, _ = await asyncio.wait(
+                    under_way,
+                    timeout=None if is_last else _NEXT_ADDRESS,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                won = next((each.result() for each in done if each.exception() is None), None)
+                if not is_last:
+                    break
+            if won is not None:
+                _, connection = await loop.create_connection(Connection, sock=won)
+                return connection
+    except BaseException:
+        won = None
+        raise
+    finally:
+        for attempt in attempts:
+            attempt.cancel()
+        for late in await asyncio.gather(*attempts, return_exceptions=True):
+            if isinstance(late, socket.socket) and late is not won:
+                late.close()
+    failures = [attempt.exception() for attempt in attempts]
+    raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
+
+
+async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, address)
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 def watch_answers() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from typing import Any
 
@@ -207,3 +208,39 @@ async def test_no_connection_is_kept_without_the_watch(monkeypatch: pytest.Monke
         for _ in range(3):
             assert (await wire.request("GET", "/api/tasks")).body == MINE
         assert server.connections == 3
+
+
+@pytest.mark.parametrize("first", ["refuses", "hangs"])
+async def test_the_next_address_is_tried_beside_one_that_is_slow(
+    monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    connected = network._connected
+    tried: list[str] = []
+
+    async def slow(*info: Any) -> socket.socket:
+        tried.append(info[-1][0])
+        if info[-1][0] == "127.0.0.2":
+            if first == "refuses":
+                raise ConnectionRefusedError(111, "x")
+            await asyncio.Event().wait()
+        return await connected(*info)
+
+    async def both(self: object, host: str, port: int, **_: object) -> list[Any]:
+        kind = socket.SOCK_STREAM
+        places = "127.0.0.2", "127.0.0.1"
+        return [(socket.AF_INET, kind, 0, "", (place, port)) for place in places]
+
+    monkeypatch.setattr(network, "_connected", slow)
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", both)
+    async with answering(http(MINE), keep=True) as server, transport(server.base) as wire:
+        assert (await wire.request("GET", "/api/tasks")).body == MINE
+    assert tried == ["127.0.0.2", "127.0.0.1"]
+
+
+async def test_all_addresses_refuse() -> None:
+    async with answering(http(MINE)) as server:
+        base = server.base.replace("127.0.0.1", "localhost")
+    async with transport(base) as wire:
+        error = await failure(wire.request("POST", APPROVE))
+    assert type(error) is errors.Refused
+    assert error.sent is Sent.NO
