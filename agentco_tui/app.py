@@ -37,6 +37,7 @@ from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.key_presses import KeyApp
+from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.palette import Palette
 from agentco_tui.screens.session import Session
@@ -91,8 +92,10 @@ class DashboardApp(EndingApp, KeyApp):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True),
-        Binding("ctrl+c", "leave", "Quit", show=False, system=True),
+        # With priority, or no dialog and no input would let them through. So they have no id: bound
+        # to a letter, as `[keys]` might, they would act while it is typed.
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True, priority=True),
+        Binding("ctrl+c", "leave", "Quit", show=False, system=True, priority=True),
         Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", system=True),
     ]
 
@@ -178,8 +181,26 @@ class DashboardApp(EndingApp, KeyApp):
         self.push_screen(Palette([ThemeProvider], placeholder="Search for themes…"))
 
     def action_leave(self) -> None:
-        """Leave, as on every command line."""
-        self.exit(return_code=0)
+        """Leave what stands over the frame, as no answer to it; else the program."""
+        screen: object = self.screen
+        if isinstance(screen, MainScreen | Overlay | Palette) and screen.leave_first():
+            return
+        if not self.before_leaving():
+            self.exit(return_code=0)
+
+    async def action_quit(self) -> None:
+        """Leave, by Textual's own key."""
+        self.action_leave()
+
+    def before_leaving(self) -> bool:
+        """Whether something is to be stopped first, and told; the next time it is left."""
+        return False
+
+    def stopped(self) -> None:
+        """What asks for a yes is closed, with all above it: a `y` may be typed at the shell."""
+        over = [screen for screen in self.screen_stack if isinstance(screen, Overlay)]
+        while any(screen.ASKS for screen in over):
+            over.pop().dismiss(None)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: every key's command that works on this screen, and the themes."""

@@ -30,6 +30,9 @@ UNBOUND = "unbound"
 RESERVED_KEYS = ("ctrl+a", "ctrl+b", "ctrl+d", "ctrl+k", "ctrl+s", "ctrl+z")
 """Keys that tmux, screen, vim and shells own; nothing may be bound to them (DESIGN, contract)."""
 
+LEAVING_KEYS = ("ctrl+c", "ctrl+q")
+"""Keys that leave whatever is open, before anything else gets them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class KeyBinding:
@@ -100,7 +103,14 @@ KEYS: tuple[KeyBinding, ...] = (
     _key("app.refresh", "r", "Refresh", "Ask the platform now; read a refused key again.", "every"),
     _key("app.back", "escape", "Back", "Close what is open, or leave the filter.", "every"),
     _key("app.help", "question_mark", "Help", "The keys of this screen.", "every"),
-    _key("app.quit", "q", "Quit", "Leave the program.", "every"),
+    _key(
+        "app.quit",
+        "q",
+        "Quit",
+        "Leave the program, or what is open over the screen; so does ctrl+c.",
+        "every",
+        also=("dialog",),
+    ),
     _key("company.unscope", "0", "All companies", "Show all companies again.", "every"),
     _key("list.down", "j,down", "Down", "One line down.", "table"),
     _key("list.up", "k,up", "Up", "One line up.", "table"),

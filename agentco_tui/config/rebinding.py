@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agentco_tui.config.kinds import what
 from agentco_tui.config.problems import nearest
 from agentco_tui.key_names import MODIFIERS, key_names, known_names
-from agentco_tui.keys import KEYS, KEYS_BY_ID, RESERVED_KEYS, UNBOUND, KeyBinding
+from agentco_tui.keys import KEYS, KEYS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, KeyBinding
 
 KeyPath = tuple[str, ...]
 QUIT = "app.quit"
@@ -98,6 +98,11 @@ def _names(texts: list[str], binding: KeyBinding) -> tuple[list[str], list[str]]
         " choose another key"
         for name in names
         if name in RESERVED_KEYS
+    ]
+    reasons += [
+        f"{name} always leaves what is open: choose another key"
+        for name in names
+        if name in LEAVING_KEYS
     ]
     if binding.id == QUIT and not names and not reasons:
         reasons.append("must have a key: there would be no key to leave the program")

@@ -315,6 +315,11 @@ class BatchProgress(Dialog[bool]):
         if self.is_current:
             self._show()
 
+    def leave_first(self) -> bool:
+        """Stop what is not yet sent, and only then leave."""
+        self.action_stop()
+        return True
+
     def action_again(self) -> None:
         """Ask anew about the clear failures."""
         if self.decision.phase is Phase.ENDED and self.decision.clear_failures:

@@ -83,6 +83,8 @@ class Question(Dialog[bool]):
         Binding("t", "more", "Read more", show=False),
     ]
 
+    ASKS = True
+
     def __init__(self, title: Sequence[Cell], items: Iterable[Item], yes: str = "yes") -> None:
         super().__init__(title)
         self.pane = TextPane(classes="dialog--body")

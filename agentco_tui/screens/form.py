@@ -110,6 +110,7 @@ class Form(Dialog[bool]):
         self.status = Notice(classes="form--status")
         self._sending = False
         self._in_doubt = False
+        self._told_to_wait = False
         self._errors: dict[str, SafeText] = {}
 
     def compose(self) -> ComposeResult:
@@ -197,7 +198,7 @@ class Form(Dialog[bool]):
         self.app.push_screen(question, lambda yes: self._send() if yes else None)
 
     def _send(self) -> None:
-        self._sending, self._in_doubt = True, False
+        self._sending, self._in_doubt, self._told_to_wait = True, False, False
         self.status.show([Text(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
         start_worker(self, self._do_send, "send the form")
 
@@ -229,6 +230,19 @@ class Form(Dialog[bool]):
             words += " is looked for before the same is sent again, or at the next start"
             self.app.notify(plain(words), markup=False, severity="warning", timeout=8)
         self.dismiss(False)
+
+    def leave_first(self) -> bool:
+        """Leave the form; while it is being sent only the program can be left, when asked twice."""
+        if not self._sending or self._in_doubt:
+            self.action_close()
+            return True
+        if self._told_to_wait:
+            return False
+        self._told_to_wait = True
+        words = f"{signs.arrow} sending: it can't be taken back. Once more leaves the program; "
+        words += "the journal keeps it, and the next start reads what became of it"
+        self.status.show([Text(plain(words), Tone.WARNING)])
+        return True
 
     def _doubted(self) -> None:
         """The answer was lost, and it is being looked for: nothing is sent again."""

@@ -24,7 +24,7 @@ class HelpScreen(Dialog[None]):
     """Opens over any screen; escape or `?` closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q", "close", "Back", show=False),
+        Binding("escape,question_mark", "close", "Back", show=False),
     ]
 
     DEFAULT_CSS = """

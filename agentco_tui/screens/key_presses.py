@@ -30,9 +30,9 @@ class KeyPresses:
         self.held_down = False
         """Whether it is one of those that come while a key stays down."""
 
-    def take(self, key: str, at: float) -> None:
-        """A key was read from the terminal."""
-        self.held_down = key == self.key and at - self.at < REPEAT
+    def take(self, key: str, at: float, *, repeated: bool = False) -> None:
+        """A key was read from the terminal, which may say itself that it is held down."""
+        self.held_down = repeated or (key == self.key and at - self.at < REPEAT)
         self.key, self.at = key, at
 
     def goes_on(self) -> bool:
@@ -126,7 +126,9 @@ class KeyApp(NoticeApp):
     async def _hand_out(self, event: Typed) -> None:
         if isinstance(event, events.Key):
             # A moment that is kept before anybody acts on the key.
-            self.presses.take(event.key, event.time)
+            # Terminals with kitty's keyboard protocol can say so (terminal/input_parser.py).
+            held_down = getattr(event, "held_down", False)
+            self.presses.take(event.key, event.time, repeated=held_down)
             if await self._done_at_once(event.key):
                 return
         # From the app itself it would look as if the screen kept it: nothing goes on to its sender.

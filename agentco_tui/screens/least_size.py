@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -40,6 +41,10 @@ class Overlay(ModalScreen[T]):
     What is asked must be seen whole, so nothing is to be answered meanwhile: see `hidden`.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Leave", show=False, id="app.quit"),
+    ]
+
     DEFAULT_CSS = """
     Overlay > .overlay--small {
         display: none; width: 1fr; height: 1fr; padding: 0 1; background: $background;
@@ -47,6 +52,9 @@ class Overlay(ModalScreen[T]):
     Overlay.-small > * { display: none; }
     Overlay.-small > .overlay--small { display: block; }
     """
+
+    ASKS: ClassVar[bool] = False
+    """Whether a single key here says yes to something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,6 +66,11 @@ class Overlay(ModalScreen[T]):
     def hidden(self) -> bool:
         """Whether the terminal is too small to show what stands here."""
         return self.has_class("-small")
+
+    def leave_first(self) -> bool:
+        """Leaving was asked for: leave this, without an answer. False to leave the program."""
+        self.dismiss(None)
+        return True
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close it, unless that has been done: Textual would close what lies beneath instead.

@@ -329,7 +329,14 @@ class MainScreen(Screen[None], Writes, Reads):
 
     async def action_quit(self) -> None:
         """Leave the program."""
-        self.app.exit(return_code=0)
+        await self.app.run_action("leave")
+
+    def leave_first(self) -> bool:
+        """Leaving was asked for: leave the prompt if words are being typed into it."""
+        typing = self.prompt.display
+        if typing:
+            self.prompt.action_leave()
+        return typing
 
     def say(self, words: str, *, bad: bool = False) -> None:
         """Show a short message."""

@@ -9,6 +9,11 @@ from textual.command import CommandList, CommandPalette
 class Palette(CommandPalette):
     """Opens over the frame only: in a dialog there is nothing to choose."""
 
+    def leave_first(self) -> bool:
+        """Leaving was asked for: leave the palette."""
+        self.dismiss()
+        return True
+
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Close it, unless that has been done: Textual would close what lies beneath instead."""
         return super().dismiss(result) if self.is_current else AwaitComplete()

@@ -132,7 +132,7 @@ class TraceScreen(Overlay[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,t", "close", "Back", show=False),
+        Binding("escape,t", "close", "Back", show=False),
         Binding("a", "approve", "Approve", show=False, id="tasks.approve"),
         Binding("r", "read", "Refresh", show=False, id="app.refresh"),
         Binding("x", "raw", "Raw", show=False, id="list.raw"),

@@ -6,16 +6,20 @@ that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the back
 stopped once more instead of ending; Ctrl-Z without a shell above stops it for good; after `fg`
 only what happens to change is painted; and one that comes while something is being painted hangs
 the program for ever: the handler waits for the lock of the queue to the writing thread, which the
-code that it interrupted holds. So the handlers here leave the work to the event loop.
+code that it interrupted holds. So the handlers here leave the work to the event loop. An error in
+the thread that reads the keys ends the program; here it goes on with what comes next.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import selectors
 import signal
 import sys
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,10 +34,19 @@ from textual.message import Message
 
 from agentco_tui.background import person_acts
 from agentco_tui.terminal.device import TerminalDevice, canvas_fileno
+from agentco_tui.terminal.ending import EndingApp
+from agentco_tui.terminal.input_parser import LARGEST_SCREEN, InputParser, as_expected
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
 
 GRACE: Final = 0.05
 """Seconds that a job continued in the background waits for a signal that is to end it."""
+LAST_LOOK: Final = 0.1
+"""Seconds in which what the terminal still sends is read before it is given back."""
+ONE_READ: Final = 4096
+"""Bytes that are read from the terminal at once."""
+
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
 @dataclass(slots=True)
@@ -88,6 +101,10 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
             """Only where somebody can continue us."""
             return shell_above()
 
+        def _get_terminal_size(self) -> tuple[int, int]:
+            columns, rows = super()._get_terminal_size()
+            return min(columns, LARGEST_SCREEN), min(rows, LARGEST_SCREEN)
+
         def _told_to_stop(self, _number: int, _frame: FrameType | None) -> None:
             in_loop(self._loop, self._stop)
 
@@ -98,13 +115,54 @@ def guarded(base: type[Driver], hold: Hold, device: TerminalDevice) -> type[Driv
         def _stop(self) -> None:
             """Give the screen back and stop; returns when the process goes on."""
             if shell_above():
+                self._tell_app()
                 self._sigtstp_application()
                 self._go_on()
 
         def _go_on(self) -> None:
             """Take the screen again, once for each time that the process was continued."""
             if self._continued:
+                self._tell_app()
                 self._sigcont_application()
+
+        def _tell_app(self) -> None:
+            """Before keys are read again that were typed while the process stood still."""
+            if isinstance(self._app, EndingApp):
+                with self._app._context():
+                    self._app.stopped()
+
+        def run_input_thread(self) -> None:
+            """Read from the terminal until `exit_event`, and pass on what it means."""
+            if not as_expected():
+                super().run_input_thread()
+                return
+            parser = InputParser()
+            decode = getincrementaldecoder("utf-8")("surrogateescape").decode
+            with selectors.SelectSelector() as selector:
+                selector.register(self.fileno, selectors.EVENT_READ)
+                while not self.exit_event.is_set():
+                    if selector.select(parser.wait) and not self._take(parser, decode):
+                        # Nobody is there any more: what ends the program is the guard's.
+                        self.exit_event.wait()
+                    self._pass_on(parser.tick)
+                if selector.select(LAST_LOOK):
+                    self._take(parser, decode)
+
+        def _take(self, parser: InputParser, decode: Callable[[bytes], str]) -> bool:
+            """Read once; False if there is nothing more to come. Raises OSError."""
+            try:
+                data = os.read(self.fileno, ONE_READ)
+            except BlockingIOError:
+                return True
+            self._pass_on(lambda: parser.feed(decode(data)))
+            return bool(data)
+
+        def _pass_on(self, read: Callable[[], list[Message]]) -> None:
+            try:
+                for message in read():
+                    self.process_message(message)
+            except Exception as error:
+                _log.warning("dropped what came from the terminal", exc_info=error)
 
         def process_message(self, message: Message) -> None:
             """Pass on what came from the terminal; background work makes room at once."""

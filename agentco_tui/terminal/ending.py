@@ -1,4 +1,4 @@
-"""An app that doesn't call its own taking apart an error."""
+"""What the terminal and its end mean to the app: its own taking apart is no error."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ class EndingApp(App[None]):
     finds no place for it (MountError, NoMatches). In Textual 8.2.8 that makes a crash of an end
     that was asked for: a report, two lines on the terminal, and after `q` the exit code 1.
     """
+
+    def stopped(self) -> None:
+        """The process is about to be stopped (SIGTSTP), or was (SIGCONT); called in the event loop.
+
+        Between the two of one ctrl+z it may be called twice.
+        """
 
     def _handle_exception(self, error: Exception) -> None:
         """An error is told and ends the app; after the end has begun it is only logged."""

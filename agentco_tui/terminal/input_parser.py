@@ -1,0 +1,374 @@
+"""What a terminal sends, taken apart so that nothing in it can end the program or be a key unasked.
+
+Seen with Textual 8.2.8's parser: kitty key events with sub-parameters (`CSI 121;1:3u`, a release),
+code points that don't exist, sizes of no pixels and bytes that are no UTF-8 raise in the thread
+that reads the keys, and the program is gone without a word. Replies of the terminal that it doesn't
+know (OSC, DCS, APC, PM and SOS strings, `CSI ? ... c`) become one key for each character; so does
+what follows an ESC within a bracketed paste. A paste that never ends swallows all keys, and any
+size of the screen is believed.
+
+So sequences are found here by their grammar (ECMA-48 5.4 and 8.3, xterm's ctlseqs, kitty's keyboard
+protocol), and Textual's parser is only asked what a single whole sequence means that is known to
+be one of its own. Everything else is dropped and logged.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Final
+
+from textual import constants, events, messages
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._keyboard_protocol import FUNCTIONAL_KEYS
+from textual._xterm_parser import IS_ITERM, XTermParser
+from textual.keys import Keys
+from textual.message import Message
+
+PATIENCE: Final = 1.0
+"""Seconds without input after which what has no end is taken to have ended."""
+LONGEST_STRING: Final = 5.0
+"""Seconds after which a string without an end is over though input goes on: it is keys by now."""
+LONGEST_SEQUENCE: Final = 128
+"""Characters of the longest sequence that can mean anything."""
+LARGEST_PASTE: Final = 65_536
+"""Characters of a paste that are kept."""
+LARGEST_SCREEN: Final = 1_000
+"""Columns, and rows, of the largest terminal that is believed."""
+REST_OF_PASTE: Final = 30.0
+"""Seconds in which the rest of a paste may come that was taken to have ended."""
+TYPED_AT_ONCE: Final = 16
+"""More characters than this, in one read, are nobody's keys in that time."""
+
+PASTE_BEGINS: Final = "\x1b[200~"
+PASTE_ENDS: Final = "\x1b[201~"
+
+_PLAIN: Final = re.compile("[^\x1b\x80-\x9f\ud800-\udfff]+")
+_ODD: Final = re.compile("[\x80-\x9f]|[\ud800-\udfff]+")
+_SEQUENCE: Final = re.compile(
+    r"\x1b(?:\[(?:M...|\[.|\d+\$|[0-?]*[ -/]*[@-~])|O[0-9;]*[ -/:<-~]"
+    r"|[^\x1b\x80-\x9f\ud800-\udfff\[O\]P_^X])",
+    re.DOTALL,
+)
+_UNFINISHED: Final = re.compile(
+    r"\x1b(?:\[(?!\d+\$)(?:M.{0,2}|\[|[0-?]*[ -/]*)|O[0-9;]*|[\]P_^X]\x1b?)?\Z", re.DOTALL
+)
+_BROKEN_OFF: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O[0-9;]*|[\]P_^X]?)")
+_STRING_BEGINS: Final = re.compile(r"\x1b([\]P_^X])(?:[^\x00-\x1f]|(?=\x1b\\|\x07))")
+_STRING_ENDS: Final = {
+    "]": re.compile("\x07|\x1b\\\\|\x9c|\udc9c"),
+    "[": re.compile(r"(?:\x1b\[[0-?]*[ -/]*)?[@-~]"),
+}
+"""Of an OSC, and of a control sequence too long to be kept; the others end by ST alone."""
+_ST: Final = re.compile("\x1b\\\\|\x9c|\udc9c")
+_EIGHT_BIT: Final = "\x8f\x90\x98\x9b\x9d\x9e\x9f"
+"""Controls that introduce something, in one character; in UTF-8, or as a byte that is no UTF-8."""
+_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_KEY: Final = re.compile(
+    r"\x1b\[(\d{0,7})(?::[\d:]*)?(?:;(\d{0,3})(?::(\d?)[\d:]*)?(?:;([\d:]*))?)?([u~ABCDEFHPQRS])"
+)
+_OTHER_KEY: Final = re.compile(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
+_MOUSE: Final = re.compile(r"\x1b\[<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]")
+_SIZE: Final = re.compile(
+    r"\x1b\[48;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?t"
+)
+_MODE: Final = re.compile(r"\x1b\[\?(\d{1,5});(\d)\$y")
+_CURSOR: Final = re.compile(r"\x1b\[\d+;\d+R")
+
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
+
+
+def as_expected() -> bool:
+    """Whether Textual's own parser, on which this one builds, does what it did in 8.2.8."""
+    try:
+        found = InputParser().feed("a\x1b[A\x1b[<0;1;1M")
+    except Exception as error:  # whatever it has in another version
+        _log.warning("Textual's parser is not as expected", exc_info=error)
+        return False
+    return [getattr(event, "key", "") for event in found] == ["a", "up", ""]
+
+
+class InputParser(XTermParser):
+    """Takes the place of Textual's parser, with the two methods that a driver calls."""
+
+    def __init__(self, debug: bool = False, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(debug)
+        self._clock = clock
+        self._held = ""
+        """The beginning of a sequence, at the end of what has been read."""
+        self._string = ""
+        """What introduced the string that is being passed over; "" outside of one."""
+        self._paste: list[str] | None = None
+        self._paste_size = 0
+        self._came = self._began = 0.0
+        """When there was input last, and when the string began."""
+        self._cut: float | None = None
+        """When a paste was taken to have ended though its end had not come."""
+        self._dropped = 0
+        self._told = -PATIENCE
+
+    @property
+    def wait(self) -> float:
+        """Seconds until `tick` may have something to do, should nothing come."""
+        return 0.02 if 0 < len(self._held) <= 2 else 0.1
+
+    def feed(self, data: str) -> list[Message]:
+        """Take what was read, with bytes that are no UTF-8 as lone surrogates ("surrogateescape");
+        gives what it means. "" ends it.
+        """
+        found: list[Message] = []
+        self._came = self._clock()
+        self._look_for_rest_of_paste(data)
+        text, self._held = self._held + data, ""
+        at = 0
+        while at < len(text):
+            if self._paste is not None:
+                at = self._in_paste(text, at, found)
+            elif self._string:
+                at = self._in_string(text, at)
+            else:
+                text, at = self._in_ground(text, at, found)
+        return found
+
+    def tick(self) -> list[Message]:
+        """Called now and then, also when nothing comes: ends what had no end."""
+        found: list[Message] = []
+        now = self._clock()
+        idle = now - self._came
+        if self._paste is not None:
+            if idle >= PATIENCE:
+                self._held, self._cut = "", now
+                self._drop("the end of a paste, which never came")
+                self._end_paste(found)
+        elif self._string:
+            if idle >= PATIENCE or now - self._began >= LONGEST_STRING:
+                self._held = self._string = ""
+        elif self._held and idle >= (PATIENCE if len(self._held) > 2 else constants.ESCAPE_DELAY):
+            held, self._held = self._held, ""
+            self._alone(held, found)
+        return found
+
+    # ---- where the text is
+
+    def _in_ground(self, text: str, at: int, found: list[Message]) -> tuple[str, int]:
+        if plain := _PLAIN.match(text, at):
+            for character in plain.group():
+                self._take(self._keys, character, found)
+            return text, plain.end()
+        if text[at] != "\x1b":
+            odd = _ODD.match(text, at)
+            assert odd is not None
+            code = ord(text[at]) & 0xFF
+            if odd.end() == at + 1 and chr(code) in _EIGHT_BIT:
+                return f"\x1b{chr(code - 0x40)}{text[at + 1 :]}", 0
+            # Also a character that was cut: what is left of one may look like a control.
+            self._drop(odd.group())
+            return text, odd.end()
+        if _UNFINISHED.match(text, at):
+            if len(text) - at > LONGEST_SEQUENCE:
+                self._begin_string("[")
+            else:
+                self._held = text[at:]
+            return text, len(text)
+        if string := _STRING_BEGINS.match(text, at):
+            self._begin_string(string[1])
+            return text, at + 2
+        if whole := _SEQUENCE.match(text, at):
+            self._take(self._meaning, whole.group(), found)
+            return text, whole.end()
+        broken = _BROKEN_OFF.match(text, at)
+        assert broken is not None
+        self._alone(broken.group(), found)
+        return text, broken.end()
+
+    def _begin_string(self, introducer: str) -> None:
+        self._string, self._began = introducer, self._came
+        self._drop(f"\x1b{introducer}")
+
+    def _in_string(self, text: str, at: int) -> int:
+        """Pass over a string. An ESC that isn't the beginning of its end is passed over too: what
+        follows it was sent by a terminal, or through one, and is nobody's key.
+        """
+        end = _STRING_ENDS.get(self._string, _ST).search(text, at)
+        if end:
+            self._string = ""
+            return end.end()
+        if text[-1] == "\x1b":
+            self._held = "\x1b"
+        return len(text)
+
+    def _in_paste(self, text: str, at: int, found: list[Message]) -> int:
+        """Keep what is pasted. An end that is followed by another one was pasted itself."""
+        assert self._paste is not None
+        next_one = text.find(PASTE_BEGINS, at)
+        end = text.find(PASTE_ENDS, at)
+        end = max(end, text.rfind(PASTE_ENDS, at, next_one if next_one >= 0 else len(text)))
+        if end >= 0:
+            self._keep(text[at:end])
+            self._cut = None
+            self._end_paste(found)
+            return end + len(PASTE_ENDS)
+        stop = len(text)
+        begun = text.rfind("\x1b", max(at, stop - len(PASTE_ENDS)))
+        if begun >= 0 and PASTE_ENDS.startswith(text[begun:]):
+            stop, self._held = begun, text[begun:]
+        self._keep(text[at:stop])
+        return len(text)
+
+    def _keep(self, text: str) -> None:
+        assert self._paste is not None
+        room = LARGEST_PASTE - self._paste_size
+        kept = _NO_TEXT.sub("", text)[:room]
+        self._paste.append(kept)
+        self._paste_size += len(kept)
+
+    def _end_paste(self, found: list[Message]) -> None:
+        pasted, self._paste, self._paste_size = "".join(self._paste or ()), None, 0
+        if pasted:
+            found.append(events.Paste(pasted))
+
+    def _look_for_rest_of_paste(self, data: str) -> None:
+        """A paste that stood still for too long goes on: none of it may become keys."""
+        if self._cut is None or self._paste is not None:
+            return
+        end, begin = data.find(PASTE_ENDS), data.find(PASTE_BEGINS)
+        another = begin >= 0 and (end < 0 or begin < end)
+        if another or self._came - self._cut > REST_OF_PASTE:
+            self._cut = None
+        elif end >= 0 or (len(data) > TYPED_AT_ONCE and data[0] != "\x1b"):
+            self._paste = []
+
+    # ---- what it means
+
+    def _take(
+        self, meaning: Callable[[str], Iterable[Message]], sequence: str, found: list[Message]
+    ) -> None:
+        try:
+            found.extend(meaning(sequence))
+        except Exception as error:
+            # The thread that reads the keys must go on, whatever they are.
+            self._drop(sequence, error)
+
+    def _keys(self, sequence: str) -> Iterable[Message]:
+        for event in self._sequence_to_key_events(sequence):
+            if event.key != Keys.Ignore:
+                yield event
+
+    def _alone(self, begun: str, found: list[Message]) -> None:
+        """What did not go on: an ESC is the key, with one character more that one with alt."""
+        if begun == "\x1b":
+            found.append(events.Key("escape", "\x1b"))
+        elif len(begun) == 2:
+            self._take(self._with_alt, begun[1], found)
+        else:
+            self._drop(begun)
+
+    def _with_alt(self, character: str) -> Iterable[Message]:
+        return self._sequence_to_key_events(character, alt=True)
+
+    def _meaning(self, sequence: str) -> Iterable[Message]:
+        """Of a whole sequence."""
+        if not sequence.startswith("\x1b["):
+            if sequence in ANSI_SEQUENCES_KEYS:
+                return self._keys(sequence)
+            if len(sequence) == 2:
+                return self._with_alt(sequence[1])
+        elif key := _KEY.fullmatch(sequence):
+            return self._pressed(key)
+        elif sequence in ANSI_SEQUENCES_KEYS:
+            return self._keys(sequence)
+        elif _MOUSE.fullmatch(sequence):
+            event = self.parse_mouse_code(sequence)
+            return () if event is None else (event,)
+        elif sequence == "\x1b[I":
+            return (events.AppFocus(),)
+        elif sequence == "\x1b[O":
+            return (events.AppBlur(),)
+        elif size := _SIZE.fullmatch(sequence):
+            return self._resized(*map(int, size.groups()))
+        elif mode := _MODE.fullmatch(sequence):
+            return self._mode(mode[1], int(mode[2]))
+        self._drop(sequence)
+        return ()
+
+    def _pressed(self, match: re.Match[str]) -> Iterable[Message]:
+        """A key with its number, modifiers, kind of event, and text.
+
+        The keyboard's own repeats (kind 2) are keys with an attribute `held_down` that is True;
+        releases (kind 3) are none.
+        """
+        sequence = match.group()
+        if sequence == PASTE_BEGINS:
+            self._paste = []
+            return
+        if sequence == PASTE_ENDS:
+            return
+        if other := _OTHER_KEY.fullmatch(sequence):  # xterm's modifyOtherKeys
+            number, modifiers, kind, text, final = other[2], other[1], "", "", "u"
+        else:
+            number, modifiers, kind, text, final = match.groups(default="")
+        pressed = kind in ("", "1", "2") and int(modifiers or 0) <= 256
+        if not pressed or _CURSOR.fullmatch(sequence):
+            if kind != "3":
+                self._drop(sequence)
+            return
+        if not all(_can_be_text(int(code or 0)) for code in text.split(":")):
+            text = ""
+        code = int(number or 1)
+        named = f"{code}{final}" in FUNCTIONAL_KEYS
+        if not named and (final != "u" or not (text or _can_be_text(code))):
+            # A number that is no character; Textual would make one of it all the same.
+            keys = None if final == "u" else ANSI_SEQUENCES_KEYS.get(sequence)
+            if isinstance(keys, tuple):
+                yield from (events.Key(key.value, None) for key in keys)
+            else:
+                self._drop(sequence)
+            return
+        fields = ";".join((number, modifiers, text)).rstrip(";")
+        for event in self._sequence_to_key_events(f"\x1b[{fields}{final}"):
+            if kind == "2":
+                vars(event)["held_down"] = True
+            yield event
+
+    def _resized(self, rows: int, columns: int, height: int, width: int) -> Iterable[Message]:
+        """The terminal's size, in cells and in pixels, for terminals that tell it unasked."""
+        if not (0 < columns <= LARGEST_SCREEN and 0 < rows <= LARGEST_SCREEN):
+            self._drop(f"a size of {columns}x{rows}")
+            return ()
+        event = events.Resize.from_dimensions((columns, rows), (width, height))
+        self.terminal_size = event.size
+        # Without pixels there is nothing to divide a mouse report by.
+        self.terminal_pixel_size = event.pixel_size if width and height else None
+        self.mouse_pixels = True
+        return (event,)
+
+    def _mode(self, mode: str, setting: int) -> Iterable[Message]:
+        """Whether the terminal knows a mode that Textual asked for."""
+        if mode == "2026" and setting > 0:
+            return (messages.TerminalSupportsSynchronizedOutput(),)
+        if mode == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:
+            return (messages.InBandWindowResize.from_setting_parameter(setting),)
+        return ()
+
+    def _drop(self, what: str, error: Exception | None = None) -> None:
+        """Log what is not passed on: its beginning only, and at most one line in a second, because
+        a terminal may send any amount, and whatever a person has in the clipboard.
+        """
+        self._dropped += 1
+        if self._came - self._told >= PATIENCE:
+            _log.info("dropped from the terminal (%d): %.24r", self._dropped, what, exc_info=error)
+            self._told = self._came
+
+
+def _can_be_text(code: int) -> bool:
+    """Whether a code point is a character that a key can have."""
+    return (
+        0x20 <= code <= 0x10FFFF
+        and not 0x7F <= code <= 0x9F
+        and not 0xD800 <= code <= 0xDFFF
+        and not 0xE000 <= code <= 0xF8FF  # kitty's keys without a character have these
+    )
