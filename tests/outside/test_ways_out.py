@@ -1,0 +1,254 @@
+"""ctrl+c, q and ctrl+z wherever one is: what stands over the list is left, and nothing is sent."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.outside.console import Console, box_in
+from tests.outside.platform import Platform, Request, writes
+from tests.terminal.dashboard import LIVE, assert_restored
+from tests.terminal.pty_session import REPOSITORY, PtySession
+from tests.terminal.test_job_control import back_in_the_shell, program_pid, wait_for_state
+
+BASH = shutil.which("bash")
+needs_bash = pytest.mark.skipif(BASH is None, reason="needs bash for job control")
+
+OVER = {
+    "question": (("a",), "APPROVE 1 task"),
+    "trace": (("t",), "TRACE"),
+    "trace over a question": (("a", "t"), "TRACE"),
+    "set": (("*", "a"), "APPROVE 3 tasks"),
+    "form": (("n",), "CREATE 1 task"),
+    "help": (("?",), "Keys on"),
+    "palette": (("ctrl+p",), "Search for commands"),
+    "filter": (("/",), "words  !not"),
+    "prompt": ((":",), "agent NAME"),
+}
+"""What stands over the list, the keys that open it, and what shows that it is there."""
+
+TYPED_INTO = ("form", "palette", "filter", "prompt")
+
+
+@contextmanager
+def tasks(tmp_path: Path) -> Iterator[tuple[Platform, Console]]:
+    """A dashboard on three tasks; nothing may have been written in the end."""
+    with Platform() as platform:
+        for number, title in enumerate(("Pay ACME", "Pay Bolt", "Pay Cog")):
+            platform.task(f"t{number}", title)
+        with Console(platform, tmp_path, "--screen", "tasks") as console:
+            yield platform, console
+        assert platform.seen(writes) == []
+
+
+def open_(console: PtySession, what: str) -> str:
+    """Open it; gives what shows that it is there."""
+    keys, shown = OVER[what]
+    for key in keys:
+        console.press(key)
+        console.wait_quiet(0.1)
+    console.wait_for(shown)
+    return shown
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "q"])
+def test_the_first_closes_and_the_next_leaves(key: str, tmp_path: Path) -> None:
+    with tasks(tmp_path) as (_, console):
+        for what in OVER:
+            if key == "q" and what in TYPED_INTO:
+                continue
+            shown = open_(console, what)
+            console.press(key)
+            console.wait_for(lambda screen: shown not in screen)  # noqa: B023
+            while console.box():  # the question beneath the trace
+                console.press(key)
+                console.no_box()
+            assert console.alive
+        console.press(key)
+        assert console.wait_gone() == 0
+        assert_restored(console)
+
+
+def test_q_is_a_letter_where_one_types(tmp_path: Path) -> None:
+    with tasks(tmp_path) as (_, console):
+        for what in TYPED_INTO:
+            shown = open_(console, what)
+            console.press("q", "q", "z")
+            console.wait_for("qqz")
+            console.press("ctrl+c")
+            console.wait_for(lambda screen: shown not in screen)  # noqa: B023
+        console.press("ctrl+c")
+        assert console.wait_gone() == 0
+
+
+def test_two_at_once_leave(tmp_path: Path) -> None:
+    with tasks(tmp_path) as (_, console):
+        open_(console, "question")
+        console.write(b"\x03\x03")
+        assert console.wait_gone() == 0
+        assert_restored(console)
+
+
+@pytest.mark.parametrize("config", ['[keys]\n"app.quit" = "f10"\n', '[keys]\n"app.quit" = "Q"\n'])
+def test_another_key_for_leaving_leaves_dialogs_too(config: str, tmp_path: Path) -> None:
+    with Platform() as platform:
+        platform.task("t1", "Pay ACME")
+        key = "\x1b[21~" if "f10" in config else "Q"
+        with Console(platform, tmp_path, "--screen", "tasks", config=config) as console:
+            for what in ("question", "trace", "help"):
+                shown = open_(console, what)
+                console.press("q")
+                console.wait_quiet(0.3)
+                assert shown in console.text
+                console.write(key)
+                console.wait_for(lambda screen: shown not in screen)  # noqa: B023
+            console.write(key)
+            assert console.wait_gone() == 0
+
+
+def test_the_palette_leaves_the_program(tmp_path: Path) -> None:
+    with tasks(tmp_path) as (_, console):
+        open_(console, "palette")
+        console.press(*"quit")
+        console.wait_for(re.compile(r"Quit\n.*Leave the program"))
+        console.press("enter")
+        assert console.wait_gone() == 0
+        assert_restored(console)
+
+
+def test_a_form_that_is_being_sent_is_left_with_the_program_only(tmp_path: Path) -> None:
+    """What was sent can't be taken back; the second ctrl+c leaves, and the journal has it."""
+
+    def creates(request: Request) -> bool:
+        return request.method == "POST" and request.path == ("tasks",)
+
+    with Platform() as platform:
+        platform.task("t1", "Pay ACME")
+        held = platform.hold(creates)
+        with Console(platform, tmp_path, "--screen", "tasks") as console:
+            open_(console, "form")
+            console.press(*"Pay Dora", "enter", "enter")
+            console.box_shows(r"n, esc no")
+            console.wait_quiet(0.5)
+            console.press("y")
+            held.arrived()
+            console.box_shows("sending")
+            console.press("ctrl+c")
+            console.box_shows("Once more leaves the program")
+            console.press("ctrl+c")
+            assert console.wait_gone() == 0
+            assert_restored(console)
+            assert len(platform.seen(creates)) == 1
+            assert [entry["verb"] for entry in console.journal()] == ["create task"]
+            held.release()
+
+
+# ---- ctrl+z
+
+
+@contextmanager
+def under_a_shell(tmp_path: Path) -> Iterator[tuple[Platform, PtySession]]:
+    """The dashboard as a job of a shell; nothing may have been written in the end."""
+    assert BASH is not None
+    with Platform() as platform:
+        for number, title in enumerate(("Pay ACME", "Pay Bolt", "Pay Cog")):
+            platform.task(f"t{number}", title)
+        env = {**platform.env(tmp_path), "PS1": "prompt> ", "HISTFILE": ""}
+        shell = [BASH, "--noprofile", "--norc", "-i"]
+        with PtySession(
+            shell, size=(120, 40), env={**env, "PYTHONPATH": str(REPOSITORY)}
+        ) as session:
+            session.wait_for("prompt>")
+            session.press(f"{sys.executable} -m agentco_tui --screen tasks --refresh 1", "enter")
+            session.wait_for(LIVE)
+            session.wait_for("Pay Cog")
+            session.wait_for(re.compile("^▌", re.MULTILINE))
+            yield platform, session
+        assert platform.seen(writes) == []
+
+
+@needs_bash
+def test_ctrl_z_stops_it_whatever_stands_there(tmp_path: Path) -> None:
+    """What asks for a yes is gone after `fg`, all else stands as it did."""
+    with under_a_shell(tmp_path) as (_, session):
+        for what in OVER:
+            shown = open_(session, what)
+            session.press("ctrl+z")
+            session.wait_for("Stopped")
+            back_in_the_shell(session)
+            session.press("clear", "enter")
+            session.wait_for(lambda screen: "Stopped" not in screen)
+            session.press("fg", "enter")
+            session.wait_for(lambda screen: "prompt>" not in screen)
+            if what in ("question", "trace over a question", "set"):
+                session.wait_for("TASKS pending")
+                session.wait_quiet(0.3)
+                assert box_in(session.screen) == ""
+                assert "TRACE" not in session.text
+            else:
+                session.wait_for(shown)
+                session.press("ctrl+c")
+                session.wait_for(lambda screen: shown not in screen)  # noqa: B023
+            if what == "set":
+                session.press("esc")
+                session.wait_for(lambda screen: " marked" not in screen)
+        session.press("ctrl+c")
+        back_in_the_shell(session)
+
+
+@needs_bash
+@pytest.mark.parametrize("how", ["SIGTSTP", "SIGSTOP"])
+def test_a_yes_typed_at_the_shell_answers_no_question(how: str, tmp_path: Path) -> None:
+    with under_a_shell(tmp_path) as (platform, session):
+        open_(session, "question")
+        session.wait_quiet(0.5)
+        pid = program_pid(session)
+        os.kill(pid, getattr(signal, how))
+        session.wait_for("Stopped")
+        wait_for_state(pid, "T")
+        # The `y` lies in the terminal's queue when the program takes it again.
+        session.write(b"fg\ny")
+        session.wait_for(LIVE)
+        session.wait_for("TASKS pending")
+        session.wait_for(lambda screen: "APPROVE" not in screen)
+        asked = len(platform.requests)
+        session.press("r")
+        session.wait_for(lambda _: len(platform.requests) > asked)
+        assert platform.posts() == []
+        open_(session, "question")
+        session.press("esc")
+        session.wait_for(lambda screen: "APPROVE" not in screen)
+        session.press("q")
+        back_in_the_shell(session)
+
+
+def test_stopped_and_continued_from_outside(tmp_path: Path) -> None:
+    """Without a shell, with each thing open: it goes on, with its keys where they were."""
+    with tasks(tmp_path) as (_, console):
+        for what in OVER:
+            shown = open_(console, what)
+            console.signal(signal.SIGSTOP)
+            wait_for_state(console.pid, "T")
+            mark = console.mark()
+            console.signal(signal.SIGCONT)
+            console.wait_raw(b"\x1b[?1049h", mark=mark)
+            if what in ("question", "trace over a question", "set"):
+                console.wait_for("TASKS pending")
+                console.no_box()
+            else:
+                console.wait_for(shown)
+                console.press("ctrl+c")
+            console.wait_for(lambda screen: shown not in screen)  # noqa: B023
+            console.press("g", "j")
+            console.until(lambda: "Pay Bolt" in console.cursor_line(), "the cursor")
+        console.press("ctrl+c")
+        assert console.wait_gone() == 0
+        assert_restored(console)
