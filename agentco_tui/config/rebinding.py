@@ -102,7 +102,7 @@ def _names(texts: list[str], binding: KeyBinding) -> tuple[list[str], list[str]]
     reasons += [
         f"{name} always leaves what is open: choose another key"
         for name in names
-        if name in LEAVING_KEYS
+        if name in LEAVING_KEYS and binding.id != QUIT
     ]
     if binding.id == QUIT and not names and not reasons:
         reasons.append("must have a key: there would be no key to leave the program")

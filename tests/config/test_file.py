@@ -65,6 +65,7 @@ def test_a_good_file_has_no_problems(write: Write) -> None:
         ("[alerts]\nwaiting_warning = '2h'", 2, "alerts.waiting_warning", "must not be more"),
         ("[alerts]\n\nwarn = 5", 3, "alerts.warn", "warn_percent"),
         ("[keys]\n'app.qiut' = 'q'", 2, "keys.app.qiut", "app.quit"),
+        ("[keys]\n'tasks.approve' = 'ctrl+c'", 2, "keys.tasks.approve", "always leaves"),
     ],
 )
 def test_a_problem_names_file_line_setting_and_what_to_do(

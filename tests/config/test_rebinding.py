@@ -45,6 +45,11 @@ def test_keys_of_other_programs_are_refused(key: str) -> None:
         ({"app.quit": []}, "no key to leave"),
         ({"dialog.yes": "enter"}, "cannot be changed"),
         ({"tasks.trace": "y"}, "taken by list.copy_id"),
+        ({"tasks.approve": "ctrl+c"}, "ctrl+c always leaves"),
+        ({"list.open": "o,ctrl+q"}, "ctrl+q always leaves"),
+        ({"app.quit": "t"}, "taken by tasks.trace"),
+        ({"app.leave": "c"}, "unknown key binding"),
+        ({"app.suspend_process": "c"}, "unknown key binding"),
     ],
 )
 def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
@@ -60,6 +65,7 @@ def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
         {"tasks.approve": "l"} | {"budget.limit": "a"},
         {"companies.scope": "enter", "list.open": "enter,o"},
         {"list.sort": "", "tasks.mark": "s"},
+        {"app.quit": "ctrl+c,f10"},
     ],
 )
 def test_what_only_looks_like_a_clash_is_allowed(table: dict[str, object]) -> None:

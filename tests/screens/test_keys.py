@@ -152,6 +152,21 @@ async def test_nothing_on_the_keys_that_others_own(
             assert not taken, place
 
 
+async def test_no_key_that_acts_before_all_others_can_be_a_letter(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    """It would act while a letter is typed into a field; `[keys]` can't change what has no id."""
+    async with stage(platform, tmp_path) as s:
+        for opens in ("", "a", "t", "n", "?", "ctrl+p", "/"):
+            if opens:
+                await s.go("tasks")
+                await s.press(opens)
+            for _, bindings in s.app.screen._binding_chain:
+                for key, binding in bindings:
+                    assert not binding.priority or (binding.id is None and "+" in key), key
+            await back(s, "tasks")
+
+
 async def test_rebound_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     rebound = {"screen.tasks": "T", "tasks.approve": "f5", "list.down": "e", "app.quit": "unbound"}
     settings = settings_for(platform, keys=rebound)
