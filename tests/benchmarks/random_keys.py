@@ -3,8 +3,9 @@
 python -m tests.benchmarks.random_keys [--sessions 20] [--strokes 400] [--seed 1]
 
 Each session starts the dashboard in a pseudo-terminal on an embedded platform of its own and types
-at it what a cat would: every key, some together, with mouse reports, other sizes of the terminal,
-stops, and faults that come and go. A signal ends it, mostly while a key is still being dealt with.
+at it what a cat would: every key, some together, with mouse reports, replies and pastes, other
+sizes of the terminal, stops, and faults that come and go. A signal ends it, mostly while a key is
+still being dealt with.
 
 The program must be gone within five seconds with the code of that signal, the terminal as it was
 found, nothing said and no report written. Prints what was typed last where one of these is not so,
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentco_tui.demo.faults import KINDS
+from tests.benchmarks.fuzz_input import odd
 from tests.terminal.dashboard import assert_restored, dashboard, ready
 from tests.terminal.keyboard import KEYS
 from tests.terminal.platform_process import PlatformProcess
@@ -77,6 +79,11 @@ class Cat:
             self.did.append("stopped and continued")
             session.signal(signal.SIGSTOP)
             session.signal(signal.SIGCONT)
+        elif what < 0.17:
+            sent, whole = odd(dice)
+            if whole:  # what is damaged may hold a key that ends the session
+                self.did.append(repr(sent))
+                session.write(sent)
         else:
             key = dice.choice(TYPED)
             self.did.append(key)

@@ -151,10 +151,12 @@ def test_a_question_hears_keys_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["\x03", "\x1b[99;5u", "\x1b[27;5;99~", "\x11"])
 def test_ctrl_c_leaves_after_all_of_it(way: str, tmp_path: Path) -> None:
     with Platform() as platform:
-        platform.task("t1", "Pay ACME")
+        for task_id, title in (("t1", "Pay ACME"), ("t2", "Pay Bolt"), ("t3", "Pay Cog")):
+            platform.task(task_id, title)
         with Console(platform, tmp_path, "--screen", "tasks") as console:
             for sent in WHOLE.values():
                 console.write(sent)
+            goes_on(console)
             console.write(way)
             assert console.wait_gone() == 0
             assert_restored(console)
