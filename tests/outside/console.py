@@ -8,9 +8,9 @@
         assert console.outcomes("t1") == ["approved here"]       # by the journal
 
 It is a `PtySession`, so `press`, `write` (several keys in one packet), `text`, `wait_for`,
-`signal`, `hold` are there too. `config` is the text of a config file. Every pattern is a regular
-expression, looked for anywhere. The dashboard polls each second (`--refresh`), its own files lie
-below the given folder; two consoles with one folder share the journal, as on one machine.
+`signal`, `hold` are there too. `config` is the text of a config file, such as `NO_HOLD`. Every
+pattern is a regular expression, looked for anywhere. The dashboard polls each second (`--refresh`),
+its files lie below the given folder; two consoles with one folder share the journal.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from tests.outside.platform import Platform
 from tests.terminal.dashboard import command, ready
 from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession, clean_environment
 
+NO_HOLD = "[approve]\nhold = 0\n"
+"""A config file with which a single yes is carried out at once."""
 LIST_TOP = 4
 """Rows above the first line of a list: header, tabs, title and column names."""
-DETAIL_BESIDE, DETAIL_AT = 120, 75
-"""From so many columns on, a list leaves the right of them, from that column, to the detail."""
-LEAST_PAUSE = 0.5
-"""Seconds a person takes to read before pressing `y`."""
+DETAIL_BESIDE, DETAIL_AT = 112, 75
+"""Where the header is longer than that, the detail stands beside the list, from that column on."""
+PAUSE = 0.8
+"""Seconds a person takes from one key to the next that is meant."""
 
 
 class Console(PtySession):
@@ -57,7 +59,6 @@ class Console(PtySession):
             file = folder / "config.toml"
             file.write_text(config)
             self.environment["AGENTCO_CONFIG"] = str(file)
-        self._columns = size[0]
         words = command("--refresh", f"{refresh:g}", *arguments)
         super().__init__(words, env=self.environment, size=size, **options)
         if start:
@@ -71,10 +72,7 @@ class Console(PtySession):
 
     def lines(self) -> list[str]:
         """The lines of the list as they stand, without the detail beside it or boxes over it."""
-        rows = self.screen
-        beside = self._columns >= DETAIL_BESIDE and "NEEDS YOU" not in rows[2]
-        wide = DETAIL_AT if beside else self._columns
-        return [row[:wide] for row in rows[LIST_TOP:-1] if row[:wide].strip()]
+        return lines_in(self.screen)
 
     def line(self, title: str) -> str:
         """The line of a task in the list; "" if there is none."""
@@ -94,8 +92,7 @@ class Console(PtySession):
 
     def notices(self) -> str:
         """The messages at the lower right, joined to one text."""
-        found = (re.search(r"(?<=.{30})▌ (.*)", row) for row in self.screen[LIST_TOP:-1])
-        return " ".join(match.group(1).strip() for match in found if match)
+        return notices_in(self.screen)
 
     # ---- waiting
 
@@ -122,6 +119,10 @@ class Console(PtySession):
         self.until(lambda: found.search(self.box()), f"{pattern!r} in the box", timeout)
         return self.box()
 
+    def box_differs(self, before: str) -> None:
+        """Wait until the box shows something else than before."""
+        self.until(lambda: self.box() != before, "another text in the box")
+
     def no_box(self, timeout: float = 15.0) -> None:
         """Wait until no box stands."""
         self.until(lambda: not self.box(), "no box", timeout)
@@ -133,6 +134,10 @@ class Console(PtySession):
         return self.notices()
 
     # ---- doing
+
+    def pause(self, seconds: float = PAUSE) -> None:
+        """Take as long as a person does before the next key; never to wait for the program."""
+        time.sleep(seconds)
 
     def to(self, title: str) -> None:
         """Move the cursor onto a task's line."""
@@ -159,7 +164,7 @@ class Console(PtySession):
         assert stood, "no question stands"
         for _ in range(tries):
             # As a person does: a look first; a key that came too soon is pressed again.
-            time.sleep(LEAST_PAUSE)
+            self.pause()
             self.press("y")
             with contextlib.suppress(NotSeenError):
                 self.until(lambda: not self.box(), "the question is gone", timeout=1.5)
@@ -219,3 +224,16 @@ def box_in(rows: list[str]) -> str:
             inside.append(row[left + 1 : right].strip(" │"))
         return "\n".join(inside).strip("\n")
     return ""
+
+
+def lines_in(rows: list[str]) -> list[str]:
+    """The lines of the list on a screen, without the detail beside it."""
+    beside = len(rows[0]) > DETAIL_BESIDE and "NEEDS YOU" not in rows[2]
+    cut = [row[:DETAIL_AT] if beside else row for row in rows[LIST_TOP:-1]]
+    return [row for row in cut if row.strip()]
+
+
+def notices_in(rows: list[str]) -> str:
+    """The messages on a screen."""
+    found = (re.search(r"(?<=.{30})▌ (.*)", row) for row in rows[LIST_TOP:-1])
+    return " ".join(match.group(1).strip() for match in found if match)

@@ -101,7 +101,9 @@ SAME = object()
 
 
 @dataclass(slots=True)
-class _Rule:
+class Rule:
+    """What is to happen at the next requests that match."""
+
     match: Match
     times: int | None
     after: int
@@ -191,14 +193,14 @@ class Script:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._rules: list[_Rule] = []
+        self._rules: list[Rule] = []
 
     def hold(
         self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
     ) -> Hold:
         """Let the next such request wait. With more `times` all wait for the one `Hold`."""
         held = Hold()
-        self._rule(_Rule(match, times, after, applied, hold=held))
+        self._rule(Rule(match, times, after, applied, hold=held))
         return held
 
     def at(
@@ -211,35 +213,35 @@ class Script:
         times: int | None = 1,
     ) -> None:
         """Do something at the very request."""
-        self._rule(_Rule(match, times, after, between, change=change))
+        self._rule(Rule(match, times, after, between, change=change))
 
     def answer(
         self, match: Match, status: int, body: Any, *, after: int = 0, times: int | None = 1
     ) -> None:
         """Answer so, whatever the world is."""
-        self._rule(_Rule(match, times, after, False, fate=Fate(status=status, body=body)))
+        self._rule(Rule(match, times, after, False, fate=Fate(status=status, body=body)))
 
     def drop(
         self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
     ) -> None:
         """Close the connection instead of an answer."""
-        self._rule(_Rule(match, times, after, applied, fate=Fate("drop")))
+        self._rule(Rule(match, times, after, applied, fate=Fate("drop")))
 
     def reset(
         self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
     ) -> None:
         """Break the connection instead of an answer."""
-        self._rule(_Rule(match, times, after, applied, fate=Fate("reset")))
+        self._rule(Rule(match, times, after, applied, fate=Fate("reset")))
 
     def never(
         self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
     ) -> None:
         """No answer, on a connection that stays open."""
-        self._rule(_Rule(match, times, after, applied, fate=Fate("never")))
+        self._rule(Rule(match, times, after, applied, fate=Fate("never")))
 
     def slow(self, match: Match, seconds: float, *, times: int | None = None) -> None:
         """Answer that late."""
-        self._rule(_Rule(match, times, 0, True, delay=seconds))
+        self._rule(Rule(match, times, 0, True, delay=seconds))
 
     def double(
         self,
@@ -252,7 +254,7 @@ class Script:
     ) -> None:
         """Answer twice."""
         fate = Fate(second=body, later=later)
-        self._rule(_Rule(match, times, after, True, fate=fate))
+        self._rule(Rule(match, times, after, True, fate=fate))
 
     def clear(self) -> None:
         """Nothing special happens any more; what is held goes on."""
@@ -262,11 +264,11 @@ class Script:
             if rule.hold is not None:
                 rule.hold.release()
 
-    def _rule(self, rule: _Rule) -> None:
+    def _rule(self, rule: Rule) -> None:
         with self.lock:
             self._rules.append(rule)
 
-    async def before(self, request: Request) -> tuple[Fate, list[_Rule]]:
+    async def before(self, request: Request) -> tuple[Fate, list[Rule]]:
         """For the server: all that happens before the request is dealt with, and what is left."""
         with self.lock:
             rules, ended = [], False
@@ -278,7 +280,7 @@ class Script:
         left = [rule for rule in rules if rule.applied]
         return await self.play([rule for rule in rules if not rule.applied], request), left
 
-    async def play(self, rules: list[_Rule], request: Request) -> Fate:
+    async def play(self, rules: list[Rule], request: Request) -> Fate:
         """For the server: what these rules say."""
         fate = Fate()
         for rule in rules:

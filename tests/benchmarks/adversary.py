@@ -1,0 +1,321 @@
+"""An adversary between a person and the platform: python -m tests.benchmarks.adversary.
+
+python -m tests.benchmarks.adversary [--minutes 3] [--strokes N] [--seed 1]
+
+The real dashboard in a pseudo-terminal; a platform that changes any field of any task at any
+request, lets another operator decide, restore, remove or reuse an id, and delays, drops, doubles or
+refuses any answer; and a hand that types keys, mostly those that decide. Every value that changes
+is unique and stands in the record, so the question on the screen tells which content it holds.
+
+The judge reads the screen before every key, and the platform's own count:
+
+- an approve request answers a `y` to a question that showed just that content, and had shown it
+  since before it was armed; a read begun after that `y` and ended before the request had brought
+  it once more, and no later one another (of a set: its title stood in the question, and the
+  content had been served before);
+- there is one request for one yes at most, and an attempt in the journal for each;
+- each word on a line, in a notice and in the journal about what became of a task is held against
+  what the platform held since the last reads that it answered.
+
+Prints what was done and each violation; exits 1 if there is one. The same seed throws the same dice
+for each key and each request; what comes first in time may differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.outside.console import Console, box_in, lines_in, notices_in
+from tests.outside.meddler import OPERATOR, Adversary, content, tokens
+from tests.outside.platform import Request, tasks_read
+from tests.outside.script import Json
+
+ARMED = 0.12
+"""Seconds that a content must have been seen before a yes to it: less than the program's own, as
+the judge looks only before each key."""
+HOLD = "[approve]\nhold = 0.5\n"
+SETTLES = 60.0
+"""Seconds for all to be settled once the platform is well again."""
+TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )")
+"""Where a notice about a task begins."""
+TASK = re.compile(r"tk-\d{3}")
+
+
+@dataclass
+class Asked:
+    """A question that stood on the screen."""
+
+    box: str
+    kind: str
+    """single or set."""
+    ids: frozenset[str]
+    since: float
+    yes: list[tuple[float, float, str]] = field(default_factory=list)
+    """When `y` was pressed, since when what stood there had stood, and what it was."""
+    answered: Counter[str] = field(default_factory=Counter)
+
+
+class Judge:
+    """Looks at the screen before each key, and at the platform's count."""
+
+    def __init__(self, platform: Adversary) -> None:
+        self.platform = platform
+        self.questions: list[Asked] = []
+        self.now: Asked | None = None
+        self.wrong: list[str] = []
+        self.claims = 0
+        self._told: set[str] = set()
+        self._judged = 0
+
+    def violation(self, rule: str, what: str) -> None:
+        """Keep one of each."""
+        if f"{rule}: {what}" not in self.wrong:
+            self.wrong.append(f"{rule}: {what}")
+
+    def look(self, console: Console, key: str) -> None:
+        """The screen just before a key is pressed."""
+        now, rows = time.monotonic(), console.screen
+        box = box_in(rows)
+        head = box.partition("\n")[0]
+        asked = re.search(r"APPROVE (\d+) tasks?", head)
+        if asked is None:
+            self.now = None
+        elif self.now is None or self.now.ids != frozenset(TASK.findall(box)):
+            kind = "single" if asked[1] == "1" else "set"
+            self.now = Asked(box, kind, frozenset(TASK.findall(box)), now)
+            self.questions.append(self.now)
+        elif tokens(box) != tokens(self.now.box):
+            self.now.box, self.now.since = box, now
+        if self.now is not None and key == "y":
+            self.now.yes.append((now, self.now.since, box))
+        single = self.now is not None and self.now.kind == "single"
+        self.platform.focus = next(iter(self.now.ids), None) if single and self.now else None
+        for row in lines_in(rows):
+            found = TASK.search(row)
+            if found and "│" not in row[: found.start()]:
+                self.claim("line", found[0], row[: found.start()], row)
+        told = {part for part in TELLS.split(notices_in(rows)) if TELLS.match(part)}
+        for part in told - self._told:
+            self.claim("notice", part[:6], part.partition(": ")[2], part)
+        self._told = told
+        self.judge_posts()
+
+    def claim(self, where: str, task_id: str, words: str, whole: str) -> None:
+        """Hold what is said of a task against how it stood since the last reads."""
+        platform = self.platform
+        stood = platform.held(task_id, platform.since_reads())
+        states = {record["status"] for record in stood if record is not None}
+        by = {record["decided_by"] for record in stood if record is not None}
+        checks = (
+            (r"approved here", platform.applied(task_id) and bool(states - {"pending"})),
+            (r"approved elsewhere", "approved" in states and OPERATOR in by),
+            (r"^(approved|approved after all)\b(?! (here|elsewhere))", "approved" in states),
+            (r"rejected", "rejected" in states),
+            (r"\bgone\b|no list", None in stood),
+            (r"^not (done|approved)", not platform.applied(task_id) or "pending" in states),
+            (r"no longer pending|no longer waits", states != {"pending"} or None in stood),
+        )
+        said = words.strip(" ▌>●▲◌✖○·").strip()
+        for pattern, true in checks:
+            if re.search(pattern, said):
+                self.claims += 1
+                if not true:
+                    held = f"{sorted(map(str, states))} by {by}"
+                    self.violation(f"false word in a {where}", f"{whole.strip()!r}: it was {held}")
+
+    def judge_posts(self) -> None:
+        """Each approve request that has come since."""
+        posts = self.platform.posts()
+        for post in posts[self._judged :]:
+            self._judge(post, post.path[1])
+        self._judged = len(posts)
+
+    def _judge(self, post: Request, task_id: str) -> None:
+        name = f"request {post.number} for {task_id}"
+        asked = [
+            q for q in self.questions if task_id in q.ids and q.yes and q.yes[0][0] < post.time
+        ]
+        if not asked:
+            self.violation("no yes", name)
+            return
+        question = asked[-1]
+        question.answered[task_id] += 1
+        if question.answered[task_id] > 1:
+            self.violation("twice for one yes", name)
+        reads = [
+            (read, content(record))
+            for read in self.platform.seen(tasks_read)
+            if read.status == 200 and read.ended is not None and read.ended < post.time
+            for record in read.served
+            if record["id"] == task_id
+        ]
+        presses = [yes for yes in question.yes if yes[0] < post.time]
+        if question.kind == "set":
+            came = [held for read, held in reads if read.time >= presses[0][0]]
+            before = [held for read, held in reads if read.time < presses[-1][0]]
+            named = tokens(presses[-1][2])
+            if not any(held in before and tokens(held["title"]) <= named for held in came):
+                self.violation("another content in a set", f"{name}: {came[-1:]}")
+            return
+        for at, since, box in presses:
+            again = [(r, held) for r, held in reads if r.time >= at - 0.05 and shows(box, held)]
+            if not again:
+                continue
+            later = [
+                held
+                for read, held in reads
+                if read.time > again[-1][0].time and read.ended and read.ended < post.time - 0.5
+            ]
+            if later:
+                self.violation("a newer content was read", f"{name}: {later[-1]}")
+            if at - since < ARMED:
+                self.violation("stood too short", f"{name}: {at - since:.2f} s")
+            return
+        latest = reads[-1][1] if reads else None
+        self.violation("another content", f"{name}: {latest}, the question was\n{presses[-1][2]}")
+
+    def journal(self, entries: list[Json]) -> None:
+        """What the journal says at the end, when all is settled."""
+        platform, claims = self.platform, 0
+        posts = {post.headers.get("idempotency-key"): post for post in platform.posts()}
+        applied = {id(approval.request) for approval in platform.approvals}
+        attempts = {entry["attempt"]: entry for entry in entries}
+        for key in posts.keys() - attempts.keys():
+            self.violation("no attempt in the journal", f"{posts[key]}")
+        for attempt, entry in attempts.items():
+            said = (entry.get("outcome") or {}).get("is")
+            post, task_id = posts.get(attempt), entry["subject"]
+            stood = platform.held(task_id, 0.0)
+            states = {record["status"] for record in stood if record is not None}
+            by = {record["decided_by"] for record in stood if record is not None}
+            true = {
+                "approved here": post is not None and id(post) in applied,
+                "approved": "approved" in states,
+                "decided elsewhere": OPERATOR in by,
+                "gone": None in stood,
+                "refused": post is not None and post.status in {404, 409, 422},
+                "not sent": post is None,
+                "not done": post is None or id(post) not in applied,
+            }.get(said or "", said is not None)
+            claims += 1
+            if not true:
+                self.violation("false word in the journal", f"{task_id}: {said!r}, {entry}")
+        self.claims += claims
+
+
+def shows(box: str, held: Json) -> bool:
+    """Whether a question's box holds just this content; where it tells times, this one's too.
+
+    From the title on: above it stands what has changed since another look, with old and new.
+    """
+    there, due = tokens(box[max(0, box.rfind("\n" + held["id"])) :]), tokens(repr(held))
+    times = {token for token in there if "-" in token}
+    told = bool(due & times) or not times
+    return told and there - times == {token for token in due if "-" not in token}
+
+
+KEYS = (
+    *("a",) * 12, *("y",) * 16, *("j", "k", "g", "G", "esc", "esc", "enter", "n", "u", "space"),
+    *("j", "k", "esc", "space", "m", "*", "f", "t", "r", "1", "4", "4", "/", "0", "9"),
+)  # fmt: skip
+PAUSES = (0.0, 0.0, 0.02, 0.05, 0.1, 0.3)
+
+
+def stroke(dice: random.Random, console: Console, judge: Judge, did: Counter[str]) -> None:
+    """Press a key, or some that belong together."""
+    keys = [dice.choice(KEYS)]
+    wanted = re.search(r"type (\d+)", console.box())
+    if wanted and dice.random() < 0.5:
+        keys = [*wanted[1], "y"]
+    elif not console.box() and dice.random() < 0.25:
+        keys = [
+            dice.choice(("j", "k", "g", "G")),
+            "a",
+            "wait",
+            "y",
+            *(["u"] * (dice.random() < 0.2)),
+        ]
+    elif "APPROVE" in console.box() and dice.random() < 0.5:
+        keys = ["wait", "y"]
+    for key in keys:
+        if key == "wait":
+            until = time.monotonic() + dice.choice((0.35, 0.75, 0.9))
+            while time.monotonic() < until:
+                judge.look(console, "")
+                time.sleep(0.03)
+            continue
+        if key in "/n" and dice.random() < 0.7:
+            continue
+        judge.look(console, key)
+        did[key] += 1
+        console.press(key)
+        time.sleep(dice.choice(PAUSES))
+
+
+def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, Counter[str]]:
+    """One session; ends by strokes or by time, whichever comes first."""
+    dice, did = random.Random(f"{seed} keys"), Counter[str]()
+    with Adversary(seed) as platform:
+        platform.refill()
+        judge = Judge(platform)
+        with Console(platform, folder, "--screen", "tasks", size=(120, 60), config=HOLD) as console:
+            end = time.monotonic() + seconds
+            while strokes > 0 and time.monotonic() < end:
+                strokes -= 1
+                platform.refill()
+                stroke(dice, console, judge, did)
+            platform.calm = True
+            for _ in range(4):
+                console.press("esc")
+                time.sleep(0.2)
+            console.press("4")
+            flying = re.compile(r"approving in|reading|sending|confirming|being approved|begins in")
+            end = time.monotonic() + SETTLES
+            while flying.search(console.text) and time.monotonic() < end:
+                judge.look(console, "")
+                time.sleep(0.2)
+            judge.look(console, "")
+            judge.journal(console.journal())
+    return judge, did
+
+
+def main() -> int:
+    """Play; gives the exit code."""
+    parser = argparse.ArgumentParser(description="an adversary at every request")
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--strokes", type=int, default=10**9)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        judge, did = play(asked.seed, asked.strokes, asked.minutes * 60, Path(folder))
+    sys.stdout.write(report(judge, did))
+    return 1 if judge.wrong else 0
+
+
+def report(judge: Judge, did: Counter[str]) -> str:
+    """What was done, and what was wrong."""
+    platform = judge.platform
+    counts = {
+        "keys": sum(did.values()),
+        "questions": len(judge.questions),
+        "questions answered with y": sum(1 for asked in judge.questions if asked.yes),
+        "approve requests": len(platform.posts()),
+        "applied": len(platform.approvals),
+        **dict(sorted(platform.did.items())),
+        "claims checked": judge.claims,
+        "violations": len(judge.wrong),
+    }
+    lines = [f"{name}: {count}" for name, count in counts.items()]
+    return "\n".join([*lines, *judge.wrong, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
