@@ -160,3 +160,14 @@ def test_ctrl_c_leaves_after_all_of_it(way: str, tmp_path: Path) -> None:
             console.write(way)
             assert console.wait_gone() == 0
             assert_restored(console)
+
+
+def test_a_terminal_wider_than_any(console: Console) -> None:
+    """What the kernel says of its size is believed up to 1,000 columns, too."""
+    mark = console.mark()
+    console.resize(30_000, 40)
+    console.until(lambda: console.since(mark), "a repaint")
+    console.wait_quiet()
+    assert len(console.since(mark)) < 400_000
+    console.resize(120, 40)
+    goes_on(console)
