@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from agentco_tui.live.clock import Clock
 
 T = TypeVar("T")
 
+PATIENCE: Final = 2.0
+"""Seconds that the next read waits for one under way, before it begins beside it."""
+
 
 class SharedRead(Generic[T]):
     """Makes a read at most once at a time; who asks gets one that began after the question.
 
-    `read` must not raise: what went wrong belongs into its result.
+    One that hangs holds up the next for `PATIENCE` only. `read` must not raise: what went wrong
+    belongs into its result.
     """
 
     def __init__(
@@ -29,6 +33,8 @@ class SharedRead(Generic[T]):
         self._waiting: asyncio.Task[T] | None = None
         """The next read, which has not begun."""
         self._under_way: asyncio.Task[T] | None = None
+        """The last one that began."""
+        self._all: set[asyncio.Task[T]] = set()
         self._begun_at: float | None = None
 
     async def after_now(self, spacing: float = 0.0) -> T:
@@ -38,21 +44,22 @@ class SharedRead(Generic[T]):
         """
         if self._waiting is None:
             self._waiting = asyncio.create_task(self._turn(self._under_way, spacing))
+            self._all.add(self._waiting)
+            self._waiting.add_done_callback(self._all.discard)
         # Shielded: one who stops waiting must not end the read of the others.
         return await asyncio.shield(self._waiting)
 
     async def close(self) -> None:
         """End what is under way, and wait until it has ended."""
-        tasks = [task for task in (self._waiting, self._under_way) if task is not None]
-        for task in tasks:
+        for task in self._all:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._all, return_exceptions=True)
 
     async def _turn(self, before: asyncio.Task[T] | None, spacing: float) -> T:
         me = asyncio.current_task()
         try:
             if before is not None:
-                await asyncio.wait({before})
+                await asyncio.wait({before}, timeout=PATIENCE)
             if self._begun_at is not None:
                 rest = self._begun_at + spacing - self._clock.monotonic()
                 if rest > 0:

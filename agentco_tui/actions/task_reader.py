@@ -1,13 +1,13 @@
 """Reads the tasks again for a decision: the pending list, all tasks, the log.
 
-Through the poller where there is one and it asks about the same company, so that the screen shows
-what the decision was taken on and a feed is asked once at a time; else by a request of its own.
+By requests of its own, which wait for no poll. Where the screen is about the same company, what was
+read goes into the store, so that the screen shows what the decision was taken on.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -17,8 +17,9 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.api.records import Activity, Listing, Task
 from agentco_tui.live.clock import Clock
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.poller import Poller
+from agentco_tui.live.sources import Take, whole
 from agentco_tui.live.store import Store, Told, told_by
 from agentco_tui.text import plain
 
@@ -73,7 +74,7 @@ class TaskReader:
         self._sleep = (waits or Waits()).sleep
         self.every_took: float | None = None
         """Seconds that the last read of all tasks took; None before the first."""
-        self._lists: dict[tuple[str, str | None], SharedRead[Picture]] = {}
+        self._lists: dict[tuple[FeedName, str | None], SharedRead[Picture]] = {}
         self._logs: dict[str | None, SharedRead[tuple[Activity, ...]]] = {}
 
     @property
@@ -83,11 +84,11 @@ class TaskReader:
 
     async def pending(self, company: str | None, spacing: float = 0.0) -> Picture:
         """GET /api/tasks?status=pending."""
-        return await self._shared("pending", company, self._pending).after_now(spacing)
+        return await self._shared(FeedName.PENDING, company).after_now(spacing)
 
     async def every(self, company: str | None, spacing: float = 0.0) -> Picture:
         """GET /api/tasks, whatever their status."""
-        return await self._shared("every", company, self._every).after_now(spacing)
+        return await self._shared(FeedName.TASKS, company).after_now(spacing)
 
     async def log(self, company: str | None, spacing: float = 0.0) -> tuple[Activity, ...]:
         """GET /api/activity, its newest entries; nothing if it can't be read."""
@@ -106,21 +107,14 @@ class TaskReader:
         for log_read in self._logs.values():
             await log_read.close()
 
-    def _shared(
-        self,
-        what: str,
-        company: str | None,
-        read: Callable[[str | None], Awaitable[Picture]],
-    ) -> SharedRead[Picture]:
-        key = (what, company)
+    def _shared(self, feed: FeedName, company: str | None) -> SharedRead[Picture]:
+        key = (feed, company)
         if key not in self._lists:
 
             async def guarded() -> Picture:
                 began = self._clock.monotonic()
                 try:
-                    return await read(company)
-                except ApiError as error:
-                    return Picture(began=began, error=error)
+                    return await self._list(feed, company)
                 except Exception as error:
                     # A bug in reading must not pass for knowledge: nothing is concluded from it.
                     log.exception("reading the list of tasks failed")
@@ -132,37 +126,34 @@ class TaskReader:
             self._lists[key] = SharedRead(guarded, self._clock, self._sleep)
         return self._lists[key]
 
-    async def _pending(self, company: str | None) -> Picture:
-        if self._poller is not None and self._poller.query.company == company:
-            picture = await self._polled(self._poller, company)
-            if picture is not None:
+    async def _list(self, feed: FeedName, company: str | None) -> Picture:
+        is_pending = feed is FeedName.PENDING
+        began = self._clock.monotonic()
+        found: Take | ApiError
+        try:
+            status = "pending" if is_pending else None
+            listing = await self._client.tasks(company_id=company, status=status)
+            if not is_pending:
+                self.every_took = self._clock.monotonic() - began
+            picture = _picture(listing, began)
+            if not self._is_shown(feed, company):
                 return picture
-        began = self._clock.monotonic()
-        listing = await self._client.tasks(company_id=company, status="pending")
-        if self._poller is None and company == self._company:
-            self._store.publish(self._store.pending.replace(listing))
-        return _picture(listing, began)
+            collection = self._store.pending if is_pending else self._store.tasks
+            found = await whole(self._store, collection, listing)
+        except ApiError as error:
+            found, picture = error, Picture(began=began, error=error)
+        if self._is_shown(feed, company):
+            if self._poller is not None:
+                self._poller.supersede(feed, began, found)
+            elif not isinstance(found, ApiError):
+                found()
+        return picture
 
-    async def _polled(self, poller: Poller, company: str | None) -> Picture | None:
-        """What the poller read; None if that is not enough to go by."""
-        called = self._clock.monotonic()
-        freshness = await poller.read_again(FeedName.PENDING)
-        if poller.query.company != company:
-            return None
-        if freshness.failure is not None:
-            return Picture(began=called, error=freshness.failure)
-        if freshness.answered_at is None or freshness.answered_at - (freshness.took or 0) < called:
-            return None
-        pending = self._store.pending
-        if not len(pending):
-            return None  # the store doesn't tell an empty list from an empty answer
-        return Picture(began=called, tasks=dict(pending.records), told=pending.told)
-
-    async def _every(self, company: str | None) -> Picture:
-        began = self._clock.monotonic()
-        listing = await self._client.tasks(company_id=company)
-        self.every_took = self._clock.monotonic() - began
-        return _picture(listing, began)
+    def _is_shown(self, feed: FeedName, company: str | None) -> bool:
+        """Whether the store holds this list, and it is kept up to date."""
+        if company != self.scope or self._poller is None:
+            return company == self.scope and feed is FeedName.PENDING
+        return feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
 
     async def _activity(self, company: str | None) -> tuple[Activity, ...]:
         try:

@@ -245,19 +245,19 @@ async def _made(host: str, port: int) -> Connection:
                 if not is_last:
                     break
             if won is not None:
-                _, connection = await loop.create_connection(Connection, sock=won)
-                return connection
-    except BaseException:
-        won = None
-        raise
+                break
     finally:
+        # Nothing is waited for here: who is cancelled while waiting would lose the one that won.
         for attempt in attempts:
-            attempt.cancel()
-        for late in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(late, socket.socket) and late is not won:
-                late.close()
-    failures = [attempt.exception() for attempt in attempts]
-    raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
+            if not attempt.done():
+                attempt.cancel()
+            elif attempt.exception() is None and attempt.result() is not won:
+                attempt.result().close()
+    if won is None:
+        failures = [attempt.exception() for attempt in attempts]
+        raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
+    _, connection = await loop.create_connection(Connection, sock=won)
+    return connection
 
 
 async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:

@@ -27,7 +27,7 @@ from agentco_tui.live import schedule
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SLOWER, FeedName, Pace
 from agentco_tui.live.freshness import Freshness
-from agentco_tui.live.sources import FETCHES, SCOPED, Query, forget, question
+from agentco_tui.live.sources import FETCHES, SCOPED, Query, Take, forget, question
 from agentco_tui.live.store import Store
 from agentco_tui.live.turn import Turn
 from agentco_tui.text import SafeText, plain
@@ -154,6 +154,21 @@ class Poller:
             turn.waiting -= 1
         return self.store.freshness[feed]
 
+    def supersede(self, feed: FeedName, began: float, found: Take | ApiError) -> None:
+        """Take what another read of the feed brought that began then, as if it were a poll's.
+
+        Nothing older takes its place: the answer to a poll that began before is dropped when it
+        comes, and asked for again. For who asks the feed's question of now (`sources.question`).
+        """
+        turn = self._turns[feed]
+        if began <= turn.shown_from:
+            return
+        if isinstance(found, ApiError):
+            self._failed(feed, turn, found)
+        else:
+            found()
+            self._answered(feed, turn, began, self.clock.monotonic() - began)
+
     async def _follow(self, feed: FeedName) -> None:
         turn = self._turns[feed]
         while True:
@@ -206,7 +221,7 @@ class Poller:
         failure: ApiError
         try:
             take = await FETCHES[feed](self.client, self.store, query)
-            if self._asks_other_than(feed, query):
+            if self._asks_other_than(feed, query) or begun < turn.shown_from:
                 return False
             take()
         except ApiError as error:
@@ -230,7 +245,7 @@ class Poller:
         pace = self.pace(feed)
         wished = schedule.interval(pace, self.refresh) or self.refresh * SLOWER
         delay, slowed = schedule.after_answer(wished, took, self._random)
-        turn.begun_at = begun
+        turn.begun_at = turn.shown_from = begun
         turn.due_at = begun + delay
         recovered = self.store.freshness[feed].failure
         self.store.set_freshness(

@@ -62,7 +62,8 @@ Take = Callable[[], Change]
 Fetch = Callable[[Client, Store, Query], Awaitable[Take]]
 
 
-async def _whole(store: Store, collection: Collection[R], listing: Listing[R]) -> Take:
+async def whole(store: Store, collection: Collection[R], listing: Listing[R]) -> Take:
+    """A listing as all there is of a collection."""
     take = await collection.compare(listing)
     return lambda: store.publish(take())
 
@@ -70,25 +71,25 @@ async def _whole(store: Store, collection: Collection[R], listing: Listing[R]) -
 async def companies(client: Client, store: Store, _: Query) -> Take:
     """GET /api/companies."""
     listing = await client.companies()
-    return await _whole(store, store.companies, listing)
+    return await whole(store, store.companies, listing)
 
 
 async def agents(client: Client, store: Store, query: Query) -> Take:
     """GET /api/agents, of the company in scope or of all."""
     listing = await of_all_companies(client.agents, store, query.company, client.companies)
-    return await _whole(store, store.agents, listing)
+    return await whole(store, store.agents, listing)
 
 
 async def pending(client: Client, store: Store, query: Query) -> Take:
     """GET /api/tasks?status=pending."""
     listing = await client.tasks(company_id=query.company, status="pending")
-    return await _whole(store, store.pending, listing)
+    return await whole(store, store.pending, listing)
 
 
 async def tasks(client: Client, store: Store, query: Query) -> Take:
     """GET /api/tasks, whatever their status."""
     listing = await client.tasks(company_id=query.company)
-    return await _whole(store, store.tasks, listing)
+    return await whole(store, store.tasks, listing)
 
 
 async def budget(client: Client, store: Store, query: Query) -> Take:
@@ -113,19 +114,19 @@ def _in_scope(overview: BudgetOverview, company: str | None, store: Store) -> Bu
 async def company_budgets(client: Client, store: Store, _: Query) -> Take:
     """GET /api/budget/companies."""
     listing = await client.company_budgets()
-    return await _whole(store, store.company_budgets, listing)
+    return await whole(store, store.company_budgets, listing)
 
 
 async def agent_budgets(client: Client, store: Store, query: Query) -> Take:
     """GET /api/budget/agents, of the company in scope or of all."""
     listing = await of_all_companies(client.agent_budgets, store, query.company, client.companies)
-    return await _whole(store, store.agent_budgets, listing)
+    return await whole(store, store.agent_budgets, listing)
 
 
 async def alerts(client: Client, store: Store, _: Query) -> Take:
     """GET /api/budget/alerts."""
     listing = await client.budget_alerts()
-    return await _whole(store, store.alerts, listing)
+    return await whole(store, store.alerts, listing)
 
 
 async def activity(client: Client, store: Store, query: Query) -> Take:

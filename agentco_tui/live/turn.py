@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from math import inf
 
 from agentco_tui.live.feeds import Pace
 
@@ -17,6 +18,8 @@ class Turn:
     due_at: float = 0.0
     begun_at: float = 0.0
     """When the last answered poll began."""
+    shown_from: float = -inf
+    """When the read began that brought what is shown."""
     asked: bool = False
     """True if it is to be polled now, whatever its pace and its back-off say."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
