@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentco_tui.actions import shared_read
 from agentco_tui.actions.decided import decision, decision_about, elsewhere
 from agentco_tui.actions.fingerprint import FIELDS, differences, fingerprint
 from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
@@ -155,6 +156,38 @@ async def test_who_asks_while_a_read_is_under_way_gets_the_next_one() -> None:
     assert await asyncio.gather(*later) == [2] * 5
     assert len(begun) == 2
     await shared.close()
+
+
+async def test_a_read_that_hangs_holds_up_the_next_for_a_moment_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shared_read, "PATIENCE", 0.01)
+    go = asyncio.Event()
+    begun: list[None] = []
+
+    async def read() -> int:
+        begun.append(None)
+        number = len(begun)
+        if number == 1:
+            await go.wait()
+        return number
+
+    shared = SharedRead(read, SystemClock(), asyncio.sleep)
+    first = asyncio.create_task(shared.after_now())
+    await until(lambda: len(begun) == 1)
+    assert await shared.after_now() == 2
+    assert not first.done()
+    go.set()
+    assert await first == 1
+    go.clear()
+    begun.clear()
+    hanging = asyncio.create_task(shared.after_now())
+    await until(lambda: len(begun) == 1)
+    assert await shared.after_now() == 2
+    await shared.close()
+    assert (await asyncio.gather(hanging, return_exceptions=True))[0].__class__ is (
+        asyncio.CancelledError
+    ), "the close ends those that hang as well"
 
 
 async def test_reads_keep_their_distance() -> None:

@@ -16,7 +16,8 @@ from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.freshness import Phase
 from agentco_tui.live.poller import AT_ONCE, GLANCE
-from agentco_tui.live.sources import Query
+from agentco_tui.live.sources import Query, whole
+from tests.api.canary import failure
 from tests.live.stage import EVERYTHING, is_polled, name_of, stage
 
 REFRESH = 1_000.0
@@ -178,6 +179,44 @@ async def approve_under_way(platform: EmbeddedPlatform) -> None:
         assert freshness.phase is Phase.LIVE
         assert on.store.pending.get(task_id) is None
         assert on.freshness(FeedName.PENDING) is freshness
+
+
+async def test_a_poll_that_began_before_another_read_is_dropped_and_asked_again() -> None:
+    with EmbeddedPlatform(seed=7, companies=1, agents=1, tasks=1, speed=0.0) as platform:
+        async with stage(platform, wanted=paces("tasks")) as on:
+            await on.settled()
+            # This one reads before the task is approved and answers after that.
+            held = platform.faults.add("tasks:drip=1ms,times=1")
+            platform.requests.clear()
+            on.poller.poll_now([FeedName.PENDING])
+            await on.until(lambda: held.struck == 1)
+            task_id = next(iter(platform.world.state.pending))
+            platform.world.approve(task_id)
+            shown: list[bool] = []
+            on.store.subscribe(lambda _: shown.append(task_id in on.store.pending.records))
+            began = on.hours.monotonic()
+            listing = await on.client.for_decisions.tasks(status="pending")
+            take = await whole(on.store, on.store.pending, listing)
+            on.poller.supersede(FeedName.PENDING, began, take)
+            assert on.freshness(FeedName.PENDING).phase is Phase.LIVE
+            await on.until(lambda: len(platform.requests) == 3)
+            await on.settled()
+            assert shown
+            assert not any(shown)
+
+
+async def test_what_began_before_what_is_shown_changes_nothing(platform: EmbeddedPlatform) -> None:
+    async with stage(platform, wanted=paces("tasks")) as on:
+        began = on.hours.monotonic() - 1
+        await on.settled()
+        before = on.freshness(FeedName.PENDING), dict(on.store.pending.records)
+        refused = await failure(on.client.task_trace("no such task"))
+        for found in (on.store.pending.clear, refused):
+            on.poller.supersede(FeedName.PENDING, began, found)
+        assert before == (on.freshness(FeedName.PENDING), dict(on.store.pending.records))
+        on.poller.supersede(FeedName.PENDING, on.hours.monotonic(), refused)
+        assert on.freshness(FeedName.PENDING).failure is refused
+        assert len(on.store.pending)
 
 
 @pytest.mark.parametrize("on_screen", [True, False])
