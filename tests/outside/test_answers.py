@@ -34,7 +34,6 @@ def test_a_read_before_a_write_that_is_answered_twice_is_none(tmp_path: Path) ->
             console.wait_for("more than one answer")
             assert platform.posts() == []
             assert "approved" not in console.line(FIRST)
-            console.press("esc")
             console.ask(FIRST)
             console.yes()
             console.line_shows(FIRST, "approved here")
