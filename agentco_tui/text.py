@@ -59,6 +59,7 @@ __all__ = [
     "csv_cell",
     "escaped",
     "fit",
+    "hidden_in",
     "in_ascii",
     "joined",
     "plain",
@@ -77,6 +78,10 @@ _OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARKS}{{8}}){MARKS}+")
 _OVER_TWO_MARKS: Final = lazy_pattern(f"({MARKS}{{2}}){MARKS}+")
 _MARKS_AT_START: Final = lazy_pattern(f"^{MARKS}+")
 _MARKS_AND_SIGN: Final = rf"\1{_REMOVED}"
+_BLANK: Final = lazy_pattern(
+    "[\t\n\r\x0b\x0c\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000]+"
+)
+"""Blanks of any width, and what ends a line."""
 _REMOVED_RUN: Final = lazy_pattern(f"{_REMOVED}+")
 _LINE_END: Final = lazy_pattern("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _HANGUL: Final = lazy_pattern(
@@ -188,6 +193,19 @@ def _clean(text: str) -> str:
         text = _OVER_TWO_MARKS.sub(_MARKS_AND_SIGN, text)
     text = _REMOVED_RUN.sub("\ufffd", text)
     return text.translate(_ascii_for) if in_ascii() else text
+
+
+def hidden_in(text: str) -> int:
+    """How many characters of `text` can't be seen as what they are: `safe` puts signs for them.
+
+    Blanks and line ends of any kind are none, nor is what only changes the look of an emoji.
+    """
+    if _is_plain(text):
+        return 0
+    text = _HANGUL.sub(_compose, _IN_EMOJI.sub("", text))
+    hostile = "".join(found[0] for found in _HOSTILE.finditer(text))
+    marks = (*_MARKS_AT_START.finditer(text), *_OVER_TWO_MARKS.finditer(text))
+    return len(_BLANK.sub("", hostile)) + sum(len(found[0]) for found in marks)
 
 
 def _is_plain(text: str) -> bool:

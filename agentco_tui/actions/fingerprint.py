@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
 
 import msgspec
 
-from agentco_tui.api.records import Ref, Task
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui import format as fmt
+from agentco_tui.api.content import without_volatile
+from agentco_tui.api.extras import CUT
+from agentco_tui.api.names import fold
+from agentco_tui.api.records import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.text import SafeText, escaped, plain, safe, signs
 
-FIELDS = ("title", "agent", "company", "priority", "status")
+_MOST = 200
+"""Characters of a text that tell how it changed."""
+_BEFORE = 40
+"""Of these, so many before the first that differs."""
+_MOST_NESTED = 20_000
+"""Values compared one by one; beyond that the digest alone says that something changed."""
 
 
 class Difference(msgspec.Struct, frozen=True):
     """A field that is not as it was shown."""
 
     field: str
-    """One of `FIELDS`."""
+    """Our name for it, else the platform's: "title", "payload.lines.2.amount"; safe to show."""
     was: SafeText
     is_: SafeText
 
@@ -27,72 +38,161 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def fingerprint(task: Task) -> str:
-    """A short digest of the fields that matter; equal for records that read the same.
-
-    A reference counts by its id where it has one, so that a name that is looked up later changes
-    nothing.
-    """
-    digest = hashlib.sha256()
-    for value in (
-        task.title,
-        _identity(task.agent),
-        _identity(task.company),
-        task.priority,
-        task.status,
-    ):
-        told = b"-" if value is None else b"+" + value.encode("utf-8", "surrogatepass")
-        digest.update(len(told).to_bytes(8, "big") + told)
-    return digest.hexdigest()[:32]
+    """The digest of its content, in hex: equal for records that ask for the same thing."""
+    return task.content.hex()
 
 
 def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
-    """The fields in which `now` is not what was shown, in the order of `FIELDS`."""
-    found: list[Difference] = []
-    for name, was, is_ in (
-        ("title", shown.title, now.title),
-        ("priority", shown.priority, now.priority),
-        ("status", shown.status, now.status),
-    ):
+    """All in which `now` is not what was shown: our fields first, then the platform's by name.
+
+    Nothing that is volatile (`content.VOLATILE`) is among them. There is at least one if the
+    contents differ: what changed in a part that isn't kept is told as such.
+    """
+    found: dict[str, Difference] = {}
+    for name, was, is_ in _told(shown, now):
         if was != is_:
-            found.append(Difference(name, _words(was), _words(is_)))
-    for name, before, after in (
-        ("agent", shown.agent, now.agent),
-        ("company", shown.company, now.company),
-    ):
-        if not _same(before, after):
-            found.append(Difference(name, *_told_apart(before, after)))
-    found.sort(key=lambda difference: FIELDS.index(difference.field))
-    return tuple(found)
+            found.setdefault(name, Difference(name, *_excerpts(was, is_)))
+    if shown.content != now.content or shown.extra != now.extra:
+        named = {fold(name) for name in found}
+        for name, before, after in _changed_leaves(_kept(shown), _kept(now)):
+            if fold(name) not in named:
+                label = safe(name)
+                found.setdefault(label, Difference(label, *_excerpts(before, after)))
+    if not found and shown.content != now.content:
+        words = plain("a part that is not shown here")
+        found[words] = Difference(words, plain("as read"), plain("changed"))
+    return tuple(found.values())
 
 
-def _identity(ref: Ref | None) -> str | None:
-    return None if ref is None else ref.id if ref.id is not None else ref.name
+def _told(shown: Task, now: Task) -> Iterator[tuple[str, str, str]]:
+    """Each field of the record's own that differs, as it reads in both."""
+    yield "id", _identified(shown), _identified(now)
+    for name in ("agent", "company"):
+        yield name, *_referred(getattr(shown, name), getattr(now, name), shown, now)
+    for slot, label in _SLOTS.items():
+        was, is_ = getattr(shown, slot), getattr(now, slot)
+        if was != is_:
+            told = _words(was), _words(is_)
+            # Two times or sums may read the same, and not be.
+            yield label, *(told if told[0] != told[1] else (str(was), str(is_)))
 
 
-def _same(before: Ref | None, after: Ref | None) -> bool:
-    """Whether two references name one record: by id, else by name."""
-    if before is None or after is None:
-        return before is after
-    if before.id is not None and after.id is not None:
-        return before.id == after.id
-    return (before.id, before.name) == (after.id, after.name)
+_SLOTS = {
+    "title": "title",
+    "status": "status",
+    "priority": "priority",
+    "description": "description",
+    "cost": "cost",
+    "created": "created",
+    "waiting_since": "waits since",
+    "expires": "expires",
+    "decided": "decided",
+    "decided_by": "decided by",
+    "trust": "trust",
+    "needs_approval": "needs approval",
+    "state": "state",
+}
+"""Fields of a task, and what they are called here."""
 
 
-def _words(text: SafeText | None) -> SafeText:
-    return signs.missing if text is None else text
+def _identified(task: Task) -> str:
+    if isinstance(task, SharedTask):
+        return f"{task.sent_id}, of {task.sharers} tasks"
+    return task.id
 
 
-def _told_apart(before: Ref | None, after: Ref | None) -> tuple[SafeText, SafeText]:
-    """Both names, with the ids where the names alone look the same."""
-    was, is_ = _name(before), _name(after)
-    if was == is_:
-        was, is_ = _with_id(was, before), _with_id(is_, after)
+def _referred(before: Ref | None, after: Ref | None, shown: Task, now: Task) -> tuple[str, str]:
+    """Both names, told apart by their ids; equal for one record, however its name was found."""
+    if before is not None and after is not None and before.id == after.id is not None:
+        # A name that is looked up later changes nothing; one that was sent with it does.
+        named = None not in (before.name, after.name) and shown.content != now.content
+        return (before.name or "", after.name or "") if named else ("", "")
+    was, is_ = (
+        str(signs.missing) if ref is None else ref.name or ref.id or "" for ref in (before, after)
+    )
+    if was == is_ and before != after:
+        was, is_ = (
+            name if ref is None or ref.id is None else f"{name} ({ref.id})"
+            for name, ref in ((was, before), (is_, after))
+        )
     return was, is_
 
 
-def _name(ref: Ref | None) -> SafeText:
-    return signs.missing if ref is None else ref.name or safe(ref.id)
+def _words(value: object) -> str:
+    match value:
+        case None:
+            return signs.missing
+        case bool():
+            return "yes" if value else "no"
+        case Money():
+            return fmt.money_full(value)
+        case Moment():
+            return fmt.moment_full(value)
+        case _:
+            return str(value)
 
 
-def _with_id(name: SafeText, ref: Ref | None) -> SafeText:
-    return name if ref is None or ref.id is None else plain(f"{name} ({safe(ref.id)})")
+def _kept(task: Task) -> Any:
+    fields = {name: each for name, each in extra_fields(task.extra).items() if name != CUT}
+    return without_volatile(fields)
+
+
+def _changed_leaves(before: Any, after: Any) -> Iterator[tuple[str, str, str]]:
+    """Name, old and new of every value that differs; nested ones with dots between the names."""
+    todo = [("", before, after)]
+    seen = 0
+    while todo:
+        name, was, is_ = todo.pop()
+        seen += 1
+        if was is is_ or seen > _MOST_NESTED:
+            continue
+        old, new = _parts(was), _parts(is_)
+        if old is None or new is None or (name and not (old and new)):
+            if type(was) is not type(is_) or was != is_ or str(was) != str(is_):
+                yield name, _value(was), _value(is_)
+            continue
+        names = [*old, *(key for key in new if key not in old)]
+        todo += [
+            (f"{name}.{key}" if name else key, old.get(key, _ABSENT), new.get(key, _ABSENT))
+            for key in reversed(names)
+        ]
+
+
+_ABSENT = object()
+
+
+def _parts(value: Any) -> dict[str, Any] | None:
+    """What is inside, by name; entries of a list by their number, from 1."""
+    if type(value) is list:
+        return {str(number): each for number, each in enumerate(value, start=1)}
+    return value if type(value) is dict else None
+
+
+def _value(value: Any) -> str:
+    if value is _ABSENT:
+        return str(signs.missing)
+    if value is None or value is True or value is False:
+        return {None: "nothing", True: "yes", False: "no"}[value]
+    if type(value) is str:
+        return value or "an empty text"
+    if type(value) in (int, Decimal):
+        return str(value)
+    return msgspec.json.Encoder(decimal_format="number").encode(value).decode()
+
+
+def _excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
+    """Both, of long texts what is round the first difference; what can't be seen is written out."""
+    start = 0
+    if max(len(was), len(is_)) > _MOST:
+        same = next(
+            (at for at, (one, other) in enumerate(zip(was, is_, strict=False)) if one != other),
+            min(len(was), len(is_)),
+        )
+        start = max(0, same - _BEFORE)
+    cut = [
+        f"{'…' if start else ''}{text[start : start + _MOST]}"
+        f"{'…' if len(text) > start + _MOST else ''}"
+        for text in (was, is_)
+    ]
+    shown = safe(cut[0]), safe(cut[1])
+    return shown if shown[0] != shown[1] else (escaped(cut[0]), escaped(cut[1]))

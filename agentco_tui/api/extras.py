@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -19,16 +19,29 @@ from agentco_tui.patterns import lazy_pattern
 HIDDEN: Final = "(hidden)"
 CUT: Final = "(cut)"
 """The name under which a cut `extra` tells what is missing."""
-MAX_EXTRA: Final = 16_384
-_MAX_DEPTH: Final = 24
-_MAX_ITEMS: Final = 2_000
-_MAX_TEXT: Final = 4_000
 _MAX_EXPONENT: Final = 300
 _KEY_LIKE: Final = lazy_pattern(
     r"(?<![A-Za-z0-9])(?:sk|pk|rk)[-_][\w-]{8,}|gh[opsu]_\w{10,}|github_pat_\w+"
     r"|xox[abps]-[\w-]{8,}|AKIA[0-9A-Z]{12,}|eyJ[\w-]{6,}\.eyJ[\w-]+|(?:Bearer|Basic)\s+[\w.=/+-]{8,}"
 )
 _PLAIN: Final = frozenset((int, bool, type(None)))
+
+
+class Caps(NamedTuple):
+    """How much of one record is kept."""
+
+    size: int
+    """Bytes of the JSON."""
+    text: int
+    """Characters of one text."""
+    values: int
+    """Nested values."""
+    depth: int
+
+
+USUAL: Final = Caps(16_384, 4_000, 2_000, 24)
+WHOLE: Final = Caps(256 * 1024, 100_000, 10_000, 48)
+"""More than anybody reads before a decision: what is longer can't be decided here."""
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -38,17 +51,18 @@ def hide_keys(text: str) -> str:
     return _KEY_LIKE.sub(HIDDEN, text) if len(text) > 8 else text
 
 
-def as_extra(fields: Mapping[str, Json]) -> bytes:
-    """`fields` as compact JSON of at most about 16 kB; b"" if there are none.
+def as_extra(fields: Mapping[str, Json], caps: Caps = USUAL) -> bytes:
+    """`fields` as compact JSON of about `caps.size` bytes at most; b"" if there are none.
 
     Longer texts, lists and objects are shortened first; if that is not enough, later fields are
-    left out, and a field named "(cut)" says how many.
+    left out. A field named "(cut)" says how much is missing.
     """
     if not fields:
         return b""
     budget: _Budget | None = None
     clean: dict[str, Json] = {}
-    for name, value in fields.items() if len(fields) <= _MAX_ITEMS else some(fields, _MAX_ITEMS):
+    within = len(fields) <= caps.values
+    for name, value in fields.items() if within else some(fields, caps.values):
         kind = type(value)
         if value is None or kind is bool:
             clean[name] = value
@@ -59,37 +73,60 @@ def as_extra(fields: Mapping[str, Json]) -> bytes:
         elif kind is str and name == "key" and len(value) > 16:
             clean[name] = HIDDEN
         else:
-            budget = budget or _Budget()
+            budget = budget or _Budget(caps)
             clean[name] = _clean(value, budget, 0)
     encoded = _encode(clean)
     beyond = len(fields) - len(clean)
-    return encoded if len(encoded) <= MAX_EXTRA and not beyond else _fitted(clean, beyond)
+    if len(encoded) > caps.size or beyond:
+        return _fitted(clean, beyond, budget or _Budget(caps))
+    return _encode({**clean, CUT: budget.told}) if budget and budget.told else encoded
 
 
-def compact(value: Json, max_bytes: int = MAX_EXTRA) -> str:
+def is_cut(extra: bytes) -> bool:
+    """Whether something that was sent is missing in it."""
+    return b'"(cut)":' in extra
+
+
+def compact(value: Json, max_bytes: int = USUAL.size) -> str:
     """`value` as JSON text with secrets hidden, cut to `max_bytes`; for showing, not parsing."""
-    encoded: bytes = _encode(_clean(value, _Budget(), 0))
+    encoded: bytes = _encode(_clean(value, _Budget(USUAL), 0))
     if len(encoded) <= max_bytes:
         return encoded.decode()
     return encoded[:max_bytes].decode("utf-8", "ignore") + "…"
 
 
 class _Budget:
-    """How many nested values one extra may still hold: the work and the size are bounded."""
+    """How many nested values one extra may still hold, and what had no room in it."""
 
-    def __init__(self) -> None:
-        self.left = _MAX_ITEMS
+    def __init__(self, caps: Caps) -> None:
+        self.caps = caps
+        self.left = caps.values
+        self.characters = 0
+        """Of texts that are missing."""
+        self.values = 0
+        """Values that are missing, at least: those within others are not counted."""
+
+    @property
+    def told(self) -> str:
+        """What is missing, in words; nothing if all is there."""
+        lost = ((self.characters, "character"), (self.values, "value"))
+        told = [f"{count:,} {what}{'s' if count != 1 else ''}" for count, what in lost if count]
+        return f"{' and '.join(told)} missing" if told else ""
 
 
 def _clean(value: Json, budget: _Budget, depth: int) -> Json:
     if type(value) in _PLAIN:
         return value
     if isinstance(value, str):
-        short = value if len(value) <= _MAX_TEXT else f"{value[:_MAX_TEXT]}…"
-        return hide_keys(short)
+        most = budget.caps.text
+        if len(value) > most:
+            budget.characters += len(value) - most
+            value = f"{value[:most]}…"
+        return hide_keys(value)
     if isinstance(value, Decimal):
         return value if abs(value.adjusted()) <= _MAX_EXPONENT else str(value)
-    if depth >= _MAX_DEPTH:
+    if depth >= budget.caps.depth:
+        budget.values += 1
         return "…"
     out: Any
     if isinstance(value, dict):
@@ -97,6 +134,7 @@ def _clean(value: Json, budget: _Budget, depth: int) -> Json:
         for name, inner in value.items():
             budget.left -= 1
             if budget.left < 0:
+                budget.values += len(value) - len(out)
                 out["…"] = f"{len(value) - len(out)} more"
                 break
             out[name] = (
@@ -112,28 +150,33 @@ def _clean(value: Json, budget: _Budget, depth: int) -> Json:
     for inner in value:
         budget.left -= 1
         if budget.left < 0:
+            budget.values += len(value) - len(out)
             out.append(f"… {len(value) - len(out)} more")
             break
         out.append(_clean(inner, budget, depth + 1))
     return out
 
 
-def _fitted(clean: dict[str, Json], left_out: int) -> bytes:
+def _fitted(clean: dict[str, Json], left_out: int, budget: _Budget) -> bytes:
     """As much of `clean` as has room; `left_out` fields are not even in it."""
     kept: dict[str, Json] = {}
-    size = 60
-    share = max(200, MAX_EXTRA // max(1, min(len(clean), 40)))
+    most = budget.caps.size
+    size = 80
+    share = max(200, most // max(1, min(len(clean), 40)))
+    budget.values += left_out
     for name, whole in clean.items():
-        value = whole
+        value, lost = whole, 0
         encoded: bytes = _encode(value)
         if len(encoded) > share:
+            lost = len(encoded) - share + 20
             value = encoded[: share - 20].decode("utf-8", "ignore") + "…"
             encoded = _encode(value)
         grown = size + len(encoded) + len(_encode(name)) + 2
-        if grown > MAX_EXTRA:
-            left_out += 1
+        if grown > most:
+            budget.values += 1
             continue
+        budget.characters += lost
         kept[name] = value
         size = grown
-    kept[CUT] = f"{left_out} more fields" if left_out else "long values shortened"
+    kept[CUT] = budget.told
     return _encode(kept)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, Final
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
-from agentco_tui.api.extras import as_extra
+from agentco_tui.api.extras import WHOLE, as_extra
 from agentco_tui.api.moneys import cost_rule, with_sibling
 from agentco_tui.api.names import fold, snake, word_set, words
 from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
+from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Reader, Spec, Values
 from agentco_tui.api.records import Moment, Task
 from agentco_tui.api.refs import joined, to_id, to_key, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import task_state
 from agentco_tui.api.task_states import decided_state, worded
-from agentco_tui.api.texts import block, first_line, flag, line, named, text_only, word
+from agentco_tui.api.texts import first_line, flag, line, long_block, named, text_only, word
 from agentco_tui.api.times import NONE, duration_reader, to_moment
 from agentco_tui.api.units import unit_of_values, unit_rule
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, hidden_in, safe, safe_block
 
 _TITLES: Final = (
     "title name task_title task_name display_name summary subject headline objective goal "
@@ -60,26 +61,91 @@ def _period(key: str) -> Any:
     return duration_reader(words(key))
 
 
+_LINE: Final = 400
+"""Cells of a title or a name in a record."""
+_WORD: Final = 60
+"""Of a status word."""
+_DESCRIPTION: Final = 100_000
+"""Cells; in as many lines at most."""
+
+
+def _described(raw: Json) -> Any:
+    return long_block(raw, _DESCRIPTION, _DESCRIPTION)
+
+
+_TEXTS: Final[dict[Any, int]] = {
+    _titled: _LINE, _described: _DESCRIPTION, text_only: _LINE, named: _LINE, _typed: _LINE,
+    word: _WORD, to_ref: _LINE, to_ref_name: _LINE,
+}  # fmt: skip
+"""Readers of texts, and how many cells of a text are kept."""
+
+
+def _whole(meaning: Meaning) -> Meaning:
+    """A meaning whose texts are also kept as sent, where cleaning or cutting takes from them."""
+    if meaning.reader not in _TEXTS:
+        return meaning
+    most = _TEXTS[meaning.reader]
+
+    def kept(reader: Reader) -> Reader:
+        def read(raw: Json) -> Any:
+            value = reader(raw)
+            if type(raw) is str and len(raw) <= most and raw.isascii() and raw.isprintable():
+                return value
+            is_lost = type(value) not in (Partial, NoneType) and value is not NONE
+            return Partial(value) if is_lost and _loses(raw, most) else value
+
+        return read
+
+    if meaning.by_name:
+        return meaning._replace(reader=lambda key: kept(meaning.reader(key)))
+    return meaning._replace(reader=kept(meaning.reader))
+
+
+def _loses(raw: Json, most: int) -> bool:
+    """Whether a text says less when it is cleaned and cut to so many cells."""
+    if type(raw) is str:
+        if 2 * len(raw) > most:
+            text, room = raw.strip(), 2 * len(raw) + 2
+            if most <= _LINE and safe(text, most) != safe(text, room):
+                return True
+            if most > _LINE and safe_block(text, most, most) != safe_block(text, room, room):
+                return True
+        return hidden_in(raw) > 0
+    if type(raw) is dict or type(raw) is list:
+        inside = raw.values() if type(raw) is dict else raw
+        return any(_loses(each, most) for each in inside)
+    return False
+
+
 _APPROVAL: Final = Spec(
-    (
-        Meaning("approval", "status state decision", word),
-        Meaning("requires", "required is_required needed", flag),
-        Meaning("waiting_since", "requested_at requested", to_moment),
-        Meaning("decided", "decided_at approved_at resolved_at", to_moment),
-        Meaning("decided_by", "decided_by approved_by approver reviewer", named),
-        Meaning("expires", "expires_at deadline", to_moment),
+    map(
+        _whole,
+        (
+            Meaning("approval", "status state decision", word),
+            Meaning("requires", "required is_required needed", flag),
+            Meaning("waiting_since", "requested_at requested", to_moment),
+            Meaning("decided", "decided_at approved_at resolved_at", to_moment),
+            Meaning("decided_by", "decided_by approved_by approver reviewer", named),
+            Meaning("expires", "expires_at deadline", to_moment),
+        ),
     )
 )
 _STATUS: Final = Spec(
-    (
-        Meaning("status", "state status phase name value", word),
-        Meaning("updated", "timestamp updated_at since changed_at at", to_moment),
+    map(
+        _whole,
+        (
+            Meaning("status", "state status phase name value", word),
+            Meaning("updated", "timestamp updated_at since changed_at at", to_moment),
+        ),
     )
 )
 _PAYLOAD: Final = Spec(
-    (
-        Meaning("payload_title", "title name summary subject objective goal label", text_only),
-        Meaning("payload_type", "type action kind tool tool_name command", text_only),
+    map(
+        _whole,
+        (
+            Meaning("payload_title", "title name summary subject objective goal label", text_only),
+            Meaning("payload_type", "type action kind tool tool_name command", text_only),
+        ),
     )
 )
 
@@ -105,7 +171,7 @@ _TIMES: Final = Spec(
 _COST: Final = Spec((), rule=cost_rule)
 
 TASK: Final = Spec(
-    (
+    map(_whole, (
         Meaning(
             "id",
             """id _id task_id sys_id uuid task_uuid task_key urn document_id dag_run_id run_id
@@ -117,7 +183,7 @@ TASK: Final = Spec(
         Meaning(
             "description",
             "description body details detail text content notes instructions objective prompt",
-            block,
+            _described,
         ),
         Meaning("tool", "tool_name tool command", text_only),
         Meaning("type", "type kind task_type category", _typed),
@@ -224,7 +290,7 @@ TASK: Final = Spec(
             to_moment,
         ),
         Meaning("timeout", "timeout_secs timeout_seconds timeout timeout_ms ttl", _period, True),
-    ),
+    )),
     nested={
         **dict.fromkeys(("context", "refs", "references", "relations", "owner", "agent"), _AROUND),
         **dict.fromkeys(("timestamps", "dates", "times", "audit", "meta", "metadata"), _TIMES),
@@ -314,7 +380,7 @@ def read_task(obj: Mapping[str, Json], context: Context = BARE, key: str | None 
         decided_by=get("decided_by"),
         expires=expires,
         cost=cost,
-        extra=as_extra(left),
+        extra=as_extra(left, WHOLE),
     )
 
 

@@ -7,6 +7,7 @@ shape) and its child `RefusedBody` (a 2xx answer that says the call failed).
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
@@ -15,6 +16,7 @@ import msgspec
 
 from agentco_tui.api import drafts
 from agentco_tui.api.bodies import Json
+from agentco_tui.api.content import content_of
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.kinds import Kind
@@ -22,10 +24,11 @@ from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.naming import Naming
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.pairs import from_pairs
-from agentco_tui.api.records import Record
+from agentco_tui.api.records import Record, Task
 from agentco_tui.api.refs import looks_like_id, to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.resources import FoundList
+from agentco_tui.api.shared_ids import identity
 from agentco_tui.api.singles import find_one
 from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
@@ -71,7 +74,7 @@ class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
 
 def decode_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
-    """The records of `kind` in one answer; of an id given twice the last one is kept.
+    """The records of `kind` in one answer; of those that are the same the last one is kept.
 
     `unit` is that of all sums, where what is round `body` tells it.
     """
@@ -108,6 +111,7 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     record = kind.read([(obj, context, found.key)])[0]
     if isinstance(record, Unread) and wanted_id is not None:
         record = kind.read([(obj, context, wanted_id)])[0]
+    record = _with_content(record, found.obj)
     if isinstance(record, Unread):
         raise Unshaped(safe(f"the answer holds {record}"))
     return record
@@ -121,6 +125,7 @@ def read_rows(
     resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan
     rows: list[drafts.Row] = []
+    sent: list[Json] = []
     unread: dict[SafeText, int] = {}
     naming: Naming | None = None
     vain = 0
@@ -134,6 +139,7 @@ def read_rows(
                 reason = _NO_OBJECT[type(item)]
                 unread[reason] = unread.get(reason, 0) + 1
                 continue
+        raw = item
         if type(next(iter(item.values()), None)) is dict:
             item = untyped(item)  # noqa: PLW2901
         if "_links" in item and type(links := item["_links"]) is dict:
@@ -153,6 +159,7 @@ def read_rows(
             if linked is not None:
                 item = {k: v for k, v in item.items() if k != linked[0]}  # noqa: PLW2901
                 rows.append((item, context, linked[1]))
+                sent.append(raw)
                 continue
             naming = naming or Naming(found, resource)
             item = naming.named(item)  # noqa: PLW2901
@@ -161,14 +168,34 @@ def read_rows(
             unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
             continue
         rows.append((item, context, keys[index] if keys is not None else None))
-    by_id: dict[str, R] = {}
-    for record in kind.read(rows):
+        sent.append(raw)
+    return list(_read(kind, rows, sent, unread).values()), unread
+
+
+def _read(
+    kind: Kind[R], rows: list[drafts.Row], sent: list[Json], unread: dict[SafeText, int]
+) -> dict[Hashable, R]:
+    """The records of the rows by what tells them apart; adds to `unread` why others are none."""
+    distinct: dict[Hashable, R] = {}
+    for read, raw in zip(kind.read(rows), sent, strict=True):
+        record = _with_content(read, raw)
         if isinstance(record, Unread):
             reason = safe(str(record))
             unread[reason] = unread.get(reason, 0) + 1
         else:
-            by_id[record.id] = record
-    return list(by_id.values()), unread
+            distinct[identity(record)] = record
+    return distinct
+
+
+def _with_content(record: R | Unread, raw: Json) -> R | Unread:
+    """A task with the digest of what was sent for it; another record as it is."""
+    if type(record) is Task:
+        try:
+            # Nobody has seen it yet; a record of its own would cost more than its digest.
+            msgspec.structs.force_setattr(record, "content", content_of(raw))
+        except Unread as error:
+            return error
+    return record
 
 
 def _as_object(item: Json, kind: Kind[R]) -> Json:

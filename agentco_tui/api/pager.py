@@ -20,6 +20,7 @@ from agentco_tui.api.page_headers import PAGING_HEADERS
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
 from agentco_tui.api.reading import LARGE, beside, body_digest, read_body
 from agentco_tui.api.records import Listing, Record
+from agentco_tui.api.shared_ids import identity, marked
 from agentco_tui.api.slices import Sliced, read_sliced
 from agentco_tui.text import SafeText
 
@@ -263,7 +264,9 @@ class Pager:
         records = leaves[0].page.records
         if len(leaves) > 1:
             # Of a record that moved from page to page between two requests, the later one counts.
-            records = tuple({row.id: row for leaf in leaves for row in leaf.page.records}.values())
+            rows = (row for leaf in leaves for row in leaf.page.records)
+            records = tuple({identity(row): row for row in rows}.values())
+        records = tuple(marked(records))
         if len(records) > most:
             records, capped = records[:most], True
         digests = [leaf.digest for leaf in leaves]

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.text import SafeText
+from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R")
+
+_decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -165,6 +167,43 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     expires: Moment | None = None
     cost: Money | None = None
     """The cost it had, or is expected to have."""
+    content: bytes = b""
+    """A digest of all that was sent, but for what changes by itself (`content.VOLATILE`)."""
+
+    shared_id: ClassVar[bool] = False
+    """True where other tasks of the same answer have the same id: nothing can be done to it."""
+
+    @property
+    def sent_id(self) -> str:
+        """The id as it was sent."""
+        return self.id
+
+    @property
+    def cut(self) -> SafeText | None:
+        """What of it was too long to be kept, in words; None if all of it is here."""
+        if b'"(cut)":' not in self.extra:
+            return None
+        return safe(extra_fields(self.extra).get("(cut)", "more"))
+
+
+class SharedTask(Task, frozen=True, kw_only=True, gc=False):
+    """One of several tasks that came with one id and are not the same.
+
+    The first of them keeps the id, so that whoever looks for it finds that it is shared; the ids of
+    the others are made up.
+    """
+
+    sharers: int
+    """How many there are."""
+    nth: int
+    """Which of them it is, from 1."""
+
+    shared_id: ClassVar[bool] = True
+
+    @property
+    def sent_id(self) -> str:
+        """The id as it was sent."""
+        return self.id if self.nth == 1 else self.id.removesuffix(f"\0{self.nth}")
 
 
 class Budget(Record, frozen=True, kw_only=True, gc=False):
@@ -315,5 +354,5 @@ def extra_fields(extra: bytes) -> Mapping[str, Any]:
     """The fields kept in a record's `extra`, raw: pass them through `text` before showing."""
     if not extra:
         return {}
-    decoded = msgspec.json.decode(extra)
+    decoded = _decode(extra)
     return decoded if isinstance(decoded, dict) else {"value": decoded}

@@ -25,6 +25,7 @@ from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_row
 from agentco_tui.api.memo import Memo, Recall
 from agentco_tui.api.records import Record
 from agentco_tui.api.resources import FoundList
+from agentco_tui.api.shared_ids import identity
 from agentco_tui.api.units import unit_beside
 from agentco_tui.api.unwrapping import names_beside
 from agentco_tui.background import SLICE, turn_of_thread
@@ -37,7 +38,7 @@ _ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
 _FED: Final = 256 * 1024
 """Bytes of a body that is there as a whole which are read at a time."""
 _MOST_REASONS: Final = 5
-_BARE: Final = 300
+_BARE: Final = 350
 """Bytes that a record takes without its texts, as measured with CPython 3.11."""
 _TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
 """Fields whose texts may be long, or are each record's own."""
@@ -185,16 +186,16 @@ class _Taken(Generic[R]):
             self._marks.append(mark)
 
     def memo(self) -> Memo[R]:
-        """All of them for the next reading; of an id given twice the last one is kept."""
+        """All of them for the next reading; of those that are the same the last one is kept."""
         records, marks = self.records, self._marks
         if not self._are_distinct():
-            places = {record.id: place for place, record in enumerate(records)}
+            places = {identity(record): place for place, record in enumerate(records)}
             records = [records[place] for place in places.values()]
             marks = array("q", (marks[place] for place in places.values()))
         return Memo(marks, tuple(records), self._before.pool)
 
     def _are_distinct(self) -> bool:
-        """Records recalled in their order have ids of their own, so that the new ones decide."""
+        """No two records recalled in their order are the same, so that the new ones decide."""
         new = self._new
         if self._recall.went_back or len(new) < self._count_new:
             return False

@@ -66,14 +66,19 @@ def word(raw: Json) -> Any:
 
 def block(raw: Json) -> Any:
     """Several lines of text, also from a list of texts or the text inside an object."""
+    return long_block(raw, 20_000, 2_000)
+
+
+def long_block(raw: Json, max_cells: int, max_lines: int) -> Any:
+    """As `block`, of at most so many cells and lines."""
     if type(raw) is str:
         if len(raw) <= _SHORT and raw.isascii() and raw.isprintable() and not raw.isspace():
             return safe(raw) if raw else NONE
-        return safe_block(raw) if raw and not raw.isspace() else NONE
+        return safe_block(raw, max_cells, max_lines) if raw and not raw.isspace() else NONE
     if type(raw) is list and raw and all(type(part) is str for part in raw):
-        return safe_block("\n".join(raw))
+        return safe_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
-        return _inner(raw, _BLOCK, block)
+        return _inner(raw, _BLOCK, lambda inner: long_block(inner, max_cells, max_lines))
     return line(raw)
 
 

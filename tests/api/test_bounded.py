@@ -16,7 +16,7 @@ from agentco_tui.api.records import extra_fields
 def test_fields_beyond_those_looked_at_are_told() -> None:
     extra = extra_fields(as_extra({f"field{number}": number for number in range(50_000)}))
     assert extra["field0"] == 0
-    assert extra[CUT] == f"{50_000 - len(extra) + 1} more fields"
+    assert extra[CUT] == f"{50_000 - len(extra) + 1:,} values missing"
 
 
 def test_many_fields_cost_what_few_do() -> None:

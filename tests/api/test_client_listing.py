@@ -179,16 +179,32 @@ async def test_a_next_link_is_followed_within_the_origin_only() -> None:
 async def test_of_a_record_on_two_pages_the_later_counts_once() -> None:
     def answer(query: Query) -> object:
         if "cursor" in query:
-            return {"tasks": [{"id": "t1", "title": "Newer"}, *tasks(2, 3)]}
+            moved = {**tasks(1, 2)[0], "updated_at": "2026-11-21T11:18:43Z"}
+            return {"tasks": [moved, *tasks(2, 3)]}
         return {"tasks": tasks(0, 2), "next_cursor": "a"}
 
     async with answering(saying(answer)) as server, client_of(server) as client:
         listing = await client.tasks()
-    assert [(task.id, task.title) for task in listing.records] == [
-        ("t0", "Task 0"),
-        ("t1", "Newer"),
-        ("t2", "Task 2"),
+    assert ids(listing) == ["t0", "t1", "t2"]
+    assert listing.records[1].updated is not None
+    assert not any(task.shared_id for task in listing.records)
+
+
+async def test_two_tasks_with_one_id_on_two_pages_are_both_shown_and_marked() -> None:
+    def answer(query: Query) -> object:
+        if "cursor" in query:
+            return {"tasks": [{"id": "t1", "title": "Another"}, *tasks(2, 3)]}
+        return {"tasks": tasks(0, 2), "next_cursor": "a"}
+
+    async with answering(saying(answer)) as server, client_of(server) as client:
+        listing = await client.tasks()
+    assert [(task.sent_id, task.title, task.shared_id) for task in listing.records] == [
+        ("t0", "Task 0", False),
+        ("t1", "Task 1", True),
+        ("t1", "Another", True),
+        ("t2", "Task 2", False),
     ]
+    assert len(set(ids(listing))) == 4
 
 
 async def test_an_unchanged_list_is_the_same_object_and_is_not_decoded(

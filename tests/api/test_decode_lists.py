@@ -178,10 +178,14 @@ def test_one_broken_record_costs_only_itself() -> None:
     assert any("null" in reason for reason in found.unread_reasons)
 
 
-def test_an_id_given_twice_keeps_the_last_and_counts_nothing_as_lost() -> None:
-    found = page([{"id": "t1", "title": "old"}, {"id": "t1", "title": "new"}])
-    assert [task.title for task in found.records] == ["new"]
-    assert found.unread == 0
+def test_a_task_given_twice_counts_once_and_two_with_one_id_are_both_there() -> None:
+    same = [{"id": "t1", "title": "old"}, {"title": "old", "id": "t1", "last_seen": 1_795_000_000}]
+    assert len(page(same).records) == 1
+    for other in ({"id": "t1", "title": "new"}, {"id": "t1", "title": "old", "note": "new"}):
+        found = page([same[0], other])
+        assert [task.id for task in found.records] == ["t1", "t1"]
+        assert found.unread == 0
+    assert len(page([{"id": 1, "title": "a"}, {"id": "1", "title": "a"}]).records) == 2
 
 
 def test_a_keyed_map_with_a_broken_value_under_the_resource_name() -> None:

@@ -55,7 +55,7 @@ def test_the_same_as_the_whole(body: Any, indent: int | None) -> None:
     sliced = read_sliced(TASKS, sent, None)
     assert sliced is not None
     assert sliced.page == whole
-    assert len(whole.records) == 2_000
+    assert len({record.id for record in whole.records}) == 2_000
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,316 @@
+"""The content of a task: a digest of every field it was sent with, but for the volatile ones.
+
+Two answers with the same content ask for the same thing, to the last code point; whatever order
+their fields came in. A field is left out only if `VOLATILE` names it, its value is of the sort that
+is told there, and it stands where such a field speaks of the record or of who is named in it. In
+what the task is about (a payload, arguments) nothing is left out: an agent writes that, and could
+hide a change behind a harmless name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from enum import IntEnum
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from agentco_tui.api.bodies import Json
+from agentco_tui.api.context import Unread
+from agentco_tui.api.moneys import to_money
+from agentco_tui.api.names import fold, word_set
+from agentco_tui.api.numbers import to_decimal
+from agentco_tui.api.records import AgentState, Money
+from agentco_tui.api.states import agent_state
+from agentco_tui.api.times import to_moment, to_seconds
+from agentco_tui.patterns import lazy_pattern
+
+SIZE: Final = 15
+"""Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""
+
+_MAX_DEPTH: Final = 60
+"""Below it everything counts, also what is volatile elsewhere."""
+_MAX_PLANS: Final = 512
+_MAX_TAG: Final = 200
+
+_encode = msgspec.json.Encoder(order="deterministic", decimal_format="number").encode
+
+
+class Place(IntEnum):
+    """What an object is part of."""
+
+    RECORD = 0
+    """The task itself, and what platforms wrap it or its times in."""
+    REFERENCE = 1
+    """Who is named in it: an agent, a company, a user."""
+    PART = 2
+    """An object of which nothing is known."""
+    SUBSTANCE = 3
+    """What the task is about: everything counts."""
+
+
+def _is_time(value: Json) -> bool:
+    if type(value) is str and len(value) >= 19:
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            pass
+        else:
+            return True
+    if type(value) is dict or type(value) is list:
+        parts = value.values() if type(value) is dict else value
+        if len(value) > 9 or not all(type(part) in (int, Decimal) for part in parts):
+            return False
+    return to_moment(value) is not None
+
+
+_SPAN_WORD: Final = lazy_pattern(
+    r"\d[\d.,:]*[a-z]{0,12}|about|over|almost|less|than|just|now|in|an?|few|ago|left|and"
+    r"|(?:second|sec|minute|min|hour|hr|day|week|month|year)s?",
+    re.ASCII,
+)
+
+
+def _is_span(value: Json) -> bool:
+    if to_seconds(value) is not None:
+        return True
+    words = value.lower().replace(",", " ").split() if type(value) is str else []
+    return len(words) <= 8 and all(map(_SPAN_WORD.fullmatch, words))
+
+
+def _is_number(value: Json) -> bool:
+    return type(value) is not dict and to_decimal(value) is not None
+
+
+def _is_sum(value: Json) -> bool:
+    return _is_number(value) or isinstance(to_money(value), Money)
+
+
+def _is_flag(value: Json) -> bool:
+    return type(value) is bool
+
+
+def _is_tag(value: Json) -> bool:
+    return type(value) in (int, Decimal) or (type(value) is str and len(value) <= _MAX_TAG)
+
+
+def _is_activity(value: Json) -> bool:
+    """A word such as idle, or a flag such as `online`."""
+    if type(value) is str:
+        return agent_state(value) is not AgentState.OTHER
+    return type(value) is bool
+
+
+class Volatile(NamedTuple):
+    """Fields that say nothing about what a task asks for."""
+
+    names: str
+    """Blank-separated; compared folded."""
+    test: Callable[[Json], bool]
+    """What a value must be, or null, to be left out."""
+    places: tuple[Place, ...]
+    reason: str
+
+
+_AROUND: Final = (Place.RECORD, Place.REFERENCE)
+_ANYWHERE: Final = (Place.RECORD, Place.REFERENCE, Place.PART)
+
+VOLATILE: Final = (
+    Volatile(
+        """updated_at modified_at updated last_modified last_modified_at last_updated
+        last_updated_at update_time modified changed_at date_updated updated_on last_update
+        modified_on date_modified last_changed_at sys_updated_on updated_time""",
+        _is_time,
+        _ANYWHERE,
+        "any write moves it, also one that changes nothing; what changed is compared itself",
+    ),
+    Volatile(
+        """last_seen last_seen_at last_active last_active_at last_activity last_activity_at
+        last_heartbeat last_heartbeat_at heartbeat_at last_ping last_ping_at last_poll
+        last_polled_at last_contact last_contact_at last_online last_login last_login_at
+        last_used_at last_run_at""",
+        _is_time,
+        _ANYWHERE,
+        "moves while an agent works on or somebody is about",
+    ),
+    Volatile(
+        """last_viewed last_viewed_at viewed_at last_read_at read_at last_accessed
+        last_accessed_at accessed_at last_checked_at last_reminded_at last_notified_at
+        last_touch_at my_last_touch_at monitor_last_triggered_at monitor_next_check_at
+        monitor_wake_requested_at""",
+        _is_time,
+        _ANYWHERE,
+        "moves when the record is looked at, checked or somebody is reminded of it",
+    ),
+    Volatile(
+        """now server_time generated_at fetched_at retrieved_at as_of synced_at last_synced_at
+        indexed_at cached_at snapshot_at""",
+        _is_time,
+        _ANYWHERE,
+        "when the answer was made or copied, not what it says",
+    ),
+    Volatile(
+        """age age_seconds age_secs age_ms age_minutes age_hours age_days age_text waiting_seconds
+        waiting_secs waiting_ms waiting_minutes waiting_for waited waited_seconds wait_seconds
+        wait_time waiting_time wait_ms pending_for pending_seconds elapsed elapsed_seconds
+        elapsed_secs elapsed_ms time_waiting time_in_queue time_in_status queued_for idle_for
+        idle_seconds uptime uptime_seconds seconds_since_update expires_in expires_in_seconds
+        seconds_left time_left time_remaining remaining_seconds seconds_remaining ttl_remaining
+        created_ago updated_ago time_ago""",
+        _is_span,
+        _AROUND,
+        "a span from or to now: it grows while nothing changes",
+    ),
+    Volatile(
+        """view_count views_count read_count poll_count hit_count
+        access_count seen_count notification_count notifications_sent reminder_count
+        reminders_sent heartbeat_count heartbeats ping_count unread_count monitor_attempt_count""",
+        _is_number,
+        _AROUND,
+        "counts who looked, asked or was reminded",
+    ),
+    Volatile(
+        "unread is_unread is_unread_for_me is_read seen is_seen viewed is_viewed has_new_activity",
+        _is_flag,
+        _AROUND,
+        "says whether somebody has looked",
+    ),
+    Volatile(
+        """queue_position position_in_queue queue_index place_in_queue row_number row_num rownum
+        order_index _score search_score""",
+        _is_number,
+        (Place.RECORD,),
+        "the place in the list: it moves when others leave it",
+    ),
+    Volatile(
+        """etag _etag odata_etag e_tag resource_version lock_version row_version change_key
+        sync_token sys_mod_count _seq_no _primary_term cursor""",
+        _is_tag,
+        _AROUND,
+        "marks a version or an answer: what it stands for is compared itself",
+    ),
+    Volatile(
+        "status state availability presence activity online is_online busy is_busy idle active",
+        _is_activity,
+        (Place.REFERENCE,),
+        "what an agent does right now, while its task waits",
+    ),
+    Volatile(
+        """tasks_completed completed_tasks tasks_done task_count tasks_count open_tasks
+        active_tasks pending_tasks pending_count agent_count active_agents run_count total_runs
+        runs error_count success_rate message_count messages_count token_count tokens_used
+        total_tokens budget_remaining remaining_budget budget_spent budget_used spent spend
+        total_spent monthly_spend spent_this_month spent_monthly spent_monthly_cents spent_cents
+        cost_to_date total_cost usage used""",
+        _is_sum,
+        (Place.REFERENCE,),
+        "counts what an agent or a company did and spent, which goes on while the task waits",
+    ),
+)
+"""Everything that may change between reading and approving without being a change."""
+
+_WRAPPED: Final = word_set(
+    """attributes node properties fields embedded source info resource item record document task
+    spec metadata meta timestamps dates times audit status state approval review context refs
+    references"""
+)
+_NAMED: Final = word_set(
+    """agent agents assignedagent assignedagents assignee assignees assignedto agentref owneragent
+    worker executor responsible assistant requestedbyagent assigneeagent bot aiagent employee owner
+    company companyref organization organisation org workspace tenant account employer user creator
+    createdby requester requestedby reporter author approver approvers reviewer reviewers
+    assignedapprover project team relationships"""
+)
+_SUBSTANCE: Final = word_set(
+    """payload input inputs args arguments param params parameters toolinput toolargs toolarguments
+    toolcall toolcalls variables proposal action request command"""
+)
+
+
+class _Rule(NamedTuple):
+    test: Callable[[Json], bool]
+    places: tuple[Place, ...]
+
+
+_RULES: Final = {
+    fold(name): _Rule(volatile.test, volatile.places)
+    for volatile in VOLATILE
+    for name in volatile.names.split()
+}
+_Plan = tuple[tuple[str, Callable[[Json], bool]], ...]
+_plans: Final[tuple[dict[tuple[str, ...], _Plan], ...]] = tuple({} for _ in Place)
+"""By place; of objects with the same fields there is one plan."""
+
+
+def content_of(raw: Json) -> bytes:
+    """The digest of a task as it was sent. Raises Unread if it is nested too deeply."""
+    try:
+        return blake2b(_encode(without_volatile(raw)), digest_size=SIZE).digest()
+    except RecursionError:
+        raise Unread("a task nested too deeply to be compared") from None
+
+
+def without_volatile(value: Json, place: Place = Place.RECORD) -> Any:
+    """`value`, a part of a task, without its volatile fields; the same object if it has none."""
+    return _settled(value, place, 0)
+
+
+def _settled(value: Json, place: Place, depth: int) -> Json:
+    if place is Place.SUBSTANCE or depth > _MAX_DEPTH:
+        return value
+    if type(value) is list:
+        settled = [
+            _settled(each, place, depth + 1) if type(each) in _HOLDERS else each for each in value
+        ]
+        return settled if any(map(_is_other, settled, value)) else value
+    if type(value) is not dict:
+        return value
+    kept: dict[str, Json] | None = None
+    for key, test in _plan(value, place):
+        if value[key] is None or test(value[key]):
+            kept = kept or dict(value)
+            del kept[key]
+    if not _HOLDERS.isdisjoint(map(type, value.values())):
+        for key, inner in value.items():
+            if type(inner) in _HOLDERS and inner and (kept is None or key in kept):
+                settled = _settled(inner, _place_of(key, place), depth + 1)
+                if settled is not inner:
+                    kept = kept or dict(value)
+                    kept[key] = settled
+    return value if kept is None else kept
+
+
+_HOLDERS: Final = frozenset((dict, list))
+
+
+def _is_other(one: Json, other: Json) -> bool:
+    return one is not other
+
+
+def _plan(obj: Mapping[str, Json], place: Place) -> _Plan:
+    """The fields of an object that may be volatile; the objects of a list mostly have the same."""
+    keys = tuple(obj)
+    plans = _plans[place]
+    known = plans.get(keys)
+    if known is None:
+        if len(plans) >= _MAX_PLANS:
+            plans.clear()
+        rules = ((name, _RULES.get(fold(name))) for name in obj)
+        known = plans[keys] = tuple(
+            (name, rule.test) for name, rule in rules if rule and place in rule.places
+        )
+    return known
+
+
+def _place_of(key: str, around: Place) -> Place:
+    """What an object is under this name, in an object that is `around` it."""
+    folded = fold(key)
+    if folded in _SUBSTANCE:
+        return Place.SUBSTANCE
+    if around is Place.REFERENCE or folded in _NAMED:
+        return Place.REFERENCE
+    return Place.RECORD if around is Place.RECORD and folded in _WRAPPED else Place.PART
