@@ -254,6 +254,11 @@ def content_of(raw: Json) -> bytes:
         raise Unread("a task nested too deeply to be compared") from None
 
 
+def is_substance(name: str) -> bool:
+    """Whether a field of this name holds what a task is about."""
+    return fold(name) in _SUBSTANCE
+
+
 def without_volatile(value: Json, place: Place = Place.RECORD) -> Any:
     """`value`, a part of a task, without its volatile fields; the same object if it has none."""
     return _settled(value, place, 0)
@@ -308,9 +313,8 @@ def _plan(obj: Mapping[str, Json], place: Place) -> _Plan:
 
 def _place_of(key: str, around: Place) -> Place:
     """What an object is under this name, in an object that is `around` it."""
-    folded = fold(key)
-    if folded in _SUBSTANCE:
+    if is_substance(key):
         return Place.SUBSTANCE
-    if around is Place.REFERENCE or folded in _NAMED:
+    if around is Place.REFERENCE or fold(key) in _NAMED:
         return Place.REFERENCE
-    return Place.RECORD if around is Place.RECORD and folded in _WRAPPED else Place.PART
+    return Place.RECORD if around is Place.RECORD and fold(key) in _WRAPPED else Place.PART

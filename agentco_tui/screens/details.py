@@ -11,7 +11,6 @@ from agentco_tui.api.records import (
     Alert,
     Budget,
     Company,
-    Moment,
     Money,
     Record,
     Ref,
@@ -29,19 +28,22 @@ from agentco_tui.screens.level_cells import (
     share_text,
     task_status_cell,
 )
-from agentco_tui.text import SafeText, escaped, plain, safe, safe_block, signs
+from agentco_tui.screens.substance import field, substance, table, when
+from agentco_tui.text import SafeText, escaped, plain, safe, signs
 from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.pane_content import Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.pane_content import Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone
 
 GAUGE_WIDTH = 16
+
+_encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
 def details(record: Record, look: Look, *, raw: bool = False) -> list[Item]:
     """The items for a record; with `raw` every hidden character of its text is made visible."""
     match record:
         case Task():
-            items = task_details(record, look)
+            return [*task_details(record, look), *(all_fields(record) if raw else ())]
         case Agent():
             items = agent_details(record, look)
         case Company():
@@ -54,24 +56,7 @@ def details(record: Record, look: Look, *, raw: bool = False) -> list[Item]:
             items = activity_details(record, look)
         case _:
             items = []
-    return [*items, *unknown_fields(record, raw=raw)]
-
-
-def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> Field:
-    """A labelled value; the sign for a missing one where the platform did not send it."""
-    if value is None or value == signs.missing:
-        return Field(plain(name), signs.missing, Tone.DIM)
-    return Field(plain(name), value, tone)
-
-
-def when(moment: Moment | None, look: Look) -> SafeText | None:
-    """How long ago, and the time itself."""
-    if moment is None:
-        return None
-    until = moment.at - look.clock.now()
-    ago = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
-    assumed = ", zone assumed" if moment.zone_assumed else ""
-    return plain(f"{ago}, {fmt.moment(moment)}{assumed}")
+    return [*items, *(all_fields(record) if raw else table(extra_fields(record.extra)))]
 
 
 def named(name: SafeText, ref: Ref | None) -> SafeText | None:
@@ -84,7 +69,7 @@ def named(name: SafeText, ref: Ref | None) -> SafeText | None:
 
 
 def task_details(task: Task, look: Look) -> list[Item]:
-    """A task."""
+    """A task, whole."""
     company = look.names.company_of(task)
     agent = look.names.agent_of(task.agent)
     status = task_status_cell(task)
@@ -92,10 +77,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
     since = waiting_since(task)
     wait = None if since is None else plain(f"{level_sign(level)} {look.age(since)}".strip())
     trust = task.trust if task.trust is not None else (agent.trust if agent else None)
-    items: list[Item] = [Text(task.title, Tone.STRONG)]
-    if task.title_from not in ("title", "name"):
-        items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
-    items += [
+    facts: list[Item] = [
         Gap(),
         field("status", plain(status.text.strip()), status.tone),
         field("priority", task.priority),
@@ -104,20 +86,15 @@ def task_details(task: Task, look: Look) -> list[Item]:
         field("role", agent.role if agent else None),
         field("company", named(look.names.company(company), company)),
         field("trust", None if trust is None else fmt.trust(trust)),
-        field("cost", fmt.money_full(task.cost) if task.cost else None),
-        field("created", when(task.created, look)),
     ]
     if task.updated:
-        items.append(field("updated", when(task.updated, look)))
+        facts.append(field("updated", when(task.updated, look)))
     if task.expires:
-        items.append(field("expires", when(task.expires, look)))
+        facts.append(field("expires", when(task.expires, look)))
     if task.decided or task.decided_by:
-        items.append(field("decided", when(task.decided, look)))
-        items.append(field("decided by", task.decided_by))
-    items.append(field("id", safe(task.id)))
-    if task.description:
-        items += [Gap(), Heading(plain("Description")), Text(task.description)]
-    return items
+        facts.append(field("decided", when(task.decided, look)))
+        facts.append(field("decided by", task.decided_by))
+    return substance(task, look, facts)
 
 
 def agent_details(agent: Agent, look: Look) -> list[Item]:
@@ -254,32 +231,14 @@ def activity_details(entry: Activity, look: Look) -> list[Item]:
     ]
 
 
-def unknown_fields(record: Record, *, raw: bool) -> list[Item]:
-    """What was sent and not understood (law 6)."""
-    known = extra_fields(record.extra)
-    items: list[Item] = []
-    if raw:
-        whole = {**msgspec.to_builtins(record), "extra": known}
-        items += [Gap(), Heading(plain("All fields, hidden characters shown"))]
-        items += [Text(escaped(line)) for line in _as_json(whole).split("\n")]
-    elif known:
-        items += [Gap(), Heading(plain("Other fields"))]
-        items += [
-            Field(safe(name, 40), _value(value), label_width=20) for name, value in known.items()
-        ]
-    return items
-
-
-def _value(value: object) -> SafeText:
-    if isinstance(value, str):
-        return safe_block(value, 2_000, 40)
-    if isinstance(value, dict | list):
-        return safe_block(_as_json(value), 2_000, 40)
-    return safe(value)
-
-
-def _as_json(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode("utf-8", "replace")
+def all_fields(record: Record) -> list[Item]:
+    """All that is known of a record, with every hidden character of its text made visible."""
+    whole = {**msgspec.to_builtins(record), "extra": extra_fields(record.extra)}
+    whole.pop("content", None)
+    lines = msgspec.json.format(_encode(whole), indent=2).decode("utf-8", "replace").split("\n")
+    most = max(map(len, lines))
+    heading = Heading(plain("All fields, hidden characters shown"))
+    return [Gap(), heading, *(Text(escaped(line, 12 * most)) for line in lines)]
 
 
 def _sum(money: Money | None) -> SafeText | None:

@@ -14,7 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.look import Look
-from agentco_tui.screens.details import task_details, unknown_fields
+from agentco_tui.screens.details import details
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
@@ -211,8 +211,7 @@ class TraceScreen(Overlay[bool]):
                 yield Text(escaped(self.trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
-        yield from task_details(self.subject, self.look)
-        yield from unknown_fields(self.subject, raw=self._raw)
+        yield from details(self.subject, self.look, raw=self._raw)
 
     def action_raw(self) -> None:
         """Show hidden characters, or hide them again."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from agentco_tui.text import SafeText, fit, plain, signs, wrap
+from agentco_tui.text import SafeText, cell_width, fit, plain, signs, wrap
 from agentco_tui.widgets.status_line import cut, lay_out
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -82,10 +82,14 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
 
 def _field(field: Field, width: int) -> Sequence[Line]:
     label_width = min(field.label_width, width // 2)
-    label = Cell(fit(field.label, label_width - 1), Tone.DIM)
     blank = Cell(plain(" " * label_width))
     gap = Cell(plain(" "))
     values = wrap(field.value, max(1, width - label_width)) or [plain("")]
+    if cell_width(field.label) >= label_width:
+        # A name that is too long for its column is not cut: it has lines of its own.
+        above = [(Cell(line, Tone.DIM),) for line in wrap(field.label, width)]
+        return [*above, *((blank, Cell(line, field.tone)) for line in values if line)]
+    label = Cell(fit(field.label, label_width - 1), Tone.DIM)
     return [
         (label, gap, Cell(line, field.tone)) if first else (blank, Cell(line, field.tone))
         for first, line in ((at == 0, line) for at, line in enumerate(values))

@@ -9,12 +9,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agentco_tui.actions import shared_read
 from agentco_tui.actions.decided import decision, decision_about, elsewhere
-from agentco_tui.actions.fingerprint import FIELDS, differences, fingerprint
 from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
 from agentco_tui.actions.shared_read import SharedRead
 from agentco_tui.api.records import Activity, Moment, Ref, Task, TaskState
@@ -33,44 +30,6 @@ TASK = Task(
     agent=Ref(id="a1", name=plain("Scout")),
     company=Ref(id="c1", name=plain("Acme")),
 )
-
-
-# --- fingerprints -----------------------------------------------------------------------------
-
-REFS = st.none() | st.builds(
-    Ref, id=st.none() | st.sampled_from("ab"), name=st.none() | st.sampled_from([plain("x")])
-)
-TASKS = st.builds(
-    Task,
-    id=st.just("t1"),
-    title=st.sampled_from([plain("one"), plain("two")]),
-    status=st.none() | st.sampled_from([plain("pending"), plain("waiting")]),
-    priority=st.none() | st.sampled_from([plain("high"), plain("")]),
-    agent=REFS,
-    company=REFS,
-)
-
-
-@given(TASKS, TASKS)
-def test_records_that_read_the_same_have_the_same_fingerprint(one: Task, other: Task) -> None:
-    if not differences(one, other) and one.agent == other.agent and one.company == other.company:
-        assert fingerprint(one) == fingerprint(other)
-    if fingerprint(one) != fingerprint(other):
-        assert differences(one, other)
-    assert not differences(one, one)
-    assert {difference.field for difference in differences(one, other)} <= set(FIELDS)
-
-
-def test_a_name_that_is_looked_up_later_changes_nothing() -> None:
-    bare = msgspec.structs.replace(TASK, agent=Ref(id="a1"))
-    assert differences(TASK, bare) == ()
-    assert fingerprint(TASK) == fingerprint(bare)
-
-
-def test_two_agents_of_one_name_are_told_apart() -> None:
-    other = msgspec.structs.replace(TASK, agent=Ref(id="a2", name=plain("Scout")))
-    [difference] = differences(TASK, other)
-    assert difference.sentence == "agent was “Scout (a1)”, is “Scout (a2)”"
 
 
 # --- who decided ------------------------------------------------------------------------------

@@ -106,7 +106,9 @@ def test_tasks(
         rows.append(dict(items))
     page = decode.decode_page(decode.TASKS, parsed(ENVELOPES[envelope](rows, "tasks")))
     assert page.unread == 0
-    assert [msgspec.structs.replace(found, extra=b"", content=b"") for found in page.records] == world
+    assert [
+        msgspec.structs.replace(found, extra=b"", content=b"") for found in page.records
+    ] == world
 
 
 @st.composite

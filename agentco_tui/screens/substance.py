@@ -1,0 +1,333 @@
+"""What a task asks for, whole, as a person reads it: sums first, then text, then every field.
+
+Nothing is left out without a word: what had no room in the record is told by how much, and what
+can't be shown is told by where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from agentco_tui import format as fmt
+from agentco_tui.api.content import is_substance
+from agentco_tui.api.extras import CUT
+from agentco_tui.api.moneys import to_money
+from agentco_tui.api.names import word_set, words
+from agentco_tui.api.numbers import to_decimal
+from agentco_tui.api.records import Moment, Money, SharedTask, Task, extra_fields
+from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside, unit_of
+from agentco_tui.screens.columns.look import Look
+from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
+from agentco_tui.widgets.pane_content import LABEL_WIDTH, Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.tones import Tone
+
+_NAME: Final = 200
+"""Cells of a platform's field name."""
+_LABELS: Final = 24
+"""Columns of labels at most; a longer one has a line of its own."""
+_STEP: Final = 2
+"""Columns by which each level is indented."""
+_DEEPEST: Final = 8
+"""Levels that are indented."""
+_BESIDE: Final = 160
+"""Characters of a text that stands beside its name; a longer one stands below it."""
+_WHOLE: Final = 1_000_000
+"""Cells and lines of a text: more than a record keeps."""
+_PLAIN_DIGITS: Final = 30
+"""Powers of ten up to which a number is written out."""
+_MOST_HIDDEN: Final = 5
+"""Fields with hidden characters that are named."""
+
+_SUMS: Final = word_set(
+    """amount amounts total totals subtotal price prices cost costs sum sums fee fees charge charges
+    budget limit limits quantity qty cap ceiling salary wage pay payment payout payable refund
+    credit debit balance deposit discount tax vat bonus rate spend spent value worth cents cent
+    micros dollars usd eur euro euros gbp chf jpy tokens credits"""
+)
+_COUNTS: Final = word_set("quantity qty tokens credits rate limit limits cap ceiling")
+"""Sums that may count something else than money."""
+_NO_SUMS: Final = word_set("id ids at on date time name type kind currency unit url key status")
+
+Fields = Mapping[str, Any]
+
+
+def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
+    """The task, whole: title, `facts`, sums, description, all other fields, id and created."""
+    fields = _others(task)
+    sums, fields = _sums_of(fields)
+    items = [*head(task), *facts]
+    told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
+    told += [(safe(name, _NAME), _value(value, unit)) for name, value, unit in sums]
+    width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
+    items += [Field(label, value, Tone.STRONG, width) for label, value in told]
+    if task.description:
+        items += [Gap(), Heading(plain("Description")), Text(task.description)]
+    items += table(fields)
+    return [
+        *items,
+        Gap(),
+        field("created", when(task.created, look)),
+        field("id", safe(task.sent_id, _WHOLE)),
+    ]
+
+
+def head(task: Task) -> list[Item]:
+    """The title, whole, and what is odd about the record."""
+    items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
+    if isinstance(task, SharedTask):
+        items.append(_warning(shared_words(task)))
+    if task.title_from not in ("title", "name"):
+        items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
+    if task.cut is not None:
+        items.append(_warning(plain(f"too long to be shown whole: {task.cut}")))
+    hidden = _hidden_in(extra_fields(task.extra))
+    if hidden:
+        more = f" and {len(hidden) - _MOST_HIDDEN} more" if len(hidden) > _MOST_HIDDEN else ""
+        names = ", ".join(safe(name, _NAME) for name in hidden[:_MOST_HIDDEN])
+        items.append(_warning(plain(f"characters that can't be shown in {names}{more}")))
+    return items
+
+
+def shared_words(task: SharedTask) -> SafeText:
+    """Why nothing can be done to it."""
+    return plain(f"{task.sharers} tasks with this id: nothing can be done to them here")
+
+
+def whole_title(task: Task) -> SafeText:
+    """The title, also what of it is too long for a line."""
+    for text in _texts_in(extra_fields(task.extra)):
+        if len(text) > len(task.title) and safe(text) == task.title:
+            return safe(text, _WHOLE)
+    return task.title
+
+
+def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
+    """Fields as a table: sums first, then the rest, each object and long list below its name."""
+    flat = {name: each for name, each in fields.items() if not _is_nested(each)}
+    nested = {name: each for name, each in fields.items() if _is_nested(each)}
+    items: list[Item] = []
+    unit = unit_beside(fields)
+    for name, value in sorted(nested.items(), key=_first_is_asked_for):
+        inside = value if type(value) is dict else {"": value}
+        items += [Gap(), Heading(safe(name, _NAME)), *_rows(inside, unit)]
+    if flat:
+        empty = [safe(name, _NAME) for name, value in flat.items() if value is None]
+        told = {name: value for name, value in flat.items() if value is not None}
+        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)]
+        if empty:
+            items.append(Text(plain(f"nothing in {', '.join(empty)}"), Tone.DIM))
+    return items
+
+
+def _first_is_asked_for(named: tuple[str, Any]) -> tuple[bool, bool]:
+    return not is_substance(named[0]), not _has_sum(*named)
+
+
+def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> Field:
+    """A labelled value; the sign for a missing one where the platform did not send it."""
+    if value is None or value == signs.missing:
+        return Field(plain(name), signs.missing, Tone.DIM)
+    return Field(plain(name), value, tone)
+
+
+def when(moment: Moment | None, look: Look) -> SafeText | None:
+    """How long ago, and the time itself."""
+    if moment is None:
+        return None
+    until = moment.at - look.clock.now()
+    ago = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
+    assumed = ", zone assumed" if moment.zone_assumed else ""
+    return plain(f"{ago}, {fmt.moment(moment)}{assumed}")
+
+
+def _warning(words: SafeText) -> Text:
+    return Text(plain(f"{signs.warning} {words}"), Tone.WARNING)
+
+
+# ---- which fields
+
+
+def _others(task: Task) -> dict[str, Any]:
+    """What is in `extra`, but for texts that stand elsewhere already, and what was cut."""
+    refs = (task.agent and task.agent.name, task.company and task.company.name)
+    shown = {task.title, task.description, task.status, task.priority, task.decided_by, *refs}
+    shown -= {None}
+
+    def stands_elsewhere(value: object) -> bool:
+        if type(value) is not str:
+            return False
+        lines = (safe(value), safe(value.strip(), 60), safe_block(value, 100_000, 100_000))
+        return any(line in shown for line in lines)
+
+    fields = extra_fields(task.extra).items()
+    return {n: each for n, each in fields if n != CUT and not stands_elsewhere(each)}
+
+
+def _sums_of(fields: Fields) -> tuple[list[tuple[str, Any, Unit]], dict[str, Any]]:
+    """Sums of the record and of the objects in it, which stand first, and the other fields."""
+    sums: list[tuple[str, Any, Unit]] = []
+    rest: dict[str, Any] = {}
+    for name, value in fields.items():
+        if _is_sum(name, value):
+            sums.append((name, value, _unit(name, fields)))
+        elif type(value) is dict:
+            inner = {key: each for key, each in value.items() if _is_sum(key, each)}
+            sums += [(f"{name}.{key}", each, _unit(key, value)) for key, each in inner.items()]
+            kept = {key: each for key, each in value.items() if key not in inner}
+            if kept or not value:
+                rest[name] = kept
+        else:
+            rest[name] = value
+    lasts = [name.rpartition(".")[2] for name, _, _ in sums]
+    return [
+        (last if lasts.count(last) == 1 else name, value, unit)
+        for last, (name, value, unit) in zip(lasts, sums, strict=True)
+    ], rest
+
+
+def _is_sum(name: str, value: Any) -> bool:
+    """Whether a value reads as money or as a quantity that money hangs on."""
+    parts = words(name)
+    if type(value) is dict:
+        return bool(value) and isinstance(to_money(value), Money) and not _is_nested(value)
+    if type(value) is str:
+        if not 0 < len(value) <= 60:
+            return False
+        money = to_money(value)
+        if isinstance(money, Money) and money.currency is not None:
+            return True
+    elif type(value) not in (int, Decimal):
+        return False
+    told = bool(_SUMS.intersection(parts)) and not _NO_SUMS.intersection(parts[-1:])
+    return told and to_decimal(value) is not None
+
+
+def _has_sum(name: str, value: Any) -> bool:
+    if type(value) is dict:
+        return any(_has_sum(key, each) for key, each in value.items())
+    if type(value) is list:
+        return any(_has_sum(name, each) for each in value[:20])
+    return _is_sum(name, value)
+
+
+def _unit(name: str, beside: Fields, around: Unit = NO_UNIT) -> Unit:
+    """What one of a sum is: by its own name, by what stands beside it, by what is round it."""
+    own = unit_of(words(name))
+    if not own.told and _COUNTS.intersection(words(name)):
+        return NO_UNIT
+    return combined(combined(own, unit_beside(beside)), around)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if type(value) is str:
+        yield value
+    elif type(value) is dict or type(value) is list:
+        for each in value.values() if type(value) is dict else value:
+            yield from _texts_in(each)
+
+
+def _hidden_in(value: Any, name: str = "") -> list[str]:
+    """The names of texts in which characters can't be shown."""
+    if type(value) is str:
+        return [name] if hidden_in(value) else []
+    if type(value) is dict:
+        parts: Iterable[tuple[object, Any]] = value.items()
+    elif type(value) is list:
+        parts = enumerate(value, start=1)
+    else:
+        return []
+    return [
+        found
+        for key, each in parts
+        for found in _hidden_in(each, f"{name}.{key}" if name else str(key))
+    ]
+
+
+# ---- rows
+
+
+def _rows(fields: Fields, around: Unit) -> list[Item]:
+    rows = list(_told(fields, 0, around))
+    width = min(_LABELS, max((cell_width(label) + 2 for label, _, _ in rows), default=0))
+    items: list[Item] = []
+    for label, value, tone in rows:
+        if "\n" in value or len(value) > _BESIDE:
+            indent = len(label) - len(label.lstrip(" "))
+            items += [Text(label, Tone.DIM)] if label.strip() else []
+            items.append(Text(value, tone, indent + _STEP if label.strip() else 0))
+        elif label or value:
+            items.append(
+                Field(label, value, tone, max(width, LABEL_WIDTH)) if label else Text(value)
+            )
+    return items
+
+
+def _told(
+    fields: Fields, depth: int, around: Unit, lead: str = ""
+) -> Iterator[tuple[SafeText, SafeText, Tone]]:
+    """Label, value and tone of each line; `lead` is the number before an entry's first."""
+    inside = combined(unit_beside(fields), around)
+    indent = " " * (_STEP * min(depth, _DEEPEST))
+    order = sorted(fields.items(), key=lambda each: (_is_nested(each[1]), not _has_sum(*each)))
+    for name, value in order:
+        label = plain(f"{indent}{lead}{safe(name, _NAME)}")
+        lead = " " * len(lead)
+        if not _is_nested(value):
+            if _is_sum(name, value):
+                yield label, _value(value, _unit(name, fields, around)), Tone.STRONG
+            else:
+                yield label, _value(value), Tone.PLAIN
+            continue
+        if name:
+            yield label, plain(""), Tone.PLAIN
+        if type(value) is dict:
+            yield from _told(value, depth + 1, inside)
+        else:
+            yield from _numbered(value, depth + bool(name), inside)
+
+
+def _numbered(
+    entries: list[Any], depth: int, around: Unit
+) -> Iterator[tuple[SafeText, SafeText, Tone]]:
+    indent = " " * (_STEP * min(depth, _DEEPEST))
+    for number, entry in enumerate(entries, start=1):
+        if type(entry) is dict and entry:
+            yield from _told(entry, depth, around, f"{number}  ")
+        elif type(entry) is list and _is_nested(entry):
+            yield plain(f"{indent}{number}"), plain(""), Tone.PLAIN
+            yield from _numbered(entry, depth + 1, around)
+        else:
+            yield plain(f"{indent}{number}"), _value(entry), Tone.PLAIN
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a value takes lines of its own: an object, a list of more than a few words."""
+    if type(value) is dict:
+        return bool(value) and not isinstance(to_money(value), Money)
+    if type(value) is not list or not value:
+        return False
+    whole = all(type(each) not in (dict, list) and "," not in str(each) for each in value)
+    return not whole or sum(len(str(each)) + 2 for each in value) > _BESIDE
+
+
+def _value(value: Any, unit: Unit = NO_UNIT) -> SafeText:
+    """A value as a person reads it; a sum whose unit is told also as what it comes to."""
+    match value:
+        case None:
+            return plain("nothing")
+        case bool():
+            return plain("yes" if value else "no")
+        case str():
+            return safe_block(value, _WHOLE, _WHOLE) if value else plain("an empty text")
+        case list():
+            return plain(", ".join(_value(each) for each in value) or "an empty list")
+        case dict():
+            told = (f"{safe(name, _NAME)} {_value(each)}" for name, each in value.items())
+            return plain(", ".join(told) or "empty")
+    short = abs(Decimal(value).adjusted()) <= _PLAIN_DIGITS
+    digits = safe(f"{value:,f}" if short and type(value) is Decimal else f"{value:,}", _WHOLE)
+    if unit.power and isinstance(money := to_money(value, unit), Money):
+        return plain(f"{digits} = {fmt.money(money)}")
+    return plain(f"{digits} {unit.currency}") if unit.currency else digits
