@@ -25,7 +25,7 @@ from agentco_tui.actions.sight import Look, Sight, Subject, sight_of
 from agentco_tui.actions.task_reader import Picture
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import NotAllowed
-from agentco_tui.api.records import Ref, Task
+from agentco_tui.api.records import Ref, SharedTask, Task
 from agentco_tui.format import ago
 from agentco_tui.text import SafeText, plain, safe
 
@@ -110,6 +110,8 @@ class Approver:
         reads that settle it; `stopped` is asked last of all, for a reason not to send it after all.
         """
         case = _case(shown, lists.scope, on_progress, spacing)
+        if isinstance(shown, SharedTask):
+            return _unsent(case, WhyNot.SHARED_ID, shown.refusal)
         allowed = self.desk.rights.may(Verb.APPROVE)
         if isinstance(allowed, Denied):
             return _unsent(case, WhyNot.NO_RIGHT, allowed.reason)

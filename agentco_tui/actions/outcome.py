@@ -69,6 +69,8 @@ class WhyNot(StrEnum):
     NO_CONNECTION = "no connection"
     FORM = "form"
     """What was typed can't be sent; see `Outcome.fields`."""
+    SHARED_ID = "shared id"
+    """Other tasks have the same id: a yes to one could be taken for another."""
     STOPPED = "stopped"
     """The set it belonged to was stopped before its turn."""
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from agentco_tui.actions.task_reader import Picture, TaskReader
 from agentco_tui.api.errors import ApiError, Invalid, NotFound
-from agentco_tui.api.records import Ref, Task
+from agentco_tui.api.records import Ref, SharedTask, Task
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.text import SafeText, plain
 
@@ -60,6 +60,8 @@ def sight_in(picture: Picture, task_id: str) -> Sight:
             look=Look.BLIND, began=picture.began, error=picture.error, why=picture.error.sentence
         )
     task = picture.tasks.get(task_id)
+    if isinstance(task, SharedTask):
+        return Sight(look=Look.BLIND, began=picture.began, why=task.refusal)
     if task is not None:
         look = Look.WAITS if waits_for_person(task) else Look.DECIDED
         return Sight(look=look, began=picture.began, task=task)
@@ -109,4 +111,6 @@ async def record_of(reader: TaskReader, subject: Subject, spacing: float = 0.0) 
     if task is None and not picture.whole and picture.error is None and subject.narrower:
         picture = await reader.every(subject.narrower, spacing)
         task = picture.tasks.get(subject.task_id)
+    if isinstance(task, SharedTask):
+        return Record(task=None, sure=False)  # which of them is meant can't be told
     return Record(task=task, sure=picture.whole, error=picture.error)

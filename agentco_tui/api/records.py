@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, plain, safe
 
 R = TypeVar("R")
 
@@ -204,6 +204,11 @@ class SharedTask(Task, frozen=True, kw_only=True, gc=False):
     def sent_id(self) -> str:
         """The id as it was sent."""
         return self.id if self.nth == 1 else self.id.removesuffix(f"\0{self.nth}")
+
+    @property
+    def refusal(self) -> SafeText:
+        """Why it is not acted on."""
+        return plain(f"{self.sharers} tasks with this id: nothing can be done to them here")
 
 
 class Budget(Record, frozen=True, kw_only=True, gc=False):

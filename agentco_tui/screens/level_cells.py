@@ -11,6 +11,7 @@ from agentco_tui.api.records import (
     Budget,
     Money,
     Severity,
+    SharedTask,
     Task,
     TaskState,
 )
@@ -52,6 +53,14 @@ def priority_cell(priority: SafeText | None) -> Cell:
     if rank == 1:
         return Cell(plain(f"{signs.warning} {priority}"), Tone.WARNING)
     return Cell(plain(f"  {priority}"), Tone.DIM if rank > 2.5 else Tone.PLAIN)
+
+
+def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
+    """A task's title, behind a warning where nothing can be done to it."""
+    if not isinstance(task, SharedTask):
+        return Cell(task.title, tone)
+    words = f"{signs.warning} {task.sharers} tasks with this id {signs.separator} {task.title}"
+    return Cell(plain(words), Tone.WARNING)
 
 
 def task_status_cell(task: Task) -> Cell:

@@ -77,7 +77,7 @@ def head(task: Task) -> list[Item]:
     """The title, whole, and what is odd about the record."""
     items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
     if isinstance(task, SharedTask):
-        items.append(_warning(shared_words(task)))
+        items.append(_warning(task.refusal))
     if task.title_from not in ("title", "name"):
         items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
     if task.cut is not None:
@@ -88,11 +88,6 @@ def head(task: Task) -> list[Item]:
         names = ", ".join(safe(name, _NAME) for name in hidden[:_MOST_HIDDEN])
         items.append(_warning(plain(f"characters that can't be shown in {names}{more}")))
     return items
-
-
-def shared_words(task: SharedTask) -> SafeText:
-    """Why nothing can be done to it."""
-    return plain(f"{task.sharers} tasks with this id: nothing can be done to them here")
 
 
 def whole_title(task: Task) -> SafeText:

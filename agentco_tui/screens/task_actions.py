@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentco_tui.api.records import Task
+from agentco_tui.api.records import SharedTask, Task
 from agentco_tui.screens.view import Frame
 
 TASK_ACTIONS = {
@@ -31,6 +31,8 @@ class TaskActions:
         task = self.selected_task()
         if task is None:
             self.main.say("put the cursor on a task to approve it")
+        elif isinstance(task, SharedTask):
+            self.main.say(task.refusal)
         else:
             self.main.approve(task)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from agentco_tui.api.records import Task
+from agentco_tui.api.records import SharedTask, Task
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, waits_for_person
@@ -148,16 +148,25 @@ class TasksView(CollectionView[Task], TaskActions):
     def action_mark(self) -> None:
         """Mark the task, or take its mark away."""
         self.table.action_toggle_mark()
-        self.show_title()
+        self._marked()
 
     def action_mark_range(self) -> None:
         """Mark all from the last mark to here."""
         self.table.action_mark_range()
-        self.show_title()
+        self._marked()
 
     def action_mark_shown(self) -> None:
         """Mark all that the filter shows."""
         self.table.action_mark_all_shown()
+        self._marked()
+
+    def _marked(self) -> None:
+        """Tell how many are marked; what can't be acted on keeps no mark."""
+        for row_id in self.table.marked:
+            task = self.table.record(row_id)
+            if isinstance(task, SharedTask):
+                self.table.unmark([row_id])
+                self.main.say(f"not marked: {task.refusal}")
         self.show_title()
 
     def go_to(self, row_id: str) -> bool:

@@ -6,7 +6,13 @@ from agentco_tui import format as fmt
 from agentco_tui.api.records import Agent, Alert, Budget, Record, Ref, Task
 from agentco_tui.live.insight import Need, waiting_since
 from agentco_tui.screens.columns.look import Look, label
-from agentco_tui.screens.level_cells import TONES, level_cell, share_text, spent_text
+from agentco_tui.screens.level_cells import (
+    TONES,
+    level_cell,
+    share_text,
+    spent_text,
+    title_cell,
+)
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
 
@@ -127,8 +133,8 @@ def need_words(need: Need) -> SafeText:
 def subject(need: Need, look: Look) -> SafeText:
     """What it is about."""
     match need.record:
-        case Task(title=title):
-            return title
+        case Task():
+            return title_cell(need.record).text
         case Budget():
             return look.names.budget(need.record)
         case Alert(text=text):

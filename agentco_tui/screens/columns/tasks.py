@@ -13,6 +13,7 @@ from agentco_tui.screens.level_cells import (
     level_cell,
     priority_cell,
     task_status_cell,
+    title_cell,
     trust_cell,
 )
 from agentco_tui.text import SafeText
@@ -99,8 +100,8 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             "task",
             label("TASK"),
             28,
-            lambda task: Cell(
-                task.title, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN
+            lambda task: title_cell(
+                task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN
             ),
             min_width=28,
             grow=3,
