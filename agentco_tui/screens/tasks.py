@@ -148,19 +148,19 @@ class TasksView(CollectionView[Task], TaskActions):
     def action_mark(self) -> None:
         """Mark the task, or take its mark away."""
         self.table.action_toggle_mark()
-        self._marked()
+        self._take_marks()
 
     def action_mark_range(self) -> None:
         """Mark all from the last mark to here."""
         self.table.action_mark_range()
-        self._marked()
+        self._take_marks()
 
     def action_mark_shown(self) -> None:
         """Mark all that the filter shows."""
         self.table.action_mark_all_shown()
-        self._marked()
+        self._take_marks()
 
-    def _marked(self) -> None:
+    def _take_marks(self) -> None:
         """Tell how many are marked; what can't be acted on keeps no mark."""
         for row_id in self.table.marked:
             task = self.table.record(row_id)
