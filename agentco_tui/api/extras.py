@@ -40,7 +40,7 @@ class Caps(NamedTuple):
 
 
 USUAL: Final = Caps(16_384, 4_000, 2_000, 24)
-WHOLE: Final = Caps(256 * 1024, 100_000, 10_000, 48)
+WHOLE: Final = Caps(64 * 1024, 30_000, 3_000, 48)
 """More than anybody reads before a decision: what is longer can't be decided here."""
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode

@@ -65,7 +65,7 @@ _LINE: Final = 400
 """Cells of a title or a name in a record."""
 _WORD: Final = 60
 """Of a status word."""
-_DESCRIPTION: Final = 100_000
+_DESCRIPTION: Final = 30_000
 """Cells; in as many lines at most."""
 
 

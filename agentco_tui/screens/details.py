@@ -94,7 +94,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
     if task.decided or task.decided_by:
         facts.append(field("decided", when(task.decided, look)))
         facts.append(field("decided by", task.decided_by))
-    return substance(task, look, facts)
+    return substance(task, look, [*facts, Gap()])
 
 
 def agent_details(agent: Agent, look: Look) -> list[Item]:

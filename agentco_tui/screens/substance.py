@@ -103,7 +103,7 @@ def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
     flat = {name: each for name, each in fields.items() if not _is_nested(each)}
     nested = {name: each for name, each in fields.items() if _is_nested(each)}
     items: list[Item] = []
-    unit = unit_beside(fields)
+    unit = _told_beside(fields)
     for name, value in sorted(nested.items(), key=_first_is_asked_for):
         inside = value if type(value) is dict else {"": value}
         items += [Gap(), Heading(safe(name, _NAME)), *_rows(inside, unit)]
@@ -153,7 +153,7 @@ def _others(task: Task) -> dict[str, Any]:
     def stands_elsewhere(value: object) -> bool:
         if type(value) is not str:
             return False
-        lines = (safe(value), safe(value.strip(), 60), safe_block(value, 100_000, 100_000))
+        lines = (safe(value), safe(value.strip(), 60), safe_block(value, 30_000, 30_000))
         return any(line in shown for line in lines)
 
     fields = extra_fields(task.extra).items()
@@ -212,7 +212,12 @@ def _unit(name: str, beside: Fields, around: Unit = NO_UNIT) -> Unit:
     own = unit_of(words(name))
     if not own.told and _COUNTS.intersection(words(name)):
         return NO_UNIT
-    return combined(combined(own, unit_beside(beside)), around)
+    return combined(combined(own, _told_beside(beside)), around)
+
+
+def _told_beside(fields: Fields) -> Unit:
+    """What the fields of one object say of its sums; of others in it nothing is taken over."""
+    return unit_beside({n: each for n, each in fields.items() if type(each) is str})
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -263,7 +268,7 @@ def _told(
     fields: Fields, depth: int, around: Unit, lead: str = ""
 ) -> Iterator[tuple[SafeText, SafeText, Tone]]:
     """Label, value and tone of each line; `lead` is the number before an entry's first."""
-    inside = combined(unit_beside(fields), around)
+    inside = combined(_told_beside(fields), around)
     indent = " " * (_STEP * min(depth, _DEEPEST))
     order = sorted(fields.items(), key=lambda each: (_is_nested(each[1]), not _has_sum(*each)))
     for name, value in order:
