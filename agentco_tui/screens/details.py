@@ -28,7 +28,7 @@ from agentco_tui.screens.level_cells import (
     share_text,
     task_status_cell,
 )
-from agentco_tui.screens.substance import field, substance, table, when
+from agentco_tui.screens.substance import asked_for, field, head, identified, table, when
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 from agentco_tui.widgets.gauge import bar
 from agentco_tui.widgets.pane_content import Gap, Heading, Item, Text
@@ -94,7 +94,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
     if task.decided or task.decided_by:
         facts.append(field("decided", when(task.decided, look)))
         facts.append(field("decided by", task.decided_by))
-    return substance(task, look, [*facts, Gap()])
+    return [*head(task), *facts, *identified(task, look), Gap(), *asked_for(task)]
 
 
 def agent_details(agent: Agent, look: Look) -> list[Item]:

@@ -54,23 +54,28 @@ Fields = Mapping[str, Any]
 
 
 def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
-    """The task, whole: title, `facts`, sums, description, all other fields, id and created."""
-    fields = _others(task)
-    sums, fields = _sums_of(fields)
-    items = [*head(task), *facts]
-    told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
-    told += [(safe(name, _NAME), _value(value, unit)) for name, value, unit in sums]
-    width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
-    items += [Field(label, value, Tone.STRONG, width) for label, value in told]
-    if task.description:
-        items += [Gap(), Heading(plain("Description")), Text(task.description)]
-    items += table(fields)
+    """The task, whole: title, `facts`, sums, description, all other fields, created and id."""
+    return [*head(task), *facts, *asked_for(task), Gap(), *identified(task, look)]
+
+
+def identified(task: Task, look: Look) -> list[Item]:
+    """When it was created, and its id."""
     return [
-        *items,
-        Gap(),
         field("created", when(task.created, look)),
         field("id", safe(task.sent_id, _WHOLE)),
     ]
+
+
+def asked_for(task: Task) -> list[Item]:
+    """Sums, description and all other fields."""
+    sums, fields = _sums_of(_others(task))
+    told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
+    told += [(safe(name, _NAME), _value(value, unit)) for name, value, unit in sums]
+    width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
+    items: list[Item] = [Field(label, value, Tone.STRONG, width) for label, value in told]
+    if task.description:
+        items += [Gap(), Heading(plain("Description")), Text(task.description)]
+    return [*items, *table(fields)]
 
 
 def head(task: Task) -> list[Item]:
