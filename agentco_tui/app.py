@@ -246,7 +246,7 @@ def make_session(
         store,
         clock,
         journal,
-        Context(settings.base_url.origin, settings.profile),
+        Context(str(settings.base_url), settings.profile),
         poller=poller,
         rights=Rights(off),
         waits=waits,

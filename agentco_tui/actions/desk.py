@@ -53,7 +53,7 @@ class Desk:
             store=store,
             clock=clock,
             reader=TaskReader(client, store, clock, poller=poller, company=company, waits=waits),
-            pen=Pen(journal, context),
+            pen=Pen(journal, context, store),
             rights=rights or Rights(),
             waits=waits,
         )

@@ -224,10 +224,11 @@ class BaseUrl:
     @property
     def is_loopback(self) -> bool:
         """True if requests do not leave this machine: localhost, 127.0.0.0/8 or ::1."""
-        if self.host == "localhost":
+        host = self.host.removesuffix(".")
+        if host == "localhost":
             return True
         try:
-            return ipaddress.ip_address(self.host).is_loopback
+            return ipaddress.ip_address(host).is_loopback
         except ValueError:
             return False
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -11,10 +13,11 @@ from typing import TextIO
 
 import msgspec
 
+from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_entries import Attempt, Settled, from_line, lines, seconds_of
 from agentco_tui.api.records import Moment
 from agentco_tui.commands.output import Exit, complain
-from agentco_tui.format import moment
+from agentco_tui.format import ago, moment
 from agentco_tui.text import SafeText, plain, safe, signs
 
 _SPANS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
@@ -22,6 +25,11 @@ _SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([smhdw])", re.ASCII)
 
 HELD_BACK = 10_000
 """Attempts kept to wait for their outcomes, so that each stands on one line in order."""
+LEFT_NAMED = 10
+"""Attempts named one by one when the dashboard is left."""
+
+Story = tuple[Attempt, list[Settled]]
+"""An attempt with its outcomes; the last is the one that counts."""
 
 
 def since_when(text: str, now: float) -> float:
@@ -53,12 +61,13 @@ def run(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
     """
     try:
         with path.open("rb") as file:
-            unsettled = _unsettled(from_line(line) for _, line in lines(file))
-            pairs = _pairs((from_line(line) for _, line in lines(file)), unsettled)
-            for attempt, settled in pairs:
+            unsettled, corrections = _first_pass(from_line(line) for line in lines(file))
+            entries = (from_line(line) for line in lines(file))
+            for attempt, outcomes in _stories(entries, unsettled):
                 at = seconds_of(attempt.time)
                 if since is None or at is None or at >= since:
-                    out.write((_json if as_json else _line)(attempt, settled) + "\n")
+                    all_of = [*outcomes, *corrections.get(attempt.attempt, ())]
+                    out.write((_json if as_json else _line)(attempt, all_of) + "\n")
     except FileNotFoundError:
         if not as_json:
             out.write(f"nothing was approved or changed from here yet ({safe(str(path))})\n")
@@ -70,74 +79,147 @@ def run(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
     return Exit.OK
 
 
-def _unsettled(entries: Iterator[Attempt | Settled | None]) -> set[str]:
-    """The ids of attempts without an outcome; few, so that the rest can be read as a stream."""
-    found: set[str] = set()
+def leaving(journal: Journal, now: float) -> list[SafeText]:
+    """What to say at the end of the dashboard of what it did and doesn't know the outcome of.
+
+    `now` is in seconds since 1970. Empty if there is nothing to say. Reads no file.
+    """
+    left = journal.unsettled_here()
+    told: list[SafeText] = []
+    if left:
+        oldest = min(seconds_of(attempt.time) or now for attempt in left)
+        verbs = Counter(attempt.verb for attempt in left)
+        what = ", ".join(_count(number, verb) for verb, number in verbs.items())
+        told.append(
+            plain(
+                f"{signs.unknown} {what} sent and not yet settled; the next start reads what became"
+                f" of {'it' if len(left) == 1 else 'them'}: "
+                f"agentco-tui journal --since {_span(now - oldest)} shows {_them(left)}"
+            )
+        )
+        for attempt in left[:LEFT_NAMED]:
+            at = seconds_of(attempt.time)
+            when = "" if at is None else f", {ago(max(0.0, now - at))}"
+            told.append(plain(f"  {_what(attempt)}{when}"))
+        if len(left) > LEFT_NAMED:
+            told.append(plain(f"  and {len(left) - LEFT_NAMED} more"))
+    for settled in journal.unwritten_here()[:LEFT_NAMED]:
+        told.append(plain(f"{signs.warning} not in the journal: {_what(settled)}: {_is(settled)}"))
+    if journal.lost is not None:
+        told.append(plain(f"{signs.warning} {journal.lost.why}"))
+    return told
+
+
+def _count(number: int, verb: str) -> str:
+    if verb == "approve":
+        return "1 approval was" if number == 1 else f"{number} approvals were"
+    return f"{number} × {safe(verb, 20)} {'was' if number == 1 else 'were'}"
+
+
+def _them(left: list[Attempt]) -> str:
+    return "it" if len(left) == 1 else "them"
+
+
+def _span(seconds: float) -> str:
+    """Seconds as --since takes them, rounded up to what holds for a while yet.
+
+    >>> _span(70.0)
+    '10m'
+    """
+    minutes = max(10, math.ceil(seconds / 60 + 5))
+    return f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
+
+
+def _first_pass(
+    entries: Iterator[Attempt | Settled | None],
+) -> tuple[set[str], dict[str, list[Settled]]]:
+    """The ids of attempts without an outcome, and the outcomes that correct others; both are few,
+    so that the rest can be read as a stream.
+    """
+    unsettled: set[str] = set()
+    corrections: dict[str, list[Settled]] = {}
     for entry in entries:
         if isinstance(entry, Attempt):
-            found.add(entry.attempt)
+            unsettled.add(entry.attempt)
         elif isinstance(entry, Settled):
-            found.discard(entry.attempt)
-    return found
+            unsettled.discard(entry.attempt)
+            if entry.corrects:
+                corrections.setdefault(entry.attempt, []).append(entry)
+    return unsettled, corrections
 
 
-def _pairs(
-    entries: Iterator[Attempt | Settled | None], unsettled: set[str]
-) -> Iterator[tuple[Attempt, Settled | None]]:
-    """Every attempt with its outcome, in the order of the attempts."""
+def _stories(entries: Iterator[Attempt | Settled | None], unsettled: set[str]) -> Iterator[Story]:
+    """Every attempt with its first outcome, if it has one, in the order of the attempts."""
     waiting: dict[str, Attempt] = {}
     outcomes: dict[str, Settled] = {}
+    yielded: set[str] = set()
 
-    def ready() -> Iterator[tuple[Attempt, Settled | None]]:
+    def ready() -> Iterator[Story]:
         while waiting:
             first = next(iter(waiting))
             if first not in outcomes and first not in unsettled and len(waiting) < HELD_BACK:
                 return
-            yield waiting.pop(first), outcomes.pop(first, None)
+            if first in unsettled:
+                yielded.add(first)
+            yield waiting.pop(first), [outcomes.pop(first)] if first in outcomes else []
 
     for entry in entries:
-        if isinstance(entry, Attempt):
+        if isinstance(entry, Attempt) and entry.attempt not in yielded:
             waiting[entry.attempt] = entry
-        elif isinstance(entry, Settled) and entry.attempt in waiting:
+        elif isinstance(entry, Settled) and entry.attempt in waiting and not entry.corrects:
             outcomes.setdefault(entry.attempt, entry)
         yield from ready()
     for attempt_id, attempt in waiting.items():
-        yield attempt, outcomes.get(attempt_id)
+        yield attempt, [outcomes[attempt_id]] if attempt_id in outcomes else []
 
 
-def _json(attempt: Attempt, settled: Settled | None) -> str:
+def _json(attempt: Attempt, outcomes: list[Settled]) -> str:
     told = msgspec.structs.asdict(attempt)
-    told["outcome"] = None if settled is None else _outcome_of(settled)
+    told["outcome"] = _outcome_of(outcomes[-1]) if outcomes else None
+    told["corrected"] = [_outcome_of(settled) for settled in outcomes[:-1]]
     return json.dumps(told, ensure_ascii=True)
 
 
 def _outcome_of(settled: Settled) -> dict[str, object]:
     told = msgspec.structs.asdict(settled)
-    return {
-        "is": told.pop("outcome"),
-        **{name: value for name, value in told.items() if name not in ("attempt", "v")},
-    }
+    names = ("time", "known_by", "words", "http_status", "sentence", "made", "pid")
+    return {"is": settled.outcome, **{name: told[name] for name in names}}
 
 
-def _line(attempt: Attempt, settled: Settled | None) -> SafeText:
+def _line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
     at = seconds_of(attempt.time)
     when = moment(None if at is None else Moment(at=at))
-    who = ", ".join(
-        safe(name, 60)
-        for name in (
-            attempt.company_name or attempt.company,
-            attempt.agent_name or attempt.agent,
+    made = next((settled.made for settled in outcomes if settled.made), None)
+    what = _what(attempt) + (f" {signs.arrow} {safe(made, 80)}" if made else "")
+    return plain(f"{when}  {safe(attempt.profile, 40)}  {what}  {_became(outcomes)}")
+
+
+def _what(entry: Attempt | Settled) -> str:
+    """What is done to what, each with its id, so that two alike can be told apart."""
+    people = ", ".join(
+        " ".join(safe(word, 80) for word in (name, record_id) if word)
+        for name, record_id in (
+            (entry.company_name, entry.company),
+            (entry.agent_name, entry.agent),
         )
-        if name
+        if name or record_id
     )
-    whose = f" ({who})" if who else ""
-    what = f"{safe(attempt.verb, 20)} “{safe(attempt.title, 80)}”{whose}"
-    return plain(f"{when}  {safe(attempt.profile, 40)}  {what}  {_became(settled)}")
+    task = f" {safe(entry.task, 80)}" if entry.task else ""
+    whose = f" ({people})" if people else ""
+    return f"{safe(entry.verb, 20)} “{safe(entry.title, 80)}”{task}{whose}"
 
 
-def _became(settled: Settled | None) -> SafeText:
-    if settled is None:
-        return plain(f"{signs.unknown} unknown: no outcome is written")
+def _became(outcomes: list[Settled]) -> str:
+    if not outcomes:
+        return f"{signs.unknown} unknown: no outcome is written"
+    corrections = (
+        f"; corrected at {moment(None if at is None else Moment(at=at))}: {_is(settled)}"
+        for settled, at in ((settled, seconds_of(settled.time)) for settled in outcomes[1:])
+    )
+    return _is(outcomes[0]) + "".join(corrections)
+
+
+def _is(settled: Settled) -> str:
     words = f" ({safe(settled.words, 120)})" if settled.words else ""
     known = f", known by {safe(settled.known_by, 20)}" if settled.known_by else ""
-    return plain(f"{safe(settled.outcome, 40)}{known}{words}")
+    return f"{safe(settled.outcome, 40)}{known}{words}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -27,14 +29,17 @@ from agentco_tui.actions.journal import (
     Overtaken,
     Settled,
     Unsettled,
+    Worker,
 )
 from agentco_tui.actions.journal_entries import (
     LONGEST_LINE,
     from_line,
+    platform_of,
     seconds_of,
     stamp,
     to_line,
 )
+from agentco_tui.actions.pen import addresses_of
 
 ORIGIN = "https://platform.example"
 
@@ -105,8 +110,8 @@ def test_folder_and_files_are_for_their_owner_only(journal: Journal, path: Path)
 
 
 def test_nothing_is_made_before_the_first_attempt(journal: Journal, path: Path) -> None:
-    assert journal.open_attempts(ORIGIN) == []
-    assert journal.mark().offset == 0
+    assert journal.left_behind(ORIGIN) == []
+    assert journal.mark() == 0
     assert not path.parent.exists()
 
 
@@ -124,12 +129,12 @@ def test_another_dashboard_that_lives_is_respected(path: Path, journal: Journal)
     other.begin(attempt("a1"), other.mark())
     with pytest.raises(InFlight, match="another dashboard on this machine is approving this task"):
         journal.begin(attempt("a2"), journal.mark())
-    assert journal.open_attempts(ORIGIN) == []
+    assert journal.left_behind(ORIGIN) == []
     other.close()
     with pytest.raises(Unsettled) as found:
         journal.begin(attempt("a2"), journal.mark())
     assert found.value.attempt.attempt == "a1"
-    assert [left.attempt for left in journal.open_attempts(ORIGIN)] == ["a1"]
+    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a1"]
 
 
 def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
@@ -155,28 +160,14 @@ def test_an_outcome_after_the_read_counts_too(path: Path, journal: Journal) -> N
         journal.begin(attempt("a2"), mark)
 
 
-def test_what_was_forgotten_counts_as_overtaken(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("agentco_tui.actions.journal.REMEMBERED", 2)
-    old = journal.mark()
-    for number in range(4):
-        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
-        journal.finish(settled(f"a{number}"))
-    with pytest.raises(Overtaken):
-        journal.begin(attempt("b0", "tsk_0"), old)
-    journal.begin(attempt("b0", "tsk_0"), journal.mark())
-
-
 def test_what_this_process_let_go_can_be_taken_up_by_it(journal: Journal) -> None:
     journal.begin(attempt("a1"), journal.mark())
-    assert journal.open_attempts(ORIGIN) == []
+    assert journal.left_behind(ORIGIN) == []
     journal.let_go("a1")
-    assert [left.attempt for left in journal.open_attempts(ORIGIN, "prod")] == ["a1"]
-    assert journal.open_attempts(ORIGIN, "other") == []
-    assert journal.open_attempts("https://other.example") == []
-    journal.adopt("a1")
-    assert journal.open_attempts(ORIGIN) == []
+    [left] = journal.left_behind(ORIGIN)
+    assert journal.left_behind("https://other.example") == []
+    journal.adopt(left)
+    assert journal.left_behind(ORIGIN) == []
     journal.finish(settled("a1", "not done"))
     earlier = journal.earlier(ORIGIN, "approve", "tsk_1")
     assert earlier is not None
@@ -204,7 +195,7 @@ def test_a_line_torn_anywhere_costs_only_itself(
     known = {entry.attempt for entry in read}
     assert {"a1", "a3"} <= known
     last = Journal(path)
-    left = {entry.attempt for entry in last.open_attempts(ORIGIN)}
+    left = {entry.attempt for entry in last.left_behind(ORIGIN)}
     assert left == (known & {"a2"}) | {"a3"}
     last.close()
 
@@ -219,7 +210,7 @@ def test_noise_and_overlong_lines_are_stepped_over(path: Path, journal: Journal)
         + b"\n\n"
         + to_line(attempt("a1"))
     )
-    assert [left.attempt for left in journal.open_attempts(ORIGIN)] == ["a1"]
+    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a1"]
     journal.begin(attempt("a2", "tsk_2"), journal.mark())
 
 
@@ -306,14 +297,271 @@ def test_a_writer_that_hangs_is_not_waited_for_for_ever(
         journal.begin(attempt(), journal.mark())
 
 
-def test_a_journal_taken_away_is_begun_anew(path: Path, journal: Journal) -> None:
+def lose(path: Path, how: str) -> None:
+    """What a person, a script or another program may do to the file."""
+    match how:
+        case "deleted":
+            path.unlink()
+        case "moved away":
+            path.rename(path.with_name("old.jsonl"))
+        case "cut short":
+            os.truncate(path, 10)
+        case "an older copy":
+            path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+        case "written over":
+            path.write_bytes(path.read_bytes().replace(b"approve", b"applaud"))
+        case "another file":
+            other = path.with_name("other")
+            other.write_bytes(path.read_bytes())
+            other.replace(path)
+        case "a link":
+            path.rename(path.with_name("old.jsonl"))
+            path.symlink_to(path.with_name("old2.jsonl"))
+            path.with_name("old2.jsonl").write_bytes(path.with_name("old.jsonl").read_bytes())
+        case "a folder":
+            path.unlink()
+            path.mkdir()
+        case "the whole folder":
+            shutil.rmtree(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("how", "told", "kept"),
+    [
+        ("deleted", "deleted", True),
+        ("moved away", "moved away", True),
+        ("cut short", "cut short", True),
+        ("an older copy", "older copy", True),
+        ("written over", "written over", True),
+        ("another file", "replaced by another file", True),
+        ("a link", "replaced by a link", False),
+        ("a folder", "replaced by a folder", False),
+        ("the whole folder", "deleted", True),
+    ],
+)
+def test_a_file_that_was_meddled_with_stops_writes_and_forgets_nothing_in_flight(
+    path: Path, journal: Journal, how: str, told: str, kept: bool
+) -> None:
+    journal.begin(attempt("a0", "tsk_0"), journal.mark())
+    journal.finish(settled("a0"))
     journal.begin(attempt("a1"), journal.mark())
     mark = journal.mark()
-    path.unlink()
-    with pytest.raises(Overtaken):
-        journal.begin(attempt("a2", "tsk_2"), mark)
-    journal.begin(attempt("a2", "tsk_2"), journal.mark())
-    assert [line["attempt"] for line in entries(path)] == ["a2"]
+    assert journal.follow(ORIGIN).trouble is None
+    lose(path, how)
+    with pytest.raises(InFlight, match="this dashboard is approving this task right now"):
+        journal.begin(attempt("a2"), mark)
+    for number in range(2):
+        with pytest.raises(JournalError, match=rf"{told}.*nothing is sent.*start this dashboard"):
+            journal.begin(attempt(f"b{number}", "tsk_2"), mark)
+    following = journal.follow(ORIGIN)
+    assert following.trouble is not None
+    assert told in following.trouble
+    workers = {one.attempt.attempt: one.worker for one in following.open}
+    assert workers.pop("a1") is Worker.HERE
+    assert workers == ({"a0": Worker.NOBODY} if how == "an older copy" else {})
+    with pytest.raises(JournalError, match=told):
+        journal.mark()
+    fresh = Journal(path)
+    if kept:
+        # What is in flight was written into the file that is there now.
+        with pytest.raises(InFlight, match="another dashboard"):
+            fresh.begin(attempt("c1"), fresh.mark())
+        journal.finish(settled("a1"))
+        assert "a1" not in {one.attempt.attempt for one in fresh.follow(ORIGIN).open}
+        earlier = fresh.earlier(ORIGIN, "approve", "tsk_1")
+        assert earlier is not None
+        assert earlier.settled is not None
+        fresh.begin(attempt("c1"), fresh.mark())
+    else:
+        with pytest.raises(JournalError):
+            journal.finish(settled("a1"))
+        assert [owed.title for owed in journal.unwritten_here()]
+    fresh.close()
+
+
+def test_an_idle_journal_that_was_deleted_makes_nothing_anew(path: Path, journal: Journal) -> None:
+    journal.begin(attempt("a1"), journal.mark())
+    journal.finish(settled("a1"))
+    shutil.rmtree(path.parent)
+    assert journal.follow(ORIGIN).trouble
+    with pytest.raises(JournalError, match="deleted"):
+        journal.begin(attempt("a2"), 0)
+    assert not path.parent.exists()
+    fresh = Journal(path)
+    fresh.begin(attempt("a3"), fresh.mark())
+    fresh.close()
+
+
+def test_a_sign_of_life_that_was_deleted_is_given_again(path: Path, journal: Journal) -> None:
+    journal.begin(attempt("a1"), journal.mark())
+    shutil.rmtree(path.parent / "writers")
+    assert journal.follow(ORIGIN).trouble is None
+    other = Journal(path)
+    with pytest.raises(InFlight):
+        other.begin(attempt("a2"), other.mark())
+    other.close()
+    journal.finish(settled("a1"))
+    assert journal.left_behind(ORIGIN) == []
+
+
+NAMES = (
+    "http://localhost:8000",
+    "http://127.0.0.1:8000",
+    "http://127.0.0.2:8000/",
+    "http://[::1]:8000",
+    "http://[0:0:0:0:0:0:0:1]:8000",
+    "http://[::ffff:127.0.0.1]:8000",
+    "HTTP://LOCALHOST.:8000",
+    "http://0.0.0.0:8000",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_platform_is_one_under_all_names_of_its_address(
+    path: Path, journal: Journal, name: str
+) -> None:
+    journal.begin(attempt("a1", origin=NAMES[0], profile="one"), journal.mark())
+    other = Journal(path)
+    with pytest.raises(InFlight):
+        other.begin(attempt("a2", origin=name, profile="two"), other.mark())
+    [seen] = other.follow(name).open
+    assert (seen.attempt.attempt, seen.worker) == ("a1", Worker.ELSEWHERE)
+    journal.close()
+    assert [left.attempt for left in other.left_behind(name)] == ["a1"]
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("https://Platform.example", "https://platform.example:443/"),
+        ("https://platform.example.", "https://platform.example"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://h.example/base/", "https://h.example/base"),
+    ],
+)
+def test_names_that_are_one(one: str, two: str) -> None:
+    assert platform_of(one) == platform_of(two)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://localhost:8001",
+        "https://localhost:8000",
+        "http://localhost:8000/base",
+        "http://localhost.example:8000",
+        "http://10.0.0.1:8000",
+    ],
+)
+def test_platforms_that_are_not_one(other: str) -> None:
+    assert platform_of(other) != platform_of(NAMES[0])
+
+
+def test_hosts_that_lead_to_one_address_do_not_send_the_same_and_read_for_themselves(
+    path: Path, journal: Journal
+) -> None:
+    here = {"origin": "https://a.example", "addresses": ("192.0.2.7:443", "192.0.2.8:443")}
+    there = {"origin": "https://b.example", "addresses": ("192.0.2.7:443",), "profile": "other"}
+    journal.begin(attempt("a1", **here), journal.mark())
+    other = Journal(path)
+    with pytest.raises(InFlight, match="another dashboard"):
+        other.begin(attempt("a2", **there), other.mark())
+    journal.close()
+    assert other.left_behind("https://b.example") == []
+    with pytest.raises(InFlight, match=r"tried at https://a\.example.*profile prod"):
+        other.begin(attempt("a2", **there), other.mark())
+    with pytest.raises(Unsettled):
+        other.begin(attempt("a3", **here), other.mark())
+    other.begin(attempt("a4", **{**there, "addresses": ()}), other.mark())
+    other.close()
+
+
+def test_an_older_line_is_of_the_same_platform_by_its_origin(path: Path, journal: Journal) -> None:
+    path.parent.mkdir()
+    old = {
+        "kind": "attempt", "attempt": "a1", "time": stamp(0), "origin": "https://p.example",
+        "profile": "x", "verb": "approve", "subject": "tsk_1", "title": "T", "pid": 1,
+        "writer": "1-000000000000", "v": 1,
+    }  # fmt: skip
+    path.write_text(json.dumps(old) + "\n")
+    for origin in ("https://p.example", "https://P.example:443", "https://p.example/base"):
+        assert [left.attempt for left in journal.left_behind(origin)] == ["a1"]
+    with path.open("a") as file:
+        file.write('{"kind":"outcome","attempt":"a1","time":"","outcome":"not done","v":1}\n')
+    assert journal.left_behind("https://p.example") == []
+
+
+def test_addresses_of_a_host() -> None:
+    assert addresses_of("http://localhost:8000") == ("localhost:8000",)
+    assert addresses_of("http://192.0.2.7") == ("192.0.2.7:80",)
+    assert addresses_of("https://[2001:db8::7]:1") == ("[2001:db8::7]:1",)
+    assert addresses_of("https://nowhere.invalid") == ()
+
+
+def test_a_host_that_resolves_to_this_machine_is_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(2, 1, 6, "", (ip, 80)) for ip in ("127.0.1.1", "192.0.2.7")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    assert addresses_of("http://box.example") == ("192.0.2.7:80", "localhost:80")
+
+
+def test_a_resolver_that_hangs_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    released = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(20) and [])
+    assert addresses_of("http://slow.example", patience=0.01) == ()
+    released.set()
+    assert "slow.example could not be resolved" in caplog.text
+
+
+def test_a_late_outcome_corrects_the_first(path: Path, journal: Journal) -> None:
+    journal.begin(attempt("a1"), journal.mark())
+    journal.finish(settled("a1", "not done"))
+    other = Journal(path)
+    assert other.follow(ORIGIN).open == ()
+    journal.finish(settled("a1", "approved"))
+    journal.finish(settled("a1", "approved"))
+    assert [line.get("corrects") for line in entries(path)] == [None, None, "not done"]
+    for one in (journal, other):
+        one.follow(ORIGIN)
+        earlier = one.earlier(ORIGIN, "approve", "tsk_1")
+        assert earlier is not None
+        assert earlier.settled is not None
+        assert (earlier.settled.outcome, earlier.settled.corrects) == ("approved", "not done")
+    other.close()
+
+
+def test_every_line_says_what_it_is_about(path: Path, journal: Journal) -> None:
+    names = {"company": "c1", "company_name": "Acme", "agent": "g1", "agent_name": "Scout"}
+    journal.begin(attempt("a1", **names), journal.mark())
+    journal.finish(settled("a1"))
+    for line in entries(path):
+        told = {"task": "tsk_1", "title": "Send the report", "verb": "approve", **names}
+        assert told.items() <= line.items()
+
+
+def test_to_follow_reads_only_what_was_added(
+    path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Journal(path)
+    for number in range(20):
+        other.begin(attempt(f"a{number}", f"t{number}"), other.mark())
+    assert len(journal.follow(ORIGIN).open) == 20
+    read: list[bytes] = []
+    monkeypatch.setattr(
+        "agentco_tui.actions.journal.from_line", lambda line: read.append(line) or from_line(line)
+    )
+    journal.follow(ORIGIN)
+    assert read == []
+    other.finish(settled("a3"))
+    read.clear()
+    assert len(journal.follow(ORIGIN).open) == 19
+    assert len(read) == 1
+    with journal_file.JournalFile(path).locked():
+        journal.follow(ORIGIN)  # doesn't wait for a writer
+    other.close()
+    assert {one.worker for one in journal.follow(ORIGIN).open} == {Worker.NOBODY}
 
 
 def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None:
@@ -332,7 +580,7 @@ def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None
     for thread in threads:
         thread.join()
     assert len(entries(path)) == 160
-    assert journals[0].open_attempts(ORIGIN) == []
+    assert journals[0].left_behind(ORIGIN) == []
     for journal in journals:
         journal.close()
 
@@ -340,7 +588,7 @@ def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None
 def test_what_killed_processes_left_is_tidied(path: Path, journal: Journal) -> None:
     program = (
         "import sys, os, signal; from pathlib import Path;"
-        "from agentco_tui.actions.writers import WriterLock;"
+        "from agentco_tui.actions.journal_file import WriterLock;"
         "lock = WriterLock(Path(sys.argv[1])); lock.hold(); os.kill(os.getpid(), signal.SIGKILL)"
     )
     writers = path.parent / "writers"
@@ -362,7 +610,7 @@ def test_a_hundred_thousand_lines_are_read_in_a_moment(path: Path, journal: Jour
             if number != 7:
                 file.write(to_line(settled(f"a{number}")))
     began = time.process_time()
-    assert [left.attempt for left in journal.open_attempts(ORIGIN)] == ["a7"]
+    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a7"]
     assert time.process_time() - began < 10
     assert len(journal._last) <= 4_096
     assert len(journal._open) == 1

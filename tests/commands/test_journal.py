@@ -55,7 +55,7 @@ def test_one_line_an_attempt_with_its_outcome_in_order(tmp_path: Path) -> None:
         + outcome("1") + b'{"kind":"attempt","torn'
     )  # fmt: skip
     first, second, third = printed(path)
-    assert "approve “Task 1” (Acme, Scout)  approved here, known by read" in first
+    assert "approve “Task 1” tsk_1 (Acme, Scout)  approved here, known by read" in first
     assert "refused, known by read (no budget)" in second
     assert "Task 3" in third
     assert "unknown: no outcome is written" in third
