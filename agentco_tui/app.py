@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -296,3 +297,13 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: HeadStart | N
         )
     finally:
         session.journal.close()
+        say_what_is_left(session.journal)
+
+
+def say_what_is_left(journal: Journal) -> None:
+    """Say on the terminal what was sent and is not settled; the dashboard is gone from it."""
+    from agentco_tui.commands.journal import leaving  # noqa: PLC0415 (only a dashboard that ends)
+    from agentco_tui.commands.output import complain  # noqa: PLC0415
+
+    with suppress(OSError):
+        complain(*leaving(journal, time.time()))

@@ -87,14 +87,14 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
     left = journal.unsettled_here()
     told: list[SafeText] = []
     if left:
-        oldest = min(seconds_of(attempt.time) or now for attempt in left)
-        verbs = Counter(attempt.verb for attempt in left)
-        what = ", ".join(_count(number, verb) for verb, number in verbs.items())
+        span = _span(now - min(seconds_of(attempt.time) or now for attempt in left))
+        verbs = Counter(attempt.verb for attempt in left).items()
+        what = " and ".join(_count(number, safe(verb, 20)) for verb, number in verbs)
+        was, them = ("was", "it") if len(left) == 1 else ("were", "them")
         told.append(
             plain(
-                f"{signs.unknown} {what} sent and not yet settled; the next start reads what became"
-                f" of {'it' if len(left) == 1 else 'them'}: "
-                f"agentco-tui journal --since {_span(now - oldest)} shows {_them(left)}"
+                f"{signs.unknown} {what} {was} sent and not yet settled: agentco-tui journal "
+                f"--since {span} shows {them}, and the next start reads what became of {them}"
             )
         )
         for attempt in left[:LEFT_NAMED]:
@@ -112,12 +112,8 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
 
 def _count(number: int, verb: str) -> str:
     if verb == "approve":
-        return "1 approval was" if number == 1 else f"{number} approvals were"
-    return f"{number} × {safe(verb, 20)} {'was' if number == 1 else 'were'}"
-
-
-def _them(left: list[Attempt]) -> str:
-    return "it" if len(left) == 1 else "them"
+        return "1 approval" if number == 1 else f"{number} approvals"
+    return f"{number} × {verb}"
 
 
 def _span(seconds: float) -> str:

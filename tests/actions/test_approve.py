@@ -295,13 +295,18 @@ async def test_an_outcome_that_cannot_be_written_is_told_all_the_same(
 
         found = await desk.approver.approve(task, full)
         assert found.kind is Kind.APPROVED_HERE
-        assert "not in the journal" in found.sentence
+        assert found.sentence.startswith("approved")
+        assert "it was sent, and only the note of this is missing" in found.sentence
+        assert "nothing is sent" not in found.sentence
         put_back()
         other = (await desk.pending())[0]
-        await desk.approver.approve(other)
-        assert [type(entry).__name__ for entry in journal_entries(path)] == [
-            "Attempt", "Settled", "Attempt", "Settled",
-        ]  # fmt: skip
+        refused = await desk.approver.approve(other)
+        assert refused.why_not is WhyNot.NO_JOURNAL
+        assert "start this dashboard again" in refused.sentence
+        assert (await desk.desk.pen.follow()).open == ()
+        assert [type(entry).__name__ for entry in journal_entries(path)] == ["Attempt", "Settled"]
+    async with office(platform, path) as again:
+        assert (await again.approver.approve(other)).kind is Kind.APPROVED_HERE
 
 
 async def test_a_desk_that_was_closed_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:

@@ -461,19 +461,24 @@ def test_platforms_that_are_not_one(other: str) -> None:
 def test_hosts_that_lead_to_one_address_do_not_send_the_same_and_read_for_themselves(
     path: Path, journal: Journal
 ) -> None:
-    here = {"origin": "https://a.example", "addresses": ("192.0.2.7:443", "192.0.2.8:443")}
-    there = {"origin": "https://b.example", "addresses": ("192.0.2.7:443",), "profile": "other"}
-    journal.begin(attempt("a1", **here), journal.mark())
+    def here(name: str) -> Attempt:
+        addresses = ("192.0.2.7:443", "192.0.2.8:443")
+        return attempt(name, origin="https://a.example", addresses=addresses)
+
+    def there(name: str, *addresses: str) -> Attempt:
+        return attempt(name, origin="https://b.example", profile="other", addresses=addresses)
+
+    journal.begin(here("a1"), journal.mark())
     other = Journal(path)
     with pytest.raises(InFlight, match="another dashboard"):
-        other.begin(attempt("a2", **there), other.mark())
+        other.begin(there("a2", "192.0.2.7:443"), other.mark())
     journal.close()
     assert other.left_behind("https://b.example") == []
     with pytest.raises(InFlight, match=r"tried at https://a\.example.*profile prod"):
-        other.begin(attempt("a2", **there), other.mark())
+        other.begin(there("a2", "192.0.2.7:443"), other.mark())
     with pytest.raises(Unsettled):
-        other.begin(attempt("a3", **here), other.mark())
-    other.begin(attempt("a4", **{**there, "addresses": ()}), other.mark())
+        other.begin(here("a3"), other.mark())
+    other.begin(there("a4"), other.mark())
     other.close()
 
 
@@ -549,9 +554,12 @@ def test_to_follow_reads_only_what_was_added(
         other.begin(attempt(f"a{number}", f"t{number}"), other.mark())
     assert len(journal.follow(ORIGIN).open) == 20
     read: list[bytes] = []
-    monkeypatch.setattr(
-        "agentco_tui.actions.journal.from_line", lambda line: read.append(line) or from_line(line)
-    )
+
+    def taken(line: bytes) -> Attempt | Settled | None:
+        read.append(line)
+        return from_line(line)
+
+    monkeypatch.setattr("agentco_tui.actions.journal.from_line", taken)
     journal.follow(ORIGIN)
     assert read == []
     other.finish(settled("a3"))

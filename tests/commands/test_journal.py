@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_entries import Attempt, Settled, stamp, to_line
 from agentco_tui.commands import journal
-from agentco_tui.commands.journal import run, since_when
+from agentco_tui.commands.journal import leaving, run, since_when
 
 NOON = 1_700_000_000.0
 
@@ -69,6 +70,84 @@ def test_json_has_everything(tmp_path: Path) -> None:
     assert first["outcome"]["known_by"] == "read"
     assert first["task"] == "tsk_1"
     assert second["outcome"] is None
+
+
+def test_a_correction_stands_beside_what_it_corrects(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    late = Settled(
+        attempt="1", time=stamp(NOON + 60), outcome="approved", known_by="read", corrects="not done"
+    )
+    path.write_bytes(
+        attempt("1") + outcome("1", "not done") + attempt("2") + outcome("2") + to_line(late)
+    )
+    first, second = printed(path)
+    when = datetime.fromtimestamp(NOON + 60).isoformat(" ")
+    assert f"not done, known by read; corrected at {when}: approved, known by read" in first
+    assert "corrected" not in second
+    first, second = (json.loads(line) for line in printed(path, as_json=True))
+    assert (first["outcome"]["is"], second["outcome"]["is"]) == ("approved", "approved here")
+    assert ([one["is"] for one in first["corrected"]], second["corrected"]) == (["not done"], [])
+
+
+def test_two_alike_can_be_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+
+    def alike(name: str) -> bytes:
+        return attempt(name, title="Pay", company="c1", agent="g1")
+
+    path.write_bytes(
+        alike("1")
+        + alike("2")
+        + attempt("3", title="New", verb="create task", task=None)
+        + to_line(Settled(attempt="3", time=stamp(NOON), outcome="done", made="tsk_new"))
+    )
+    first, second, third = printed(path)
+    assert "approve “Pay” tsk_1 (Acme c1, Scout g1)" in first
+    assert "approve “Pay” tsk_2 (Acme c1, Scout g1)" in second
+    assert "create task “New” (Acme, Scout) → tsk_new  done" in third
+
+
+def test_an_attempt_written_again_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(attempt("1") + attempt("2") + attempt("1") + outcome("2") + attempt("1"))
+    assert len(printed(path)) == 2
+
+
+def began(
+    journal: Journal, name: str, at: float, verb: str = "approve", title: str | None = None
+) -> None:
+    title = title or f"Task {name}"
+    one = Attempt(attempt=name, time=stamp(at), verb=verb, subject=name, task=name, title=title)
+    journal.begin(one, journal.mark())
+
+
+def test_what_is_left_unsettled_is_told_with_the_command_that_shows_it(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    assert leaving(journal, NOON) == []
+    began(journal, "t1", NOON - 70)
+    began(journal, "t2", NOON - 10, title="\x1b[2J evil\n")
+    journal.let_go("t2")
+    head, *rest = leaving(journal, NOON)
+    assert head.startswith("◌ 2 approvals were sent and not yet settled")
+    assert "settled: agentco-tui journal --since 10m shows them" in head
+    assert "approve “Task t1” t1, 1 m ago" in rest[0]
+    assert len(rest) == 2
+    assert all(line.isprintable() for line in rest)
+    journal.finish(Settled(attempt="t2", time=stamp(NOON), outcome="approved"))
+    [head, _] = leaving(journal, NOON)
+    assert head.startswith("◌ 1 approval was sent")
+    began(journal, "n1", NOON - 3_600 * 30, verb="create task")
+    for number in range(20):
+        began(journal, f"x{number}", NOON)
+    head, *rest = leaving(journal, NOON)
+    assert "21 approvals and 1 × create task were sent" in head
+    assert "--since 31h" in head
+    assert len(rest) == 11
+    assert rest[-1] == "  and 12 more"
+    journal.path.unlink()
+    assert journal.follow("https://p.example").trouble
+    assert "deleted" in leaving(journal, NOON)[-1]
+    journal.close()
 
 
 def test_since_leaves_out_what_is_older(tmp_path: Path) -> None:
