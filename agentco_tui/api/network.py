@@ -226,7 +226,13 @@ async def _made(host: str, port: int) -> Connection:
     asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
     """
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        # An address as it is needs no thread to be looked up in, nor that thread's memory.
+        literal = host.encode("ascii")
+        flags = socket.AI_NUMERICHOST
+        found = socket.getaddrinfo(literal, port, type=socket.SOCK_STREAM, flags=flags)
+    except OSError:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     families = [family for family, *_ in found]
     nth = {id(info): families[:at].count(info[0]) for at, info in enumerate(found)}
     attempts: list[asyncio.Task[socket.socket]] = []

@@ -232,7 +232,10 @@ async def test_the_next_address_is_tried_beside_one_that_is_slow(
 
     monkeypatch.setattr(network, "_connected", slow)
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", both)
-    async with answering(http(MINE), keep=True) as server, transport(server.base) as wire:
+    async with (
+        answering(http(MINE), keep=True) as server,
+        transport(server.base.replace("127.0.0.1", "localhost")) as wire,
+    ):
         assert (await wire.request("GET", "/api/tasks")).body == MINE
     assert tried == ["127.0.0.2", "127.0.0.1"]
 
