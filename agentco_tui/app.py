@@ -49,7 +49,7 @@ from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.terminal.line_speed import SPEED, Verdict
 from agentco_tui.terminal.without_colours import WithoutColours
-from agentco_tui.text import plain, safe
+from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets import partial_paint, shown_events
 from agentco_tui.widgets.workers import start_worker
 
@@ -194,8 +194,13 @@ class DashboardApp(EndingApp, KeyApp):
         self.action_leave()
 
     def before_leaving(self) -> bool:
-        """Whether something is to be stopped first, and told; the next time it is left."""
-        return False
+        """What is held back is taken back first, and told; the next time the program is left."""
+        held = self.session.decisions.take_all_back()
+        if held and self.main_screen is not None:
+            titles = ", ".join(task.title for task in held)
+            words = f"taken back, nothing was sent: {titles}. Once more leaves"
+            self.main_screen.say(f"{signs.good} {words}", bad=True)
+        return bool(held)
 
     def stopped(self) -> None:
         """What asks for a yes is closed, with all above it: a `y` may be typed at the shell."""
@@ -250,7 +255,7 @@ def make_session(
         Context(str(settings.base_url), settings.profile),
         poller=poller,
         rights=Rights(off),
-        waits=waits,
+        waits=waits or Waits(hold_one=settings.hold),
     )
     return Session(settings, client, store, poller, clock, Names(store), Hands(desk), journal)
 

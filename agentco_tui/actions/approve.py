@@ -17,6 +17,7 @@ from agentco_tui.actions.journal import (
     Overtaken,
     Unsettled,
 )
+from agentco_tui.actions.journal_entries import seconds_of
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, WhyNot
 from agentco_tui.actions.pen import Draft
 from agentco_tui.actions.rights import Denied
@@ -25,8 +26,11 @@ from agentco_tui.actions.sight import Look, Sight, Subject, sight_of
 from agentco_tui.actions.task_reader import Picture
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import NotAllowed
-from agentco_tui.api.records import Ref, SharedTask, Task
+from agentco_tui.api.records import Ref, SharedTask, Task, TaskState
+from agentco_tui.api.states import task_state
 from agentco_tui.format import ago
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import began_at
 from agentco_tui.text import SafeText, plain, safe
 
 OnProgress = Callable[[Progress], None]
@@ -80,6 +84,10 @@ class Approver:
         self.desk = desk
         self._settler = Settler(desk.reader, desk.store, desk.clock, desk.waits)
 
+    def _waited_at(self) -> float:
+        """When the list that is shown was read, by the platform's clock."""
+        return began_at(self.desk.store.freshness[FeedName.PENDING], self.desk.clock)
+
     async def approve(self, shown: Task, on_progress: OnProgress | None = None) -> Outcome:
         """Approve the task that a person was shown and said yes to.
 
@@ -109,7 +117,7 @@ class Approver:
         Returns the outcome if nothing was sent, else what `settle` needs. `spacing` is for the
         reads that settle it; `stopped` is asked last of all, for a reason not to send it after all.
         """
-        case = _case(shown, lists.scope, on_progress, spacing)
+        case = _case(shown, lists.scope, on_progress, spacing, self._waited_at())
         if isinstance(shown, SharedTask):
             return _unsent(case, WhyNot.SHARED_ID, shown.refusal)
         allowed = self.desk.rights.may(Verb.APPROVE)
@@ -163,8 +171,22 @@ class Approver:
             attempt_id=attempt.attempt,
             report=_reporter(task_id, attempt.attempt, on_progress),
             spacing=self.desk.waits.spacing,
+            waited_at=seconds_of(attempt.time),
         )
         return await self.settle(Posted(case=case, answer=None, left_behind=attempt))
+
+    async def after_all(self, task: Task, before: Outcome) -> Outcome | None:
+        """The task has left the list of those that wait, and its attempt was settled otherwise.
+
+        Returns, and writes into the journal, what a read shows to have become of it; None if no
+        read shows it decided.
+        """
+        case = _case(task, self.desk.reader.scope, None, 0.0, self._waited_at())
+        found = await self._settler.after_all(replace(case, attempt_id=before.attempt_id))
+        if found is None:
+            return None
+        self._take(found)
+        return await self.desk.pen.finish(found)
 
     # --- sending ----------------------------------------------------------------------------
 
@@ -247,6 +269,10 @@ class Approver:
 
     async def _settled(self, posted: Posted) -> Outcome:
         case, answer = posted.case, posted.answer
+        if answer is not None and (word := _rejecting(answer)) is not None:
+            told = f": {answer.words}" if answer.words else ""
+            sentence = plain(f"the platform answered “{word}”{told}")
+            answer = replace(answer, kind=AnswerKind.NO, sentence=sentence, words=None)
         if answer is None:
             why = plain("an earlier attempt ended without an answer")
             return await self._settler.unknown(case, why, None)
@@ -295,7 +321,22 @@ class Approver:
 _LEFT = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
 
 
-def _case(shown: Task, scope: str | None, on_progress: OnProgress | None, spacing: float) -> Case:
+def _rejecting(answer: Answer[Task]) -> SafeText | None:
+    """The word by which a 2xx answer says that the task is rejected, or was ended."""
+    receipt = answer.receipt
+    if answer.kind is not AnswerKind.YES or receipt is None or receipt.status_word is None:
+        return None
+    ended = task_state(receipt.status_word) in (TaskState.REJECTED, TaskState.CANCELLED)
+    return receipt.status_word if ended else None
+
+
+def _case(
+    shown: Task,
+    scope: str | None,
+    on_progress: OnProgress | None,
+    spacing: float,
+    waited_at: float,
+) -> Case:
     return Case(
         subject=Subject(task_id=shown.id, scope=scope, company=shown.company),
         title=shown.title,
@@ -303,6 +344,7 @@ def _case(shown: Task, scope: str | None, on_progress: OnProgress | None, spacin
         attempt_id=None,
         report=_reporter(shown.id, None, on_progress),
         spacing=spacing,
+        waited_at=waited_at,
     )
 
 

@@ -28,8 +28,17 @@ _BY_STATE = {
     TaskState.REJECTED: "rejected",
     TaskState.CANCELLED: "cancelled",
 }
+CLOCK_SLACK = 5.0
+"""Seconds by which our idea of the platform's time may be wrong."""
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
 """States of a task that was let go after it waited for a person."""
+
+
+def says_it_waits(record: Task) -> bool:
+    """Whether a record says of itself that it waits for a person, wherever it is listed."""
+    return record.needs_approval or (
+        record.needs_approval is None and record.state is TaskState.PENDING
+    )
 
 
 def decision(entry: Activity) -> str | None:
@@ -43,11 +52,19 @@ def decision(entry: Activity) -> str | None:
     return None
 
 
-def decision_about(task_id: str, entries: Iterable[Activity]) -> Activity | None:
-    """The newest entry that tells of a decision about the task."""
+def decision_about(
+    task_id: str, entries: Iterable[Activity], waited_at: float | None = None
+) -> Activity | None:
+    """The newest entry that tells of a decision about the task.
+
+    `waited_at` is when the task was last read to wait, by the platform's clock: what was decided
+    before that, or at a time that is not told, has not ended this wait. None if that is not known.
+    """
     found: Activity | None = None
     for entry in entries:
         if entry.task is None or entry.task.id != task_id or decision(entry) is None:
+            continue
+        if waited_at is not None and (entry.at is None or entry.at.at < waited_at - CLOCK_SLACK):
             continue
         if found is None or (entry.at and (found.at is None or entry.at.at >= found.at.at)):
             found = entry
@@ -68,8 +85,18 @@ def elsewhere(record: Task | None, entry: Activity | None, now: float) -> SafeTe
     word = decided_as(record, entry)
     if word is None:
         if record is None or record.status is None:
-            return plain("it is no longer pending")
+            return plain("it left the list of pending tasks")
+        if says_it_waits(record):
+            return plain(
+                "it left the list of pending tasks, though the list of all tasks shows it as "
+                f"“{record.status}”"
+            )
         return plain(f"it is no longer pending: the platform shows it as “{record.status}”")
+    return plain(f"already {word} elsewhere{by_whom(record, entry, word, now)}")
+
+
+def by_whom(record: Task | None, entry: Activity | None, word: str, now: float) -> str:
+    """Such as: " by Wanda, 4 s ago", as far as the platform tells."""
     who = None if record is None else record.decided_by
     at = None if record is None else record.decided
     if entry is not None and decision(entry) == word:
@@ -78,7 +105,7 @@ def elsewhere(record: Task | None, entry: Activity | None, now: float) -> SafeTe
         who = who or (None if ref is None else ref.name)
     by = f" by {who}" if who else ""
     when = "" if at is None else f", {form.ago(now - at.at)}"
-    return plain(f"already {word} elsewhere{by}{when}")
+    return f"{by}{when}"
 
 
 def shown_as(record: Task) -> SafeText:

@@ -52,6 +52,9 @@ class Kind(StrEnum):
 GOOD = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DONE})
 """What the person wanted is so."""
 
+AFTER_ALL = "approved after all"
+"""So begins the sentence of an approval that came about later than it was waited for."""
+
 CLEAR_FAILURES = frozenset({Kind.REFUSED, Kind.NOT_SENT, Kind.NOT_DONE})
 """Certainly not applied, and a new decision may try it again."""
 

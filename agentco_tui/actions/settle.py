@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from agentco_tui.actions import decided
 from agentco_tui.actions.answer import Answer
 from agentco_tui.actions.fingerprint import Difference
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Step, WhyNot
+from agentco_tui.actions.outcome import AFTER_ALL, Kind, KnownBy, Outcome, Step, WhyNot
 from agentco_tui.actions.sight import Look, Record, Sight, Subject, record_of, sight_of
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.errors import KeyRejected, Sent
-from agentco_tui.api.records import Task, TaskState
+from agentco_tui.api.records import Moment, Task, TaskState
+from agentco_tui.format import clock
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.store import Store
@@ -43,6 +44,8 @@ class Case:
     """The platform's word for the task's status when it was sent."""
     attempt_id: str | None
     report: Report
+    waited_at: float | None = None
+    """When the task was last read to wait before this, by the platform's clock."""
     spacing: float = 0.0
     """Seconds between list reads that several cases share."""
 
@@ -172,23 +175,62 @@ class Settler:
         if record is None:
             found = await record_of(self._reader, case.subject, case.spacing)
             record, sure = found.task, found.sure
-        entry = decided.decision_about(case.subject.task_id, self._store.activity)
+        task_id, now = case.subject.task_id, self._clock.now()
+        entry = decided.decision_about(task_id, self._store.activity, case.waited_at)
         if entry is None and (record is None or record.decided is None):
             log = await self._reader.log(case.subject.scope, case.spacing)
-            entry = decided.decision_about(case.subject.task_id, log)
+            entry = decided.decision_about(task_id, log, case.waited_at)
+        refused = "" if answer is None else f"refused: {answer.told}; "
+        word = decided.decided_as(record, entry)
+        if answer is not None and word == "approved":
+            # What was sent may have been applied twice over, by a proxy that repeats requests.
+            who = decided.by_whom(record, entry, word, now)
+            words = f"approved{who}; this request, or a repetition of it, was {refused}"
+            return outcome(
+                case, Kind.APPROVED, words.removesuffix("; "), answer=answer, record=record
+            )
         if record is None and entry is None:
             words = "it is in no list of the platform any more"
             if not sure:
-                words = "it is no longer pending; what became of it could not be read"
-            return outcome(case, Kind.GONE, words, answer=answer, known_by=KnownBy.READ)
+                words = "it left the list of pending tasks; what became of it could not be read"
+            return outcome(case, Kind.GONE, refused + words, answer=answer, known_by=KnownBy.READ)
+        kind = Kind.DECIDED_ELSEWHERE
+        if answer is not None and answer.receipt is not None and word is not None:
+            # Not somebody else's decision, but what came of asking for an approval.
+            who = decided.by_whom(record, entry, word, now)
+            words = f"{refused}the platform shows it as {word}{who}"
+            return outcome(case, Kind.REFUSED, words, answer=answer, record=record)
+        if word is None and record is not None and decided.says_it_waits(record):
+            kind = Kind.CHANGED if answer is None else Kind.REFUSED
         return outcome(
             case,
-            Kind.DECIDED_ELSEWHERE,
-            decided.elsewhere(record, entry, self._clock.now()),
+            kind,
+            ("" if kind is Kind.DECIDED_ELSEWHERE else refused)
+            + decided.elsewhere(record, entry, now),
             answer=answer,
             known_by=KnownBy.READ,
             record=record,
         )
+
+    async def after_all(self, case: Case) -> Outcome | None:
+        """A task leaves the list whose attempt was settled otherwise: what a read shows of it now.
+
+        None if that is no decision.
+        """
+        record = (await record_of(self._reader, case.subject, case.spacing)).task
+        if record is None or record.state is None or decided.says_it_waits(record):
+            return None
+        if record.state in decided.SET_GOING:
+            at = record.decided
+            if at is None:
+                log = await self._reader.log(case.subject.scope, case.spacing)
+                entry = decided.decision_about(case.subject.task_id, log, case.waited_at)
+                at = None if entry is None else entry.at
+            moment = at or Moment(self._clock.now())
+            words = f"{AFTER_ALL}, at {clock(moment, moment.at)}: {decided.shown_as(record)}"
+            return outcome(case, Kind.APPROVED, words, record=record)
+        sentence = decided.elsewhere(record, None, self._clock.now())
+        return outcome(case, Kind.DECIDED_ELSEWHERE, sentence, record=record)
 
     async def _looked_up(self, case: Case, answer: Answer[Task]) -> Task | None:
         """The record of a task that left the list after a yes that says nothing of it.

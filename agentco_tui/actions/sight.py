@@ -100,17 +100,21 @@ class Record:
 
     task: Task | None
     sure: bool
-    """With no task: whether the list was read whole, so that the platform doesn't list it."""
+    """With no task: whether the list of all companies was read whole, so that the platform has it
+    in no list."""
     error: ApiError | None = None
 
 
 async def record_of(reader: TaskReader, subject: Subject, spacing: float = 0.0) -> Record:
     """Look for a task in the list of all tasks, whatever their status."""
     picture = await reader.every(subject.scope, spacing)
-    task = picture.tasks.get(subject.task_id)
+    task, of_all = picture.tasks.get(subject.task_id), True
     if task is None and not picture.whole and picture.error is None and subject.narrower:
-        picture = await reader.every(subject.narrower, spacing)
-        task = picture.tasks.get(subject.task_id)
+        picture, of_all = await reader.every(subject.narrower, spacing), False
+    elif task is None and picture.whole and subject.scope is not None:
+        # It may have moved to another company.
+        picture = await reader.every(None, spacing)
+    task = picture.tasks.get(subject.task_id)
     if isinstance(task, SharedTask):
         return Record(task=None, sure=False)  # which of them is meant can't be told
-    return Record(task=task, sure=picture.whole, error=picture.error)
+    return Record(task=task, sure=of_all and picture.whole, error=picture.error)

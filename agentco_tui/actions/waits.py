@@ -23,6 +23,8 @@ class Waits:
     """Between the starts of two list reads that the tasks of a set share."""
     fresh: float = 2.0
     """How old the list read may be that a task of a set is compared with before it is sent."""
+    hold_one: float = 2.0
+    """How long a yes to one task is held back so that it can be taken back."""
     hold: float = 5.0
     """How long a set is held back so that it can be taken back."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

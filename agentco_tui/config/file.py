@@ -16,6 +16,9 @@ ca_file = "~/ca.pem"
 [alerts]
 warn_percent = 80
 waiting_critical = "1h"
+
+[approve]
+hold = 2
 """
 
 from __future__ import annotations
@@ -62,8 +65,9 @@ ALERTS: Mapping[str, Kind] = {
     "waiting_warning": kinds.duration,
     "waiting_critical": kinds.duration,
 }
+APPROVE: Mapping[str, Kind] = {"hold": kinds.hold}
 TOP: Mapping[str, Kind] = {"profile": kinds.text, "theme": kinds.theme}
-TABLES = ("profiles", "keys", "alerts")
+TABLES = ("profiles", "keys", "alerts", "approve")
 
 _DEFAULT_ALERTS = AlertLimits()
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")
@@ -91,6 +95,7 @@ class ConfigFile:
     profiles: Mapping[str, Mapping[str, Found]] = field(default_factory=dict)
     profile_lines: Mapping[str, int | None] = field(default_factory=dict)
     alerts: Mapping[str, Found] = field(default_factory=dict)
+    approve: Mapping[str, Found] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
     key_lines: Mapping[str, int | None] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -169,6 +174,9 @@ class _Reader:
         for name, value in self._table(("profiles",)).items():
             profiles[name] = self._profile(name, value)
         alerts = self._alerts()
+        approve: dict[str, Found] = {}
+        for name, value in self._table(("approve",)).items():
+            self._take(approve, APPROVE, ("approve", name), value)
         keys = read_keys(self._table(("keys",)))
         for wrong in keys.wrong:
             self._problem(wrong.text, ("keys", *wrong.path))
@@ -180,6 +188,7 @@ class _Reader:
             profiles=profiles,
             profile_lines={name: self._lines.get(("profiles", name)) for name in profiles},
             alerts=alerts,
+            approve=approve,
             keys=keys.keymap,
             key_lines={
                 binding: self._lines.get(("keys", *path)) for binding, path in keys.paths.items()
@@ -256,7 +265,7 @@ class _Reader:
             self._problem(str(wrong), path)
 
     def _unknown_top(self, name: str) -> None:
-        for table, known in (("profiles.NAME", PROFILE), ("alerts", ALERTS)):
+        for table, known in (("profiles.NAME", PROFILE), ("alerts", ALERTS), ("approve", APPROVE)):
             if name in known:
                 self._problem(f"unknown setting here: it belongs under [{table}]", (name,))
                 return

@@ -19,7 +19,7 @@ from agentco_tui.config.problems import (
     WrongError,
     nearest,
 )
-from agentco_tui.config.settings import AlertLimits, Flags
+from agentco_tui.config.settings import HOLD, AlertLimits, Flags
 from agentco_tui.config.sources import API_KEY, BASE_URL, CONFIG, PROFILE, READ_ONLY, config_path
 
 DEFAULT_PROFILE = "default"
@@ -198,6 +198,7 @@ class Gathering:
             "theme": self._theme(),
             "keys": self.file.keys,
             "alerts": self._alerts(),
+            "hold": self._hold(),
             "log_file": self._log_file(),
             "config_path": self.path,
         }
@@ -241,6 +242,11 @@ class Gathering:
             found = self.file.alerts.get(name)
             self.sources[f"alerts.{name}"] = self._file_source(found) if found else "default"
         return AlertLimits(**{name: found.value for name, found in self.file.alerts.items()})
+
+    def _hold(self) -> float:
+        found = self.file.approve.get("hold")
+        self.sources["approve.hold"] = self._file_source(found) if found else "default"
+        return float(found.value) if found else HOLD
 
     def _env_read_only(self) -> bool | None:
         if READ_ONLY not in self._env:

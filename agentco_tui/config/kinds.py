@@ -43,6 +43,7 @@ THEMES = (
 )
 """Textual's own themes, written out because this room does not import Textual (a test compares)."""
 
+LONGEST_HOLD = 60.0
 REFRESH_FROM = 0.5
 REFRESH_TO = 86_400.0
 _TRUE = ("1", "true", "yes", "on")
@@ -115,6 +116,15 @@ def refresh(value: object) -> float:
         raise WrongError(
             f"must be a number of seconds from {REFRESH_FROM:g} to {REFRESH_TO:g}, is {what(value)}"
         )
+    return float(value)
+
+
+def hold(value: object) -> float:
+    """Seconds for which a yes can be taken back; 0 for not at all."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongError(f"must be a number of seconds, is {what(value)}")
+    if not 0 <= value <= LONGEST_HOLD:
+        raise WrongError(f"must be a number of seconds from 0 to {LONGEST_HOLD:g}")
     return float(value)
 
 

@@ -76,6 +76,7 @@ def _rows(gathering: Gathering) -> list[Effective]:
         value = getattr(alerts, name)
         is_wait = name.startswith("waiting_")
         values[f"alerts.{name}"] = kinds.duration_text(value) if is_wait else value
+    values["approve.hold"] = gathering.values["hold"]
     values |= {
         f"keys.{binding}": "no key" if keys == UNBOUND else keys
         for binding, keys in gathering.file.keys.items()

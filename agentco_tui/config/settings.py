@@ -10,6 +10,9 @@ from pathlib import Path
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.key_place import KeyPlace
 
+HOLD = 2.0
+"""Seconds for which a yes to one task is held back, where the file says nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AlertLimits:
@@ -61,6 +64,8 @@ class Settings:
 
     A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
     alerts: AlertLimits = field(default_factory=AlertLimits)
+    hold: float = HOLD
+    """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""
     log_file: Path | None = None
     config_path: Path | None = None
     """The config file, also if it does not exist."""

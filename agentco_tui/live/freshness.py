@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agentco_tui.api.errors import ApiError
+from agentco_tui.live.clock import Clock
 
 
 class Phase(StrEnum):
@@ -49,3 +50,13 @@ class Freshness:
     def wait(self, monotonic: float) -> float | None:
         """Seconds until the next try; None if none is planned."""
         return None if self.next_try_at is None else max(0.0, self.next_try_at - monotonic)
+
+
+def began_at(freshness: Freshness, clock: Clock) -> float:
+    """When the last answered read of a feed began, in seconds since 1970 by the platform's clock;
+    now, if none was answered yet.
+    """
+    if freshness.answered_at is None:
+        return clock.now()
+    began = freshness.answered_at - (freshness.took or 0.0)
+    return clock.now() - (clock.monotonic() - began)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agentco_tui import format as fmt
+from agentco_tui.actions.fingerprint import differences
+from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Task, Trace
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
+from agentco_tui.live.store import Change
 from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, line_note
 from agentco_tui.screens.details import budget_fields
 from agentco_tui.screens.dialog import Question, title_of
 from agentco_tui.screens.level_cells import priority_cell, spent_text
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.substance import substance
 from agentco_tui.screens.trace import TraceScreen, summary_items
-from agentco_tui.text import plain, signs
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.pane_content import Cells, Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
@@ -24,23 +30,45 @@ TRACE_LINES = 4
 
 
 class ApproveQuestion(Question):
-    """Whether to approve one task, with the end of its trace; belongs to the task, not to a row."""
+    """Whether to approve one task: its substance, and the end of its trace.
 
-    def __init__(self, session: Session, task: Task, differences: Iterable[Item] = ()) -> None:
+    It belongs to the task as it is when the question opens. If that changes or is decided while
+    the question stands, it says so, and its yes is off until it is opened again.
+    """
+
+    def __init__(self, session: Session, task: Task, note: SafeText | None = None) -> None:
         self.session = session
         self.look = Look(session.store, session.names, session.clock, session.settings.alerts)
         self.subject = task
         self.trace: Trace | None = None
         self.failure: ApiError | None = None
-        self._differences = tuple(differences)
+        self._note = note
+        self._told: list[Item] = []
+        """What has happened to the task since the question opened."""
+        self._unsubscribe: list[Callable[[], None]] = []
         title = title_of(session.settings.profile, "APPROVE", plain("1 task"))
         super().__init__(title, self._question(), "approve")
 
     def on_mount(self) -> None:
-        """Read the trace while the person reads the rest."""
+        """Read the trace while the person reads the rest, and follow the task."""
         super().on_mount()
-        self.session.read.add(self.subject.id)
+        self._unsubscribe = [
+            self.session.store.subscribe(self._take),
+            self.session.decisions.subscribe(self._decided),
+        ]
+        if self.subject.cut is not None:
+            self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
         start_worker(self, self._read_trace, "read the trace")
+        self.set_timer(READ_AFTER, self._count_as_read, name="read")
+
+    def on_unmount(self) -> None:
+        """Follow the task no longer."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+
+    def _count_as_read(self) -> None:
+        if self.is_current and not self.hidden and not self._told:
+            self.session.count_as_read(self.subject)
 
     async def _read_trace(self) -> None:
         try:
@@ -48,6 +76,49 @@ class ApproveQuestion(Question):
         except ApiError as error:
             self.failure = error
         self.show_items(self._question())
+
+    # ---- what happens meanwhile
+
+    def _take(self, change: Change) -> None:
+        """The list has changed, and perhaps the task with it."""
+        task_id = self.subject.id
+        if change.feed is not FeedName.PENDING:
+            return
+        now = self.session.store.pending.get(task_id)
+        if now is not None:
+            self._changed(now)
+        elif task_id in change.removed:
+            self._end(plain("it left the list of pending tasks while you read"))
+
+    def _changed(self, now: Task) -> None:
+        found = differences(self.subject, now)
+        if not found:
+            return
+        self._told = [
+            Text(plain(f"{signs.warning} it changed while you read:"), Tone.WARNING),
+            *(
+                Text(plain(f"{one.field}: “{one.was}” {signs.arrow} “{one.is_}”"), Tone.WARNING, 2)
+                for one in found
+            ),
+            Gap(),
+        ]
+        self._show_end(plain("it changed; leave, and open it again"))
+
+    def _decided(self, task_ids: Iterable[str]) -> None:
+        decision = self.session.decisions.of(self.subject.id)
+        if self.subject.id in task_ids and decision is not None and not decision.seen:
+            self._end(line_note(self.session, decision).text)
+
+    def _end(self, words: SafeText) -> None:
+        self._told = [Text(plain(f"{signs.warning} {words}"), Tone.WARNING), Gap()]
+        self._show_end(words)
+
+    def _show_end(self, reason: SafeText) -> None:
+        self.show_items(self._question())
+        self.pane.scroll_home(animate=False, immediate=True)
+        self.switch_off(reason)
+
+    # ---- what it says
 
     def _question(self) -> list[Item]:
         task, names = self.subject, self.session.names
@@ -64,9 +135,11 @@ class ApproveQuestion(Question):
         ]
         if trust is not None:
             facts.append(Cell(plain(f" {signs.separator} trust {fmt.trust(trust)}")))
-        items: list[Item] = [*self._differences, Text(task.title, Tone.STRONG), Cells(tuple(facts))]
-        if task.description:
-            items += [Gap(), Text(plain(task.description[:600]))]
+        items: list[Item] = list(self._told)
+        if self._note is not None:
+            items += [Text(plain(f"{signs.warning} {self._note}"), Tone.WARNING), Gap()]
+        items += self._before()
+        items += substance(task, self.look, [Cells(tuple(facts))])
         budget = None
         if task.agent is not None and task.agent.id is not None:
             budget = self.session.store.agent_budgets.get(task.agent.id)
@@ -81,6 +154,20 @@ class ApproveQuestion(Question):
         else:
             items += summary_items(self.trace, self.look, TRACE_LINES)
         return items
+
+    def _before(self) -> list[Item]:
+        """What was sent for this task before, from here or by an earlier run."""
+        decision = self.session.decisions.of(self.subject.id)
+        if decision is not None:
+            return decision_items(self.session, decision)
+        pen = self.session.hands.desk.pen
+        earlier = pen.earlier(Verb.APPROVE, self.subject.id)
+        if earlier is None or earlier.settled is None:
+            return []
+        age = pen.age(earlier.attempt.time)
+        when = f"sent before, {fmt.ago(age)}" if age is not None else "sent before"
+        words = f"{signs.warning} {when}: {earlier.settled.outcome}"
+        return [Text(plain(words), Tone.WARNING), Gap()]
 
     def action_more(self) -> None:
         """Read the whole trace; from there one comes back to this question."""

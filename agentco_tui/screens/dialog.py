@@ -10,8 +10,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.timer import Timer
 
-from agentco_tui.screens.key_presses import KeyApp
+from agentco_tui.screens.key_presses import REPEAT, KeyApp
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
@@ -27,6 +28,9 @@ SHARE = 0.94
 
 ARMING = 0.3
 """Seconds a question must have stood on the screen before a key can answer it."""
+ALONE = 0.12
+"""Seconds after a yes in which no other may come: what comes in a burst, from a key that is held
+down on a line that stalls, answers nothing."""
 
 
 class Dialog(Overlay[T]):
@@ -91,6 +95,9 @@ class Question(Dialog[bool]):
         self._items = tuple(items)
         self._yes = yes
         self._arms_at: float | None = None
+        self._answering: Timer | None = None
+        self._off: SafeText | None = None
+        """Why `y` does nothing any more, until the question is opened again."""
 
     DEFAULT_CSS = """
     Question .dialog--body {
@@ -111,6 +118,8 @@ class Question(Dialog[bool]):
         self.pane.focus()
         self.show_items(self._items)
         self._show_keys()
+        self.watch(self.pane, "scroll_y", self._scrolled, init=False)
+        self.watch(self.pane, "virtual_size", self._scrolled, init=False)
 
     def on_screen_resume(self) -> None:
         """On the screen, for the first time or again: it can be answered a moment later."""
@@ -131,23 +140,51 @@ class Question(Dialog[bool]):
         self.pane.show(self._items)
 
     def _show_keys(self, warning: str = "") -> None:
-        told = [Cell(plain(f"{signs.warning} {warning}: "), Tone.WARNING)] if warning else []
-        self.keys_line.show(
-            [
-                *told,
-                Cell(plain("y"), Tone.ACCENT),
-                Cell(plain(f" {self._yes}     ")),
-                Cell(plain("n, esc"), Tone.ACCENT),
-                Cell(plain(" no")),
-            ]
-        )
+        below = self.pane.below
+        more = [Cell(plain(f"{below} more below {signs.down} "), Tone.WARNING)] if below else []
+        no = [Cell(plain("n, esc"), Tone.ACCENT), Cell(plain(" no"))]
+        if warning or self._off is not None:
+            cell = Cell(plain(f"{signs.warning} {warning or self._off}  "), Tone.WARNING)
+            self.keys_line.show([cell, *no], more)
+            return
+        yes = [Cell(plain("y"), Tone.ACCENT), Cell(plain(f" {self._yes}     "))]
+        self.keys_line.show([*yes, *no], more)
+
+    def _scrolled(self) -> None:
+        if self._answering is None:
+            self.call_after_refresh(self._show_keys)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether `y` does nothing here any more."""
+        return self._off is not None
+
+    def switch_off(self, reason: SafeText) -> None:
+        """Let `y` do nothing from now on, and say why."""
+        self._off = reason
+        self._show_keys()
 
     def action_answer(self, yes: bool) -> None:
         """Take the answer; a yes that comes too early, or from a key held down, is dropped."""
         if not yes:
             self.dismiss(False)
+        elif self._answering is not None:
+            self._answering.stop()
+            self._answering = None
+            self._too_soon("that came in a burst")
+        elif self._off is not None:
+            self._show_keys(f"y is off: {self._off}")
         elif self.is_meant():
-            self.dismiss(True)
+            self._answering = self.set_timer(ALONE, self._answered, name="answer")
+
+    def _answered(self) -> None:
+        self._answering = None
+        if self._off is None and not self.hidden:
+            self.accept()
+
+    def accept(self) -> None:
+        """The person has said yes."""
+        self.dismiss(True)
 
     def is_meant(self) -> bool:
         """Whether the `y` that has just come was pressed as an answer to what stands here.
@@ -163,5 +200,9 @@ class Question(Dialog[bool]):
         presses = app.presses
         if self._arms_at is not None and presses.at >= self._arms_at and not presses.held_down:
             return True
-        self._show_keys("that came too soon")
+        self._too_soon("that came too soon")
         return False
+
+    def _too_soon(self, why: str) -> None:
+        self._show_keys(f"{why}: wait {REPEAT:g} s, then y")
+        self.set_timer(REPEAT, self._show_keys, name="keys")

@@ -7,49 +7,43 @@ something to see, and reading all of this would put that off.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval, Phase, State
+from agentco_tui.actions.decisions import Decision, Stage, task_of
 from agentco_tui.actions.journal import Attempt
-from agentco_tui.actions.outcome import GOOD, Kind, KnownBy, Outcome, Progress, Step
+from agentco_tui.actions.outcome import GOOD, Kind, Outcome
 from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Company, Task
+from agentco_tui.api.records import Company, SharedTask, Task
 from agentco_tui.keys import Place
+from agentco_tui.live.insight import waits_for_person
 from agentco_tui.screens import activity_forms, form_plans
 from agentco_tui.screens.approve_question import ApproveQuestion
 from agentco_tui.screens.batch import BatchProgress, BatchQuestion
 from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.decision_notes import said_of, told
 from agentco_tui.screens.form import Form, FormPlan
 from agentco_tui.screens.help import HelpScreen
 from agentco_tui.screens.trace import TraceScreen
-from agentco_tui.text import plain, safe, signs
-from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
+from agentco_tui.text import SafeText, signs
 from agentco_tui.widgets.workers import Work, start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.writes import Writes
 
-SENT = frozenset({State.SENDING, State.CONFIRMING, State.UNKNOWN})
-"""States of a task of a set that has been sent and has no outcome."""
+STAGES = {
+    State.READING: Stage.READING,
+    State.SENDING: Stage.SENDING,
+    State.CONFIRMING: Stage.CONFIRMING,
+    State.UNKNOWN: Stage.UNKNOWN,
+}
+"""Stages of a task of a set whose turn has come and that has no outcome."""
 TOLD_ONE_BY_ONE = 3
 """So many outcomes of an earlier run are each told; of more, how many came to what."""
-
-
-def left_open(attempt: Attempt) -> Outcome:
-    """What is known of an approval of an earlier run before it has been read."""
-    return Outcome(
-        verb=Verb.APPROVE,
-        kind=Kind.UNKNOWN,
-        subject=attempt.subject,
-        title=safe(attempt.title),
-        sentence=plain("an earlier run left it without an outcome"),
-        known_by=KnownBy.HERE,
-        attempt_id=attempt.attempt,
-    )
 
 
 class Dialogs:
@@ -77,22 +71,57 @@ class Dialogs:
 
     # ---- approving
 
-    def approve(self, task: Task, differences: Iterable[Item] = ()) -> None:
-        """Ask whether to approve a task."""
+    def approve(self, task: Task, note: SafeText | None = None) -> None:
+        """Ask whether to approve a task, as it is known by now; `note` stands above it.
+
+        Of one that is being approved, or has been, what is known is said, and nothing is asked.
+        """
         if not self._frame.may(Verb.APPROVE):
+            return
+        store, decision = self.session.store, self.session.decisions.of(task.id)
+        newest = store.pending.get(task.id)
+        if decision is not None and (decision.outcome is None or decision.outcome.good):
+            self._say(f"{task.title}: {said_of(self.session, decision)}")
+            return
+        if newest is None:
+            newest = store.tasks.get(task.id) or task
+            if not waits_for_person(newest) or store.tasks.get(task.id) is None:
+                fate = self._frame.fate_of(task.id).text
+                self._say(f"{task.title}: it does not wait for a person any more ({fate})")
+                return
+
+        if isinstance(newest, SharedTask):
+            self._say(newest.refusal, bad=True)
             return
 
         def then(yes: bool | None) -> None:
             if yes:
-                self._run(partial(self._approve, task), f"approve {task.id}")
+                self._run(partial(self._approve, newest), f"approve {task.id}")
 
-        self._frame.app.push_screen(ApproveQuestion(self.session, task, differences), then)
+        question = ApproveQuestion(self.session, newest, note)
+        self.session.decisions.look_at(task.id)
+        self._frame.app.push_screen(question, then)
+
+    async def _approve(self, task: Task) -> None:
+        def lost() -> None:
+            words = f"{task.title}: the answer was lost; reading what became of it"
+            self._say(f"{signs.unknown} {words}", bad=True)
+
+        outcome = await self.session.decisions.approve(task, lost)
+        if outcome is not None:
+            self.tell(outcome)
+
+    async def read_after_all(self, decision: Decision) -> None:
+        """Read what became of a task whose attempt was settled otherwise, and tell of it."""
+        outcome = await self.session.decisions.read_after_all(decision)
+        if outcome is not None:
+            self.tell(outcome)
 
     def approve_many(self, tasks: Sequence[Task]) -> None:
         """Ask whether to approve all of these tasks by one decision."""
         if not self._frame.may(Verb.APPROVE):
             return
-        not_read = {task.id for task in tasks} - self.session.read
+        not_read = {task.id for task in tasks if not self.session.has_read(task)}
         self._ask_many(BatchApproval(self.session.hands.approver, tasks, not_read))
 
     def _ask_many(self, batch: BatchApproval) -> None:
@@ -108,61 +137,53 @@ class Dialogs:
         self._frame.app.push_screen(BatchQuestion(self.session, batch), then)
 
     async def _approve_many(self, batch: BatchApproval) -> None:
-        ids = {item.task.id for item in batch.items}
-        stop = batch.subscribe(lambda: self._take_fates(batch))
+        stop = batch.subscribe(lambda: self._follow(batch))
         try:
             phase = await batch.run()
         finally:
             stop()
-            self.session.in_flight.difference_update(ids)
-        self._frame.fates_known(ids)
+        self._follow(batch)
         if phase is Phase.ENDED:
-            self._frame.marks_done(ids)
+            self._frame.marks_done({item.task.id for item in batch.items})
             good = all(item.outcome is not None and item.outcome.good for item in batch.items)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
-    def _take_fates(self, batch: BatchApproval) -> None:
-        """Keep what is on its way, and what became of what was."""
-        flying, fates = self.session.in_flight, self.session.fates
-        changed: list[str] = []
+    def _follow(self, batch: BatchApproval) -> None:
+        """Keep how far each task of a set is, and what became of it."""
+        decisions = self.session.decisions
         for item in batch.items:
-            task_id, sent = item.task.id, item.state in SENT
-            if item.outcome is not None and fates.get(task_id) is not item.outcome:
-                fates[task_id] = item.outcome
-                flying.discard(task_id)
-                changed.append(task_id)
-            elif sent and task_id not in flying:
-                flying.add(task_id)
-                changed.append(task_id)
-        if changed:
-            self._frame.fates_known(changed)
+            known = decisions.of(item.task.id)
+            if item.outcome is not None:
+                if known is None or known.outcome is not item.outcome:
+                    decisions.settle(item.task, item.outcome)
+            elif item.state in STAGES:
+                decisions.step(item.task, STAGES[item.state], None)
 
     async def take_up(self) -> None:
         """Settle what an earlier run left without an outcome, and tell of each.
 
         Raises JournalError.
         """
-        hands, fates = self.session.hands, self.session.fates
+        hands, decisions = self.session.hands, self.session.decisions
         work = TakeUp(hands.approver, hands.tasks, hands.companies, hands.limits)
         kinds: Counter[Kind] = Counter()
 
-        def told(attempt: Attempt, outcome: Outcome) -> None:
+        def settled(attempt: Attempt, outcome: Outcome) -> None:
             kinds[outcome.kind] += 1
             if attempt.verb == Verb.APPROVE:
-                fates[outcome.subject] = outcome
-                self._frame.fates_known((outcome.subject,))
+                decisions.settle(task_of(attempt), outcome)
             if len(left) <= TOLD_ONE_BY_ONE:
                 self.tell(outcome)
 
         left = await work.open_attempts()
         for attempt in left:
             if attempt.verb == Verb.APPROVE:
-                fates[attempt.subject] = left_open(attempt)
+                decisions.step(task_of(attempt), Stage.UNKNOWN, attempt.attempt)
         if left:
             count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
             words = f"{count} of an earlier run had no outcome: reading what became of them"
             self._say(f"{signs.unknown} {words}", bad=True)
-        await work.run(told)
+        await work.run(settled)
         if len(left) > TOLD_ONE_BY_ONE:
             came_to = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in kinds.most_common())
             words = f"{count} of an earlier run: {came_to}; the journal has each"
@@ -170,41 +191,10 @@ class Dialogs:
                 f"{signs.good if GOOD.issuperset(kinds) else signs.warning} {words}", bad=True
             )
 
-    async def _approve(self, task: Task) -> None:
-        def step(progress: Progress) -> None:
-            # Until it is sent, a task that leaves the queue was decided by somebody else.
-            if progress.step is not Step.READING and task.id not in self.session.in_flight:
-                self.session.in_flight.add(task.id)
-                self._frame.fates_known((task.id,))
-            if progress.step is Step.UNKNOWN and progress.tries == 0:
-                words = (
-                    f"{signs.unknown} {task.title}: the answer was lost; reading what became of it"
-                )
-                self._say(words, bad=True)
-
-        try:
-            outcome = await self.session.hands.approver.approve(task, step)
-            self.session.fates[task.id] = outcome
-        finally:
-            self.session.in_flight.discard(task.id)
-        self._frame.fates_known((task.id,))
-        self.tell(outcome)
-        if outcome.kind is Kind.CHANGED and isinstance(outcome.record, Task):
-            items: list[Item] = [
-                Text(plain(f"{signs.warning} it changed since you read it; nothing was sent")),
-                *(
-                    Field(plain(change.field), plain(f"{change.was} {signs.arrow} {change.is_}"))
-                    for change in outcome.differences
-                ),
-                Gap(),
-            ]
-            self.approve(outcome.record, items)
-
     def tell(self, outcome: Outcome) -> None:
         """Say what became of a write."""
         sign = signs.good if outcome.good else signs.warning
-        words = f" (platform: {outcome.words})" if outcome.words else ""
-        self._say(f"{sign} {outcome.title}: {outcome.sentence}{words}", bad=not outcome.good)
+        self._say(f"{sign} {outcome.title}: {told(outcome)}", bad=not outcome.good)
 
     def _run(self, work: Work, name: str) -> None:
         start_worker(self._frame, work, name, group="writes")

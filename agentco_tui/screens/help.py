@@ -28,7 +28,7 @@ class HelpScreen(Dialog[None]):
     ]
 
     DEFAULT_CSS = """
-    HelpScreen TextPane { height: auto; max-height: 74vh; }
+    HelpScreen TextPane { height: auto; max-height: 80vh; }
     """
 
     def __init__(self, place: Place, rebound: Mapping[str, str], denied: Mapping[str, str]) -> None:

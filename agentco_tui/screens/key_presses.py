@@ -16,8 +16,14 @@ from agentco_tui.screens.notices import NoticeApp
 from agentco_tui.widgets.workers import start_worker
 
 REPEAT = 0.7
-"""Seconds between two events of one key from which it was pressed anew: longer than keyboards
-wait before they repeat."""
+"""Seconds between two events of one key from which it was surely pressed anew: longer than
+keyboards wait before they repeat."""
+APART = 0.25
+"""Seconds between two events of one key from which a finger may have pressed it twice: keyboards
+repeat faster, but for the first pause."""
+KEYS_KEPT = 200
+FINGERS = 2
+"""So many pauses of that kind in a row are a finger's: a keyboard makes but one."""
 
 
 class KeyPresses:
@@ -27,12 +33,29 @@ class KeyPresses:
         self.key: str | None = None
         self.at = 0.0
         """Steady clock: when it was read from the terminal, not when its turn came."""
+        self.before: str | None = None
+        """The key before the last."""
+        self.gap = 0.0
+        """Seconds between the last two keys."""
         self.held_down = False
         """Whether it is one of those that come while a key stays down."""
+        self._last: dict[str, tuple[float, int]] = {}
+        """When each key came last, and how many pauses of a finger lie before that."""
 
     def take(self, key: str, at: float, *, repeated: bool = False) -> None:
-        """A key was read from the terminal, which may say itself that it is held down."""
-        self.held_down = repeated or (key == self.key and at - self.at < REPEAT)
+        """A key was read from the terminal; `repeated` if that says that it is held down."""
+        if len(self._last) > KEYS_KEPT:
+            self._last = {known: seen for known, seen in self._last.items() if known == self.key}
+        last, pauses = self._last.get(key, (-REPEAT, 0))
+        if repeated or at - last < APART:
+            self.held_down, pauses = True, 0
+        elif at - last < REPEAT:
+            pauses += 1
+            self.held_down = pauses < FINGERS
+        else:
+            self.held_down, pauses = False, 0
+        self._last[key] = at, pauses
+        self.before, self.gap = self.key, at - self.at
         self.key, self.at = key, at
 
     def goes_on(self) -> bool:

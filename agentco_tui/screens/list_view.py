@@ -18,6 +18,7 @@ from agentco_tui.screens.details import details
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.pane_content import Item
 from agentco_tui.widgets.record_table import RecordTable
 from agentco_tui.widgets.table_columns import Column
 from agentco_tui.widgets.text_pane import TextPane
@@ -284,8 +285,14 @@ class ListView(TableView[R]):
         record = self.selected()
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole
-        items = [] if record is None else details(record, self.look, raw=self._raw)
+        items: list[Item] = []
+        if record is not None:
+            items = [*self.detail_head(record), *details(record, self.look, raw=self._raw)]
         self.detail.show(items, top=top)
+
+    def detail_head(self, record: R) -> list[Item]:
+        """What stands above a record's own fields."""
+        return []
 
     def show_whole(self, record: R) -> None:
         """Show a record that was read by itself: it may have fields that the list leaves out."""

@@ -18,6 +18,7 @@ from agentco_tui.live.feeds import FeedName, paces
 from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Change
 from agentco_tui.remembered import ListMemory, Remembered
+from agentco_tui.screens.decision_notes import open_cells
 from agentco_tui.screens.frame_lines import (
     WRITES,
     footer_cells,
@@ -32,12 +33,14 @@ from agentco_tui.screens.prompts import FilterWords, GoToWords
 from agentco_tui.screens.reads import Reads
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import TableView
+from agentco_tui.screens.task_actions import TaskActions
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, safe
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import columns
 from agentco_tui.widgets.workers import start_worker
 
 FRAME_ACTIONS = {
@@ -51,6 +54,7 @@ FRAME_ACTIONS = {
     "app.refresh": "poll_now",
     "app.help": "help",
     "app.quit": "quit",
+    "approve.take_back": "take_back",
     "company.unscope": "unscope",
 }
 
@@ -91,7 +95,8 @@ class MainScreen(Screen[None], Writes, Reads):
         self.body = Container(classes="frame--body")
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
-        self._footer_for: tuple[Place, dict[str, str], bool, int] | None = None
+        self._footer_for: tuple[object, ...] | None = None
+        self._decided: set[str] = set()
         self.small = TextPane(classes="frame--small")
 
     def compose(self) -> ComposeResult:
@@ -104,6 +109,7 @@ class MainScreen(Screen[None], Writes, Reads):
         store = self.session.store
         store.subscribe(self.take)
         store.subscribe_freshness(self.take_freshness)
+        self.session.decisions.subscribe(self.take_decisions)
         view = self._made(self.place)
         # Its answer may be here already. What is asked beside it waits for the first picture,
         # which sending and reading four more would put off by as much as drawing it takes.
@@ -140,12 +146,30 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def take(self, change: Change) -> None:
         """Hand a change to the screens there are, and count anew."""
+        late = self.session.decisions.take(change)
         with self.app.batch_update():
             for view in self.views.values():
                 view.take(change)
             if change.feed is FeedName.ACTIVITY:
-                self.fates_known(self.told_of(change.added))
+                self._renote(self.told_of(change.added))
             self.show_frame()
+        for decision in late:
+            work = partial(self.dialogs.read_after_all, decision)
+            start_worker(self, work, f"read {decision.task.id} after all", group="writes")
+
+    def take_decisions(self, task_ids: Iterable[str]) -> None:
+        """Decisions have changed: their lines say so, soon, for sets change many at once."""
+        if not self._decided:
+            self.call_later(self._show_decisions)
+        self._decided.update(task_ids)
+
+    def _show_decisions(self) -> None:
+        changed, self._decided = self._decided, set()
+        for view in self.views.values():
+            if isinstance(view, TableView):
+                view.take_decisions()
+        self._renote(changed)
+        self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
         """A feed answered or failed."""
@@ -170,13 +194,15 @@ class MainScreen(Screen[None], Writes, Reads):
     def show_footer(self) -> None:
         """The keys of the screen."""
         reading = isinstance(self.view, ListView) and self.view.reading
-        drawn_for = (self.place, self.denied(), reading, self.size.width)
+        decisions = open_cells(self.session)
+        drawn_for = (self.place, self.denied(), reading, self.size.width, tuple(decisions))
         if drawn_for == self._footer_for:
             return
         self._footer_for = drawn_for
-        place, denied, _, width = drawn_for
+        width = self.size.width - columns(decisions)
         keys = self.session.settings.keys
-        self.footer.show(footer_cells(place, keys, denied, reading=reading, width=width))
+        cells = footer_cells(self.place, keys, self.denied(), reading=reading, width=width)
+        self.footer.show([*decisions, *cells])
 
     # ---- which screen
 
@@ -310,7 +336,7 @@ class MainScreen(Screen[None], Writes, Reads):
         self.session.poller.poll_now()
         self.read_key_again()
 
-    def fates_known(self, task_ids: Iterable[str]) -> None:
+    def _renote(self, task_ids: Iterable[str]) -> None:
         """It is known what became of these tasks: their ghosts say so."""
         for view in self.views.values():
             if isinstance(view, TableView):
@@ -322,6 +348,11 @@ class MainScreen(Screen[None], Writes, Reads):
         if isinstance(view, TableView):
             view.table.unmark(task_ids)
             view.show_title()
+
+    def action_take_back(self) -> None:
+        """Take back the yes to the task under the cursor, else the newest that is held."""
+        task = self.view.selected_task() if isinstance(self.view, TaskActions) else None
+        self.take_back(None if task is None else task.id)
 
     def action_help(self) -> None:
         """The keys of this screen."""

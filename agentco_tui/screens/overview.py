@@ -28,6 +28,7 @@ from agentco_tui.live.insight import (
 from agentco_tui.live.store import Change
 from agentco_tui.live.worst import picked, worst_tasks
 from agentco_tui.screens.columns.needs import need_columns, subject
+from agentco_tui.screens.decision_notes import said_of
 from agentco_tui.screens.overview_panels import latest_items, spend_depends_on, spend_items
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
@@ -97,6 +98,7 @@ class OverviewView(TableView[Need], TaskActions):
         self._behind = False
         self._loaded: list[tuple[str, Need]] = []
         self._ticks = 0
+        self._decisions_open: tuple[str, ...] = ()
 
     def make_table(self) -> ListTable[Need]:
         """The needs, in the order of `insight.needs` until the person sorts them."""
@@ -224,7 +226,7 @@ class OverviewView(TableView[Need], TaskActions):
     ) -> list[Need]:
         session = self.session
         names, scope = session.names, session.company
-        return needs(
+        found = needs(
             pending=tasks,
             budgets=[b for b in budgets if in_scope(names.company_of(b), scope)],
             alerts=[a for a in session.store.alerts if in_scope(names.company_of(a), scope)],
@@ -232,6 +234,25 @@ class OverviewView(TableView[Need], TaskActions):
             now=session.now,
             limits=session.settings.alerts,
         )
+        there = {need.record.id for need in found if need.kind is NeedKind.TASK}
+        undecided = [
+            Need(Level.WARNING, NeedKind.TASK, decision.task, ())
+            for decision in session.decisions.open
+            if decision.task.id not in there
+        ]
+        # Before all else: what was said yes to, and is not known to have been done.
+        return [*undecided, *found]
+
+    def take_decisions(self) -> None:
+        """Decisions that are open are needs, whatever else their tasks are."""
+        if self.display and self._decisions_open != (now := self._open_ids()):
+            self._decisions_open = now
+            self._find_needs()
+            self.show_title()
+        super().take_decisions()
+
+    def _open_ids(self) -> tuple[str, ...]:
+        return tuple(decision.task.id for decision in self.session.decisions.open)
 
     def _show_needs(self, found: list[Need], levels: tuple[int, int]) -> None:
         self.found, self._levels = found, levels
@@ -359,6 +380,11 @@ class OverviewView(TableView[Need], TaskActions):
     def _opened(self, _: RecordTable.Opened) -> None:
         need = self.selected_need()
         match need.record if need else None:
+            case Task() as task if self.session.store.pending.get(task.id) is None:
+                decision = self.session.decisions.of(task.id)
+                if decision is not None:
+                    self.main.say(f"{task.title}: {said_of(self.session, decision)}")
+                    self.session.decisions.look_at(task.id)
             case Task() as task:
                 self.main.show_record("tasks", task.id)
             case Budget() as budget:

@@ -40,10 +40,6 @@ class Reads:
         """Show a short message."""
         raise NotImplementedError
 
-    def has_read(self, task_id: str) -> None:
-        """The person has had the task's details before them."""
-        raise NotImplementedError
-
     @property
     def dialogs(self) -> Dialogs:
         """All that comes over the frame."""
@@ -69,7 +65,6 @@ class Reads:
 
     def show_trace(self, task: Task) -> None:
         """Open a task's trace; from there one key goes on to the question."""
-        self.has_read(task.id)
         self.dialogs.trace(task, self.view.look)
 
     def read_agent(self, agent_id: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agentco_tui.actions.decisions import Decisions
+from agentco_tui.actions.fingerprint import fingerprint
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.outcome import Outcome
 from agentco_tui.api.client import Client
+from agentco_tui.api.records import Task
 from agentco_tui.config import Settings
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.names import Names
@@ -30,12 +32,10 @@ class Session:
     hands: Hands
     journal: Journal
     """Opened here; whoever made the session closes it."""
-    read: set[str] = field(default_factory=set)
-    """Ids of tasks whose details the person has had before them."""
-    in_flight: set[str] = field(default_factory=set)
-    """Ids of tasks that are being approved from here."""
-    fates: dict[str, Outcome] = field(default_factory=dict)
-    """What became of the tasks that were decided here, by id."""
+    decisions: Decisions = field(init=False)
+    """What is being approved from this machine, and what became of it."""
+    _read: dict[str, str] = field(default_factory=dict)
+    """Tasks that the person has had before them, by id, with the fingerprint of what it was."""
 
     thin: ThinLine = field(init=False)
     """Whether less is painted."""
@@ -43,8 +43,18 @@ class Session:
     """The queue in figures."""
 
     def __post_init__(self) -> None:
+        decisions = Decisions(self.hands.desk, lambda: self.hands.approver)
+        object.__setattr__(self, "decisions", decisions)
         object.__setattr__(self, "thin", ThinLine(asked=self.settings.thin))
         object.__setattr__(self, "waiting", Waiting(self.store, self.names))
+
+    def has_read(self, task: Task) -> bool:
+        """Whether the person has had the task before them, with just these contents."""
+        return self._read.get(task.id) == fingerprint(task)
+
+    def count_as_read(self, task: Task) -> None:
+        """The task stood open before the person for long enough to be read."""
+        self._read[task.id] = fingerprint(task)
 
     @property
     def company(self) -> str | None:

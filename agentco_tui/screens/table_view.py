@@ -8,8 +8,10 @@ from typing import ClassVar, Generic, TypeVar
 from textual import on
 from textual.binding import BindingType
 
+from agentco_tui.keys import keys_of
 from agentco_tui.live.freshness import Phase
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
+from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.key_presses import KeyApp, MovedByKeys
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
@@ -21,6 +23,9 @@ T = TypeVar("T")
 
 HAND = 10.0
 """Seconds without a key after which a person's hand is taken to have left the list."""
+
+AFTER_APPROVE = 1.0
+"""Seconds after the key of approve in which `y` copies nothing: it was meant for a question."""
 
 TABLE_ACTIONS = {
     "list.down": "move(1)",
@@ -113,6 +118,7 @@ class TableView(View, Generic[T]):
     def tick(self) -> None:
         """A second has passed; a list that no hand is on any more is brought up to date."""
         super().tick()
+        self.take_decisions()
         if self.table.marked and not self.table.hold:
             # What is marked is about to be acted on, whether a hand is on the list or not.
             self.touch()
@@ -158,6 +164,15 @@ class TableView(View, Generic[T]):
             self._reload_due = True
         else:
             self.reload()
+
+    def take_decisions(self) -> None:
+        """Say on the lines of tasks how far a decision is, until what came of it was looked at."""
+        remarks: dict[str, Cell] = {}
+        for decision in self.session.decisions.open:
+            row_id = self.row_of_task(decision.task.id)
+            if row_id is not None:
+                remarks[row_id] = line_note(self.session, decision)
+        self.table.remark(remarks)
 
     def renote(self, task_ids: Iterable[str]) -> None:
         """Write anew what became of these tasks, where they stand as ghosts."""
@@ -282,11 +297,17 @@ class TableView(View, Generic[T]):
         self.touch()
         self.show_title()
 
+    def _follows_approve(self, app: KeyApp) -> bool:
+        """Whether the key before this one asked for a question, which didn't come."""
+        presses, rebound = app.presses, self.session.settings.keys
+        approve = keys_of("tasks.approve", rebound)
+        return presses.before in approve and presses.gap < AFTER_APPROVE
+
     def action_copy_id(self) -> None:
         """Send the line's id to the terminal's clipboard."""
         row_id = self.table.cursor_id
         app: object = self.app
-        if isinstance(app, KeyApp) and app.presses.goes_on():
-            return  # a finger that has just said yes to a question
+        if isinstance(app, KeyApp) and (app.presses.goes_on() or self._follows_approve(app)):
+            return  # a finger that has just said yes to a question, or means to say it to one
         if row_id is not None:
             self.main.copy_id(self.copied_id(row_id))

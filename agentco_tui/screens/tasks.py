@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
+from textual.timer import Timer
 
 from agentco_tui.api.records import SharedTask, Task
 from agentco_tui.keys import Place
@@ -13,11 +15,13 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, waits_for_person
 from agentco_tui.live.store import Collection
 from agentco_tui.screens.columns.tasks import task_columns
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.list_view import CollectionView
 from agentco_tui.screens.table_view import ListTable
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.pane_content import Item
 from agentco_tui.widgets.table_columns import Cell, Column, Tone
 
 PENDING = "pending"
@@ -47,6 +51,8 @@ class TasksView(CollectionView[Task], TaskActions):
 
     showing = PENDING
     """PENDING, ALL, or one of the platform's own status words."""
+    _reading: tuple[Task, Timer] | None = None
+    """The task that stands in the detail, and when it counts as read."""
     _kept_marks: tuple[str, ...] = ()
     """What is marked among the pending, while others are shown."""
 
@@ -114,12 +120,32 @@ class TasksView(CollectionView[Task], TaskActions):
         """What became of a task that waits no more."""
         return self.main.fate_of(record_id)
 
+    def detail_head(self, record: Task) -> list[Item]:
+        """How far a decision about the task is, or what came of it."""
+        decision = self.session.decisions.of(record.id)
+        return [] if decision is None else decision_items(self.session, decision)
+
     def show_detail(self, *, top: bool = False) -> None:
-        """The detail of the line; what stands beside the list counts as read."""
+        """The detail of the line; what stands there for a while, unchanged, counts as read."""
         super().show_detail(top=top)
         task = self.selected()
-        if task is not None and (self.reading or self.has_class("-wide")) and top:
-            self.main.has_read(task.id)
+        seen = task is not None and (self.reading or self.has_class("-wide"))
+        if self._reading is not None and (not seen or self._reading[0] != task):
+            self._reading[1].stop()
+            self._reading = None
+        if task is not None and seen and self._reading is None and self.is_attached:
+            timer = self.set_timer(READ_AFTER, partial(self._count_as_read, task), name="read")
+            self._reading = task, timer
+
+    def _count_as_read(self, task: Task) -> None:
+        if self.selected() == task and self.display and self.app.screen is self.screen:
+            self.main.has_read(task)
+
+    def take_decisions(self) -> None:
+        """On the line and in the detail, which agree."""
+        super().take_decisions()
+        if self.table.cursor_id is not None and self.session.decisions.of(self.table.cursor_id):
+            self.show_detail()
 
     def title_right(self) -> list[Cell]:
         """As for every list, with how many are marked, which a long filter must not cut off."""

@@ -14,6 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.records import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.decision_notes import READ_AFTER
 from agentco_tui.screens.details import details
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.session import Session
@@ -172,7 +173,12 @@ class TraceScreen(Overlay[bool]):
             ]
         )
         self.pane.focus()
+        self.set_timer(READ_AFTER, self._count_as_read, name="read")
         self.action_read()
+
+    def _count_as_read(self) -> None:
+        if self.is_current and not self.hidden:
+            self.session.count_as_read(self.subject)
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the steps out for the width there is."""

@@ -73,8 +73,8 @@ class Frame(Protocol):
     def read_company(self, company_id: str) -> None:
         """Read a company's own record."""
 
-    def approve(self, task: Task) -> None:
-        """Ask whether to approve a task."""
+    def approve(self, task: Task, note: SafeText | None = None) -> None:
+        """Ask whether to approve a task; `note` stands above the question."""
 
     def approve_many(self, tasks: Sequence[Task]) -> None:
         """Ask whether to approve all of these tasks."""
@@ -85,7 +85,7 @@ class Frame(Protocol):
     def decided_here(self, task_id: str) -> bool:
         """Whether a task is being approved from here, or was."""
 
-    def has_read(self, task_id: str) -> None:
+    def has_read(self, task: Task) -> None:
         """The person has had the task's details before them."""
 
     def new_task(self, like: Task | None) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.worker import Worker
 
-from agentco_tui.actions.decided import decided_as, decision_about
+from agentco_tui.actions.decided import decided_as, decision_about, says_it_waits
 from agentco_tui.actions.journal import JournalError
 from agentco_tui.actions.outcome import Kind
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Company, Task
+from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
@@ -31,6 +32,8 @@ VERBS = {
     "agents.limit": Verb.SET_LIMIT,
     "budget.limit": Verb.SET_LIMIT,
 }
+SETTLES = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE})
+"""Outcomes that say what became of a task which left the list."""
 DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.NOT_DONE, Kind.STILL_PENDING})
 """Sent from here without its being known to have done anything: who approved it later can't be
 told."""
@@ -73,10 +76,6 @@ class Writes:
 
         return Dialogs(self)
 
-    def fates_known(self, task_ids: Iterable[str]) -> None:
-        """It is known what became of these tasks: their ghosts say so."""
-        raise NotImplementedError
-
     def marks_done(self, task_ids: Iterable[str]) -> None:
         """These marked tasks have been decided."""
         raise NotImplementedError
@@ -89,32 +88,31 @@ class Writes:
 
     def decided_here(self, task_id: str) -> bool:
         """Whether it is being approved from here, or was."""
-        outcome = self.session.fates.get(task_id)
-        return task_id in self.session.in_flight or (outcome is not None and outcome.good)
+        decision = self.session.decisions.of(task_id)
+        return decision is not None and (decision.outcome is None or decision.outcome.good)
 
-    def has_read(self, task_id: str) -> None:
+    def has_read(self, task: Task) -> None:
         """The person has had the task's details before them."""
-        self.session.read.add(task_id)
+        self.session.count_as_read(task)
+        self.session.decisions.look_at(task.id)
 
     def fate_of(self, task_id: str) -> Cell:
         """What became of a task that waits no more, by what was done here and by the log."""
-        if task_id in self.session.in_flight:
-            return Cell(plain("being approved here"), Tone.ACCENT)
-        outcome = self.session.fates.get(task_id)
-        kind = None if outcome is None else outcome.kind
-        if kind is Kind.APPROVED_HERE:
-            return Cell(plain("approved here"), Tone.GOOD)
-        if kind is Kind.APPROVED:
-            return Cell(plain("approved"), Tone.GOOD)
-        record = (
-            outcome.record if outcome is not None and isinstance(outcome.record, Task) else None
-        )
-        word = decided_as(record, decision_about(task_id, self.session.store.activity))
-        if word == "approved" and kind in DOUBTFUL:
+        decisions = self.session.decisions
+        decision = decisions.of(task_id)
+        outcome = None if decision is None else decision.outcome
+        if decision is not None and (outcome is None or outcome.kind in SETTLES):
+            return line_note(self.session, decision)
+        record = outcome.record if outcome and isinstance(outcome.record, Task) else None
+        if record is not None and says_it_waits(record):
+            record = None  # as it was read before it left the list
+        log = self.session.store.activity
+        word = decided_as(record, decision_about(task_id, log, decisions.waited_at(task_id)))
+        if word == "approved" and outcome is not None and outcome.kind in DOUBTFUL:
             return Cell(plain("approved"), Tone.DIM)
         if word is not None:
             return Cell(plain(f"{word} elsewhere"), Tone.DIM)
-        return Cell(plain("gone"), Tone.DIM)
+        return Cell(plain("left the list"), Tone.DIM)
 
     async def take_up(self) -> None:
         """Settle what an earlier run left without an outcome, if it did, and tell of each."""
@@ -126,9 +124,17 @@ class Writes:
 
     # ---- what is asked for by a key
 
-    def approve(self, task: Task) -> None:
-        """Ask whether to approve a task."""
-        self.dialogs.approve(task)
+    def approve(self, task: Task, note: SafeText | None = None) -> None:
+        """Ask whether to approve a task; `note` stands above the question."""
+        self.dialogs.approve(task, note)
+
+    def take_back(self, task_id: str | None) -> None:
+        """Take back the yes to this task if it is still held, else the newest that is."""
+        task = self.session.decisions.take_back(task_id)
+        if task is None:
+            self.say("nothing is held back that could be taken back")
+        else:
+            self.say(f"{signs.good} {task.title}: taken back, nothing was sent")
 
     def approve_many(self, tasks: Sequence[Task]) -> None:
         """Ask whether to approve all of these tasks by one decision."""

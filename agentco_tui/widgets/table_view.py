@@ -7,7 +7,7 @@ touches which line, and what isn't on the screen costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final, Generic
 
 from rich.style import Style
@@ -94,6 +94,7 @@ class TableView(Widget, Generic[R]):
         self._fit_due = True
         self._ticked: dict[str, tuple[tuple[paint.Piece, ...], list[Cell]]] = {}
         """What the ticking cells of the rows on the screen said at the last tick."""
+        self._remarks: dict[str, Cell] = {}
 
     # ---- what the other half says
 
@@ -197,12 +198,13 @@ class TableView(Widget, Generic[R]):
         record = rows.known(row_id)
         ghost = rows.is_ghost(row_id)
         known = self._laid.get(row_id)
-        if known is not None and known[0] is record and known[1] is ghost and not ghost:
+        remark = rows.note(row_id) if ghost else self._remarks.get(row_id)
+        if remark is None and known is not None and known[0] is record and not known[1]:
             return known
         columns = rows.columns
         cells = [columns[placed.index].cell(record) for placed in self._layout_now.columns]
-        if ghost:
-            pieces = paint.lay_out_ghost(cells, rows.note(row_id), columns, self._layout_now)
+        if remark is not None:
+            pieces = paint.lay_out_ghost(cells, remark, columns, self._layout_now)
         else:
             pieces = paint.lay_out(cells, columns, self._layout_now)
         return record, ghost, pieces
@@ -219,7 +221,7 @@ class TableView(Widget, Generic[R]):
             return
         before, self._ticked, changed = self._ticked, {}, False
         for row_id, (record, ghost, pieces) in self._laid.items():
-            if ghost:
+            if ghost or row_id in self._remarks:
                 continue
             cells = [columns[placed.index].cell(record) for _, placed in ticking]
             laid, told = before.get(row_id, ((), []))
@@ -233,6 +235,19 @@ class TableView(Widget, Generic[R]):
             self._ticked[row_id] = (pieces, cells)
         if changed:
             self._sync()
+
+    def remark(self, remarks: Mapping[str, Cell]) -> None:
+        """Says something of rows, in the place where a ghost says what became of it; of no others.
+
+        Ids without a row are kept: the row may come, or come back.
+        """
+        if remarks == self._remarks:
+            return
+        for row_id in self._remarks.keys() | remarks.keys():
+            if self._remarks.get(row_id) != remarks.get(row_id):
+                self._laid.pop(row_id, None)
+        self._remarks = dict(remarks)
+        self._sync()
 
     def renew(self) -> None:
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""

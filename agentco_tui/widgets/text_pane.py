@@ -55,6 +55,12 @@ class TextPane(ScrollView, can_focus=True):
             self.scroll_home(animate=False, immediate=True)
 
     @property
+    def below(self) -> int:
+        """How many lines lie below the last one in sight."""
+        height = self.scrollable_content_region.height
+        return max(0, len(self._lines) - self.scroll_offset.y - height) if height else 0
+
+    @property
     def shown(self) -> SafeText:
         """All lines of the pane without their colours, also those scrolled out of sight."""
         return SafeText("\n".join("".join(cell.text for cell in line) for line in self._lines))

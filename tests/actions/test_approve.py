@@ -114,8 +114,10 @@ async def test_somebody_was_first_between_the_read_and_the_sending(
 
         found = await desk.approver.approve(task, first)
         assert len(desk.sends()) == 1
-        assert found.kind is Kind.DECIDED_ELSEWHERE
-        assert "elsewhere by Wanda" in found.sentence
+        assert found.kind is Kind.APPROVED, "by whom can't be told once something was sent"
+        assert found.sentence.startswith("approved by Wanda")
+        assert "this request" in found.sentence
+        assert "refused" in found.sentence
         assert platform.world.applied[task.id] == 0
 
 
@@ -215,7 +217,8 @@ async def test_a_401_while_reads_succeed_is_about_this_task(
                 platform.world.another_operator(second.id, "approve")
 
         explained = await desk.approver.approve(second, elsewhere)
-        assert explained.kind is Kind.DECIDED_ELSEWHERE
+        assert explained.kind is Kind.APPROVED
+        assert explained.sentence.startswith("approved by Wanda")
 
 
 async def test_a_revoked_key_is_about_the_key(platform: EmbeddedPlatform, path: Path) -> None:

@@ -74,7 +74,7 @@ def test_the_newest_decision_about_the_task_counts() -> None:
 
 def test_sentences_say_no_more_than_is_known() -> None:
     gone = msgspec.structs.replace(TASK, status=plain("archived"), state=TaskState.OTHER)
-    assert elsewhere(None, None, 10) == "it is no longer pending"
+    assert elsewhere(None, None, 10) == "it left the list of pending tasks"
     assert elsewhere(gone, None, 10) == (
         "it is no longer pending: the platform shows it as “archived”"
     )

@@ -12,4 +12,5 @@ QUICK = Waits(
     spacing=0.0,
     fresh=2.0,
     hold=0.0,
+    hold_one=0.0,
 )

@@ -19,6 +19,7 @@ from textual import events
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
+from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -250,6 +251,18 @@ class Stage:
         """Wait until the question on the screen takes a yes."""
         await self.wait_until(lambda: getattr(self.app.screen, "armed", False), "the question")
 
+    # ---- what became of it
+
+    def outcome_of(self, task_id: str) -> Outcome | None:
+        """What became of the decision about a task; None while that is not known."""
+        decision = self.session.decisions.of(task_id)
+        return None if decision is None else decision.outcome
+
+    def in_flight(self, task_id: str) -> bool:
+        """Whether a task is being approved."""
+        decision = self.session.decisions.of(task_id)
+        return decision is not None and decision.in_flight
+
     # ---- what the platform saw
 
     @property
@@ -287,6 +300,7 @@ def settings_for(
     read_only: bool = False,
     theme: str | None = None,
     keys: Mapping[str, str] | None = None,
+    hold: float = 0.0,
 ) -> Settings:
     """What a person would have set up for this platform.
 
@@ -302,6 +316,7 @@ def settings_for(
         read_only=read_only,
         theme=theme,
         keys=keys or {},
+        hold=hold,
     )
 
 

@@ -77,7 +77,9 @@ async def test_yes_sends_one_request_without_a_body(
     async with stage(platform, tmp_path, place="tasks") as s:
         task = await ask(s)
         await s.armed()
-        await s.press("y", "y", "y", "enter")
+        await s.press("y")
+        await s.sees_no("APPROVE")
+        await s.press("y", "y", "enter")
         await s.sees("approved", FIRST)
         await s.wait_until(lambda: platform.world.task(task).status != "pending", "the approval")
         await s.press("r")
@@ -122,7 +124,7 @@ async def test_a_conflict_is_explained(platform: EmbeddedPlatform, tmp_path: Pat
         assert platform.world.applied[task] == 0
 
 
-async def test_a_task_that_changed_is_shown_again_not_approved(
+async def test_a_task_that_changed_is_told_on_its_line_and_asked_about_only_when_wanted(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     async with stage(platform, tmp_path, place="tasks") as s:
@@ -133,8 +135,11 @@ async def test_a_task_that_changed_is_shown_again_not_approved(
             task.title = "Refund 21,400 customers"
             state.changed_task(task, platform.world.now)
         await s.press("y")
-        await s.sees("it changed since you read it", "Refund 21,400 customers", "APPROVE")
+        await s.sees("changed: title", "a to look", "Refund 21,400 customers")
+        assert not s.shows("APPROVE"), "no question opens by itself"
         assert not s.writes
+        await s.press("a")
+        await s.sees("APPROVE", "nothing was sent", FIRST, "Refund 21,400 customers")
         await s.armed()
         await s.press("n")
         assert platform.world.task(task_id).status == "pending"

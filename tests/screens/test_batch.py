@@ -311,10 +311,10 @@ async def test_while_the_platform_is_away_one_can_leave_and_is_told_later(
         await s.press("j", "j", "j", "j", "space")
         marked = s.view.table.marked[-1:]
         platform.faults.clear()
-        await s.wait_until(lambda: all(row in s.session.fates for row in rows), "the outcomes")
+        await s.wait_until(lambda: all(s.outcome_of(row) for row in rows), "the outcomes")
         await s.sees("3 approved")
         assert s.view.table.marked == marked, "what was marked since stays marked"
-        assert {s.session.fates[row].kind for row in rows} == {Kind.APPROVED}
+        assert {found.kind for row in rows if (found := s.outcome_of(row))} == {Kind.APPROVED}
         assert [platform.world.applied[row] for row in rows] == [1, 1, 1]
 
 

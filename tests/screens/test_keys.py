@@ -193,7 +193,7 @@ async def test_rebound_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
         await s.sees("Keys on Tasks")
         shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
         assert next(line for line in shown.splitlines() if "The tasks," in line).startswith("T ")
-        assert next(line for line in shown.splitlines() if "Leave the program" in line).startswith(
+        assert next(line for line in shown.splitlines() if "else the program" in line).startswith(
             "none"
         )
 

@@ -1,0 +1,277 @@
+"""What is being approved from this machine, and what became of it: one decision a task.
+
+Lines, details, the Overview, the footer and the question about a second attempt are drawn from
+here, so that they agree. What another dashboard of this machine does comes from the journal.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from agentco_tui.actions.hold import Hold
+from agentco_tui.actions.outcome import Kind, Outcome, Progress, Step
+from agentco_tui.api.records import Ref, Task
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import began_at
+from agentco_tui.live.store import Change
+from agentco_tui.text import safe
+
+if TYPE_CHECKING:
+    from agentco_tui.actions.approve import Approver
+    from agentco_tui.actions.desk import Desk
+    from agentco_tui.actions.journal import Attempt
+
+LEFT_KEPT = 4_096
+"""Tasks that left the list of which it is remembered when they last stood in it."""
+
+
+class Stage(StrEnum):
+    """How far a decision is."""
+
+    HELD = "held"
+    """Said yes to, and nothing is sent yet: it can be taken back."""
+    READING = "reading"
+    SENDING = "sending"
+    CONFIRMING = "confirming"
+    UNKNOWN = "unknown"
+    """The answer was lost: it is read until a read settles it."""
+    SETTLED = "settled"
+
+
+_STAGES = {
+    Step.READING: Stage.READING,
+    Step.SENDING: Stage.SENDING,
+    Step.CONFIRMING: Stage.CONFIRMING,
+    Step.UNKNOWN: Stage.UNKNOWN,
+}
+
+_MAY_COME_LATE = frozenset({Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE})
+"""Outcomes of what was sent that a later read may correct."""
+_ENDED = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
+"""Outcomes that a task which waits again has left behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A yes to one task, from the first moment until what became of it was looked at."""
+
+    task: Task
+    """As the person saw it; of an attempt that another process made, as the journal tells it."""
+    stage: Stage
+    since: float
+    """Steady clock: when this stage began."""
+    here: bool = True
+    """False if another dashboard of this machine is at it."""
+    attempt_id: str | None = None
+    outcome: Outcome | None = None
+    """Set once it is settled."""
+    seen: bool = False
+    """Whether somebody has looked at the outcome."""
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether it is being carried out, from the end of its hold until it is settled."""
+        return self.stage not in (Stage.HELD, Stage.SETTLED)
+
+    @property
+    def sent(self) -> bool:
+        """Whether something of it may have reached the platform, with no outcome yet."""
+        return self.in_flight and self.stage is not Stage.READING
+
+    @property
+    def open(self) -> bool:
+        """Whether a person should still see it: not settled, or settled badly and not looked at."""
+        return self.outcome is None or not (self.outcome.good or self.seen)
+
+
+class Decisions:
+    """All decisions of a dashboard, by the task's id. Listeners are told which have changed."""
+
+    def __init__(self, desk: Desk, approver: Callable[[], Approver]) -> None:
+        self._desk = desk
+        self._approver = approver
+        self._by_task: dict[str, Decision] = {}
+        self._holds: dict[str, Hold] = {}
+        self._left: OrderedDict[str, float] = OrderedDict()
+        self._listeners: list[Callable[[Iterable[str]], None]] = []
+
+    # ---- what is known
+
+    def of(self, task_id: str) -> Decision | None:
+        """The last decision about a task."""
+        return self._by_task.get(task_id)
+
+    @property
+    def open(self) -> list[Decision]:
+        """Those that a person should see, in the order of their yes."""
+        return [decision for decision in self._by_task.values() if decision.open]
+
+    def hold_left(self, task_id: str) -> float:
+        """Seconds in which it can still be taken back."""
+        hold = self._holds.get(task_id)
+        return 0.0 if hold is None else hold.left()
+
+    def waited_at(self, task_id: str) -> float | None:
+        """When a task that has left the list was last read to wait: seconds since 1970 by the
+        platform's clock. None if it is not known to have left.
+        """
+        return self._left.get(task_id)
+
+    def subscribe(self, listener: Callable[[Iterable[str]], None]) -> Callable[[], None]:
+        """Call `listener` with the ids of the tasks whose decision has changed; returns how to
+        stop that.
+        """
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    # ---- deciding
+
+    async def approve(self, task: Task, lost: Callable[[], None]) -> Outcome | None:
+        """Hold the yes to a task back for a moment, then carry it out.
+
+        Returns what became of it, None if it was taken back; `lost` is called when its answer was
+        lost and is being read. Raises nothing but cancellation.
+        """
+        waits = self._desk.waits
+        hold = self._holds[task.id] = Hold(waits.hold_one, self._desk.clock, waits.sleep)
+        self._put(Decision(task=task, stage=Stage.HELD, since=self._now()))
+        try:
+            kept = await hold.wait()
+        finally:
+            del self._holds[task.id]
+        if not kept:
+            self._drop(task.id)
+            return None
+        self._put(Decision(task=task, stage=Stage.READING, since=self._now()))
+
+        def step(progress: Progress) -> None:
+            self.step(task, _STAGES[progress.step], progress.attempt_id)
+            if progress.step is Step.UNKNOWN and progress.tries == 0:
+                lost()
+
+        outcome = await self._approver().approve(task, step)
+        self.settle(task, outcome)
+        return outcome
+
+    def take_back(self, task_id: str | None = None) -> Task | None:
+        """Undo the yes to a task whose hold is not over, else the newest one; the task, if any."""
+        held = task_id if task_id in self._holds else next(reversed(self._holds), None)
+        if held is None or not self._holds[held].take_back():
+            return None
+        return self._by_task[held].task
+
+    def take_all_back(self) -> list[Task]:
+        """Undo every yes whose hold is not over."""
+        return [task for held in tuple(self._holds) if (task := self.take_back(held)) is not None]
+
+    # ---- what others tell
+
+    def step(self, task: Task, stage: Stage, attempt_id: str | None) -> None:
+        """A decision has reached a stage."""
+        known = self._by_task.get(task.id)
+        if known is None or known.stage is not stage or known.attempt_id != attempt_id:
+            now = self._now()
+            self._put(Decision(task=task, stage=stage, since=now, attempt_id=attempt_id))
+
+    def settle(self, task: Task, outcome: Outcome) -> None:
+        """It is known what became of a decision."""
+        self._put(
+            Decision(
+                task=task,
+                stage=Stage.SETTLED,
+                since=self._now(),
+                attempt_id=outcome.attempt_id,
+                outcome=outcome,
+            )
+        )
+
+    def look_at(self, task_id: str) -> None:
+        """The person has looked at what became of a decision."""
+        known = self._by_task.get(task_id)
+        if known is not None and known.outcome is not None and not known.seen:
+            self._put(replace(known, seen=True))
+
+    def take(self, change: Change) -> list[Decision]:
+        """The list of pending tasks has changed. Returns the decisions to be looked at again.
+
+        A task that waits again was restored: what was said of it before is over. One that was not
+        approved, as far as could be read, and leaves the list now, may have been all the same.
+        """
+        if change.feed is not FeedName.PENDING:
+            return []
+        restored = [
+            task_id
+            for task_id in change.added
+            if (known := self._by_task.get(task_id)) is not None
+            and known.outcome is not None
+            and known.outcome.kind in _ENDED
+        ]
+        for task_id in restored:
+            self._drop(task_id)
+        if change.removed:
+            seen_waiting = began_at(self._desk.store.freshness[FeedName.PENDING], self._desk.clock)
+            for task_id in change.removed[-LEFT_KEPT:]:
+                self._left[task_id] = seen_waiting
+                self._left.move_to_end(task_id)
+            while len(self._left) > LEFT_KEPT:
+                self._left.popitem(last=False)
+        for task_id in change.added:
+            self._left.pop(task_id, None)
+        gone = (self._by_task.get(task_id) for task_id in change.removed)
+        return [
+            known
+            for known in gone
+            if known is not None
+            and known.outcome is not None
+            and known.outcome.attempt_id is not None
+            and known.outcome.kind in _MAY_COME_LATE
+        ]
+
+    async def read_after_all(self, decision: Decision) -> Outcome | None:
+        """Read what became of a task that left the list after its attempt was settled otherwise.
+
+        Corrects the journal and returns the outcome, None if no read tells more than is known.
+        """
+        assert decision.outcome is not None
+        found = await self._approver().after_all(decision.task, decision.outcome)
+        if found is not None:
+            self.settle(decision.task, found)
+        return found
+
+    # ---- inside
+
+    def _now(self) -> float:
+        return self._desk.clock.monotonic()
+
+    def _put(self, decision: Decision) -> None:
+        # The newest last, whatever there was before.
+        self._by_task.pop(decision.task.id, None)
+        self._by_task[decision.task.id] = decision
+        self._tell(decision.task.id)
+
+    def _drop(self, task_id: str) -> None:
+        if self._by_task.pop(task_id, None) is not None:
+            self._tell(task_id)
+
+    def _tell(self, task_id: str) -> None:
+        for listener in tuple(self._listeners):
+            listener((task_id,))
+
+
+def task_of(attempt: Attempt) -> Task:
+    """The task of an approval as far as the journal tells."""
+
+    def ref(record_id: str | None, name: str | None) -> Ref | None:
+        known = name and safe(name)
+        return Ref(id=record_id, name=known or None) if record_id or known else None
+
+    return Task(
+        id=attempt.task or attempt.subject,
+        title=safe(attempt.title) or safe(attempt.subject),
+        agent=ref(attempt.agent, attempt.agent_name),
+        company=ref(attempt.company, attempt.company_name),
+    )

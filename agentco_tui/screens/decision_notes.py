@@ -1,0 +1,99 @@
+"""What is said of decisions: on a task's line, in its detail, in a question, in the footer."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from agentco_tui.actions.decisions import Decision, Stage
+from agentco_tui.actions.outcome import AFTER_ALL, Kind, Outcome
+from agentco_tui.screens.session import Session
+from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.pane_content import Gap, Item, Text
+from agentco_tui.widgets.tones import Cell, Tone
+
+_DOING = {
+    Stage.READING: "reading it again",
+    Stage.SENDING: "sending",
+    Stage.CONFIRMING: "confirming",
+    Stage.UNKNOWN: "unknown: reading",
+}
+READ_AFTER = 1.0
+"""Seconds for which a task must have stood open, unchanged, to count as read."""
+_ELSEWHERE = "another dashboard here"
+
+
+def line_note(session: Session, decision: Decision) -> Cell:
+    """How far a decision is, or what came of it, for the line of its task."""
+    if decision.outcome is not None:
+        return _outcome_note(decision.outcome)
+    if decision.stage is Stage.HELD:
+        left = ceil(session.decisions.hold_left(decision.task.id))
+        words = f"approving in {left} s {signs.separator} u takes it back"
+        return Cell(plain(words), Tone.WARNING)
+    taken = f"{int(session.clock.monotonic() - decision.since)} s"
+    where = "" if decision.here else f" ({_ELSEWHERE})"
+    words = f"{_DOING[decision.stage]} {taken}{where}"
+    return Cell(plain(words), Tone.WARNING if decision.stage is Stage.UNKNOWN else Tone.ACCENT)
+
+
+def _outcome_note(outcome: Outcome) -> Cell:
+    match outcome.kind:
+        case Kind.APPROVED_HERE:
+            return Cell(plain("approved here"), Tone.GOOD)
+        case Kind.APPROVED:
+            late = outcome.sentence.startswith(AFTER_ALL)
+            words = outcome.sentence.partition(": ")[0] if late else Kind.APPROVED
+            return Cell(plain(words), Tone.GOOD)
+        case Kind.CHANGED:
+            names = ", ".join(change.field for change in outcome.differences[:3]) or "not listed"
+            words = f"changed: {names} {signs.separator} a to look"
+            return Cell(plain(words), Tone.WARNING)
+        case Kind.DECIDED_ELSEWHERE:
+            word, elsewhere, _ = outcome.sentence.removeprefix("already ").partition(" elsewhere")
+            return Cell(plain(f"{word}{elsewhere}" if elsewhere else "left the list"), Tone.DIM)
+        case Kind.GONE:
+            return Cell(plain("left the list"), Tone.DIM)
+        case Kind.STILL_PENDING:
+            return Cell(plain("answered yes, still pending"), Tone.WARNING)
+        case kind:
+            return Cell(plain(kind), Tone.WARNING)
+
+
+def told(outcome: Outcome) -> SafeText:
+    """An outcome's sentence, with the platform's words unless it holds them already."""
+    words = outcome.words
+    if not words or words in outcome.sentence:
+        return outcome.sentence
+    return plain(f"{outcome.sentence} (platform: {words})")
+
+
+def said_of(session: Session, decision: Decision) -> SafeText:
+    """What is known of a decision, in a sentence."""
+    outcome = decision.outcome
+    return line_note(session, decision).text if outcome is None else told(outcome)
+
+
+def decision_items(session: Session, decision: Decision) -> list[Item]:
+    """The same at more length, for the detail of its task and for a question about it."""
+    outcome, words = decision.outcome, said_of(session, decision)
+    if outcome is None:
+        return [Text(plain(f"{signs.unknown} {words}"), Tone.WARNING), Gap()]
+    tone = Tone.GOOD if outcome.good else Tone.WARNING
+    sign = signs.good if outcome.good else signs.warning
+    return [Text(plain(f"{sign} {outcome.kind}: {words}"), tone), Gap()]
+
+
+def open_cells(session: Session) -> list[Cell]:
+    """How many decisions are held, in flight, unknown, or settled badly and not looked at."""
+    counts = {"held": 0, "in flight": 0, "unknown": 0, "to look at": 0}
+    for decision in session.decisions.open:
+        if decision.stage is Stage.HELD:
+            counts["held"] += 1
+        elif decision.outcome is not None:
+            counts["to look at"] += 1
+        elif decision.stage is Stage.UNKNOWN:
+            counts["unknown"] += 1
+        else:
+            counts["in flight"] += 1
+    words = "  ".join(f"{count} {name}" for name, count in counts.items() if count)
+    return [Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING)] if words else []
