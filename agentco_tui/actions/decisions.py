@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agentco_tui.actions.hold import Hold
-from agentco_tui.actions.outcome import Kind, Outcome, Progress, Step
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
+from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Ref, Task
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import began_at
@@ -23,7 +24,7 @@ from agentco_tui.text import safe
 if TYPE_CHECKING:
     from agentco_tui.actions.approve import Approver
     from agentco_tui.actions.desk import Desk
-    from agentco_tui.actions.journal import Attempt
+    from agentco_tui.actions.journal import Attempt, Open
 
 LEFT_KEPT = 4_096
 """Tasks that left the list of which it is remembered when they last stood in it."""
@@ -188,6 +189,50 @@ class Decisions:
                 outcome=outcome,
             )
         )
+
+    def follow(self, found: Iterable[Open]) -> None:
+        """Take in what other dashboards of this machine have in flight, and what came of it."""
+        now, pen = self._now(), self._desk.pen
+        others = {
+            one.attempt.task or one.attempt.subject: one.attempt
+            for one in found
+            if one.attempt.verb == Verb.APPROVE and one.worker == "elsewhere"
+        }
+        for task_id, attempt in others.items():
+            known = self._by_task.get(task_id)
+            ours = known is not None and known.here and known.outcome is None
+            if ours or (known is not None and known.attempt_id == attempt.attempt):
+                continue
+            self._put(
+                Decision(
+                    task=self._desk.store.pending.get(task_id) or task_of(attempt),
+                    stage=Stage.SENDING,
+                    since=now - (pen.age(attempt.time) or 0.0),
+                    here=False,
+                    attempt_id=attempt.attempt,
+                )
+            )
+        for known in [one for one in self._by_task.values() if not one.here and not one.outcome]:
+            if known.task.id not in others:
+                self._settled_elsewhere(known)
+
+    def _settled_elsewhere(self, known: Decision) -> None:
+        """Another dashboard has written what became of it, or has ended without that."""
+        earlier = self._desk.pen.earlier(Verb.APPROVE, known.task.id)
+        settled = None if earlier is None else earlier.settled
+        if settled is None or settled.attempt != known.attempt_id:
+            self._drop(known.task.id)
+            return
+        outcome = Outcome(
+            verb=Verb.APPROVE,
+            kind=Kind(settled.outcome) if settled.outcome in set(Kind) else Kind.UNCLEAR,
+            subject=known.task.id,
+            title=known.task.title,
+            sentence=safe(settled.sentence),
+            known_by=KnownBy.READ,
+            attempt_id=settled.attempt,
+        )
+        self._put(replace(known, stage=Stage.SETTLED, since=self._now(), outcome=outcome))
 
     def look_at(self, task_id: str) -> None:
         """The person has looked at what became of a decision."""

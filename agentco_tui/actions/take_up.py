@@ -1,9 +1,9 @@
-"""At a start: what earlier runs left without an outcome is settled by reading, and told."""
+"""What other runs left without an outcome is settled by reading, and told."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 from agentco_tui.actions.approve import Approver
 from agentco_tui.actions.companies import CompanyWriter
@@ -35,22 +35,18 @@ class TakeUp:
             Verb.SET_LIMIT: limits.take_up,
         }
 
-    async def open_attempts(self) -> list[Attempt]:
-        """What was left behind, oldest first. Raises JournalError."""
-        return [left for left in await self._pen.left_behind() if left.verb in self._by_verb]
+    async def run(self, left: Iterable[Attempt], told: Told) -> None:
+        """Settle these attempts, calling `told` for each as soon as it is known.
 
-    async def run(self, told: Told) -> int:
-        """Settle all that was left behind, calling `told` for each as soon as it is known.
-
-        Returns how many there were; as long as the platform is away, it doesn't return. Raises
-        JournalError.
+        As long as the platform is away, it doesn't return.
         """
-        left = await self.open_attempts()
+        known = [attempt for attempt in left if attempt.verb in self._by_verb]
+        for attempt in known:
+            self._pen.adopt(attempt)  # at once, or the next look at the journal finds them again
 
         async def settle(attempt: Attempt) -> None:
             told(attempt, await self._by_verb[attempt.verb](attempt))
 
         async with asyncio.TaskGroup() as group:
-            for attempt in left:
+            for attempt in known:
                 group.create_task(settle(attempt))
-        return len(left)

@@ -19,7 +19,7 @@ _DOING = {
 }
 READ_AFTER = 1.0
 """Seconds for which a task must have stood open, unchanged, to count as read."""
-_ELSEWHERE = "another dashboard here"
+_ELSEWHERE = "in flight from another dashboard here"
 
 
 def line_note(session: Session, decision: Decision) -> Cell:
@@ -31,8 +31,8 @@ def line_note(session: Session, decision: Decision) -> Cell:
         words = f"approving in {left} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.WARNING)
     taken = f"{int(session.clock.monotonic() - decision.since)} s"
-    where = "" if decision.here else f" ({_ELSEWHERE})"
-    words = f"{_DOING[decision.stage]} {taken}{where}"
+    doing = _DOING[decision.stage] if decision.here else _ELSEWHERE
+    words = f"{doing} {taken}"
     return Cell(plain(words), Tone.WARNING if decision.stage is Stage.UNKNOWN else Tone.ACCENT)
 
 

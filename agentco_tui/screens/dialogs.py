@@ -159,11 +159,8 @@ class Dialogs:
             elif item.state in STAGES:
                 decisions.step(item.task, STAGES[item.state], None)
 
-    async def take_up(self) -> None:
-        """Settle what an earlier run left without an outcome, and tell of each.
-
-        Raises JournalError.
-        """
+    async def take_up(self, left: Sequence[Attempt]) -> None:
+        """Settle what another run left without an outcome, and tell of each."""
         hands, decisions = self.session.hands, self.session.decisions
         work = TakeUp(hands.approver, hands.tasks, hands.companies, hands.limits)
         kinds: Counter[Kind] = Counter()
@@ -175,15 +172,13 @@ class Dialogs:
             if len(left) <= TOLD_ONE_BY_ONE:
                 self.tell(outcome)
 
-        left = await work.open_attempts()
         for attempt in left:
             if attempt.verb == Verb.APPROVE:
                 decisions.step(task_of(attempt), Stage.UNKNOWN, attempt.attempt)
-        if left:
-            count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
-            words = f"{count} of an earlier run had no outcome: reading what became of them"
-            self._say(f"{signs.unknown} {words}", bad=True)
-        await work.run(settled)
+        count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
+        words = f"{count} of an earlier run had no outcome: reading what became of them"
+        self._say(f"{signs.unknown} {words}", bad=True)
+        await work.run(left, settled)
         if len(left) > TOLD_ONE_BY_ONE:
             came_to = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in kinds.most_common())
             words = f"{count} of an earlier run: {came_to}; the journal has each"

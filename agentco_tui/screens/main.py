@@ -135,7 +135,7 @@ class MainScreen(Screen[None], Writes, Reads):
         self.set_paces()
         self._focus_list()
         self.set_interval(1.0, self.tick, name="ages")
-        start_worker(self, self.take_up, "settle what an earlier run left open")
+        start_worker(self, self.follow_journal, "follow the journal")
 
     @property
     def view(self) -> View:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
-from textual.worker import Worker
+from textual.worker import Worker as TextualWorker
 
 from agentco_tui.actions.decided import decided_as, decision_about, says_it_waits
-from agentco_tui.actions.journal import JournalError
+from agentco_tui.actions.journal import JournalError, Worker
 from agentco_tui.actions.outcome import Kind
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.verbs import Verb
@@ -20,6 +21,7 @@ from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs import Dialogs
@@ -32,6 +34,8 @@ VERBS = {
     "agents.limit": Verb.SET_LIMIT,
     "budget.limit": Verb.SET_LIMIT,
 }
+FOLLOW_EVERY = 1.0
+"""Seconds between two looks at the journal, into which other dashboards write too."""
 SETTLES = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE})
 """Outcomes that say what became of a task which left the list."""
 DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.NOT_DONE, Kind.STILL_PENDING})
@@ -44,7 +48,7 @@ class Writes:
 
     session: Session
     app: App[Any]
-    run_worker: Callable[..., Worker[Any]]
+    run_worker: Callable[..., TextualWorker[Any]]
 
     def say(self, words: str, *, bad: bool = False) -> None:
         """Show a short message."""
@@ -114,13 +118,26 @@ class Writes:
             return Cell(plain(f"{word} elsewhere"), Tone.DIM)
         return Cell(plain("left the list"), Tone.DIM)
 
-    async def take_up(self) -> None:
-        """Settle what an earlier run left without an outcome, if it did, and tell of each."""
-        try:
-            if await self.session.hands.desk.pen.left_behind():
-                await self.dialogs.take_up()
-        except JournalError as error:
-            self.say(f"{signs.warning} {error.sentence}; nothing can be approved", bad=True)
+    async def follow_journal(self) -> None:
+        """Show what other dashboards of this machine do, settle what other runs left without an
+        outcome, and tell when nothing can be written down any more.
+        """
+        pen, told = self.session.hands.desk.pen, None
+        while True:
+            try:
+                found = await pen.follow()
+            except JournalError as error:
+                self.say(f"{signs.warning} {error.sentence}", bad=True)
+                return
+            self.session.decisions.follow(found.open)
+            left = [one.attempt for one in found.open if one.worker is Worker.NOBODY]
+            if left:
+                work = partial(self.dialogs.take_up, left)
+                start_worker(self, work, "settle what another run left open", group="writes")
+            if found.trouble is not None and found.trouble != told:
+                self.say(f"{signs.warning} {found.trouble}", bad=True)
+            told = found.trouble
+            await asyncio.sleep(FOLLOW_EVERY)
 
     # ---- what is asked for by a key
 
