@@ -20,9 +20,9 @@ from agentco_tui.screens.level_cells import priority_cell, spent_text
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.substance import substance
 from agentco_tui.screens.trace import TraceScreen, summary_items
-from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.pane_content import Cells, Field, Gap, Item, Text
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.text import SafeText, joined, plain, signs
+from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
+from agentco_tui.widgets.tones import Tone
 from agentco_tui.widgets.workers import start_worker
 
 TRACE_LINES = 4
@@ -126,20 +126,19 @@ class ApproveQuestion(Question):
         since = waiting_since(task)
         role = f" ({agent.role})" if agent is not None and agent.role else ""
         trust = task.trust if task.trust is not None else (agent.trust if agent else None)
-        priority = priority_cell(task.priority)
-        facts: list[Cell] = [
-            Cell(names.company(names.company_of(task)), Tone.STRONG),
-            Cell(plain(f" {signs.separator} {names.agent(task.agent)}{role} {signs.separator} ")),
-            Cell(plain(priority.text.strip()), priority.tone),
-            Cell(plain(f" {signs.separator} waits {self.look.age(since)}")),
+        facts = [
+            names.company(names.company_of(task)),
+            plain(f"{names.agent(task.agent)}{role}"),
+            plain(priority_cell(task.priority).text.strip()),
+            plain(f"waits {self.look.age(since)}"),
         ]
         if trust is not None:
-            facts.append(Cell(plain(f" {signs.separator} trust {fmt.trust(trust)}")))
+            facts.append(plain(f"trust {fmt.trust(trust)}"))
         items: list[Item] = list(self._told)
         if self._note is not None:
             items += [Text(plain(f"{signs.warning} {self._note}"), Tone.WARNING), Gap()]
         items += self._before()
-        items += substance(task, self.look, [Cells(tuple(facts))])
+        items += substance(task, self.look, [Text(joined(facts, f" {signs.separator} "))])
         budget = None
         if task.agent is not None and task.agent.id is not None:
             budget = self.session.store.agent_budgets.get(task.agent.id)

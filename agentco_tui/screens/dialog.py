@@ -144,8 +144,8 @@ class Question(Dialog[bool]):
         more = [Cell(plain(f"{below} more below {signs.down} "), Tone.WARNING)] if below else []
         no = [Cell(plain("n, esc"), Tone.ACCENT), Cell(plain(" no"))]
         if warning or self._off is not None:
-            cell = Cell(plain(f"{signs.warning} {warning or self._off}  "), Tone.WARNING)
-            self.keys_line.show([cell, *no], more)
+            cell = Cell(plain(f"  {signs.warning} {warning or self._off}"), Tone.WARNING)
+            self.keys_line.show([*no, cell], more)
             return
         yes = [Cell(plain("y"), Tone.ACCENT), Cell(plain(f" {self._yes}     "))]
         self.keys_line.show([*yes, *no], more)
