@@ -16,6 +16,10 @@ from agentco_tui.api import bodies, decode
 from agentco_tui.api.content import VOLATILE, Place
 from agentco_tui.api.records import Ref, Task
 from agentco_tui.api.shared_ids import marked
+from agentco_tui.demo.fields import Cash, Link, Rank, When, Word
+from agentco_tui.demo.renderer import Renderer
+from agentco_tui.demo.shape import Ask
+from agentco_tui.demo.shapes import ALL as SHAPES
 from agentco_tui.text import plain
 
 SENT: dict[str, Any] = {
@@ -252,3 +256,59 @@ def test_two_agents_of_one_name_are_told_apart() -> None:
     other = msgspec.structs.replace(SHOWN, agent=Ref(id="ag_2", name=plain("Scout")))
     [difference] = differences(SHOWN, other)
     assert difference.sentence == "agent was “Scout (ag_1)”, is “Scout (ag_2)”"
+
+
+FIELDS = {
+    "id": "tsk_abc123",
+    "title": "Pay $40 to ACME",
+    "description": "For the campaign.",
+    "status": Word("pending"),
+    "priority": Rank("high"),
+    "company": Link("cmp_1", "Acme"),
+    "agent": Link("ag_1", "Scout"),
+    "estimated_cost": Cash(40_000_000),
+    "cost": Cash(1_000_000),
+    "created_at": When(1_795_000_000.0),
+    "updated_at": When(1_795_000_100.0),
+    "decided_at": When(None),
+    "decided_by": None,
+    "finished_at": When(None),
+}
+OTHERWISE = {
+    "title": "Pay $90,000 to EVIL Corp",
+    "description": "For nothing.",
+    "priority": Rank("low"),
+    "agent": Link("ag_2", "Mallory"),
+    "company": Link("cmp_2", "Globex"),
+    "estimated_cost": Cash(90_000_000_000),
+    "created_at": When(1_795_100_000.0),
+}
+ASK = Ask("http://127.0.0.1", "/api/tasks", (("status", "pending"),))
+
+
+def in_shape(name: str, fields: dict[str, Any]) -> tuple[Any, Task]:
+    """A task as the embedded platform lists it in one of its shapes: the answer, and as read."""
+    out = Renderer(SHAPES[name]).listing(
+        "tasks",
+        [fields],
+        ASK,
+        identify=lambda row: (str(row["id"]), 1),
+        fields=lambda row: row,
+        revision=1,
+    )
+    [task] = decode.decode_page(decode.TASKS, bodies.parse_json(out.body)).records
+    return out.body, task
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES))
+def test_in_every_shape_what_counts_counts_and_what_moves_by_itself_does_not(name: str) -> None:
+    body, shown = in_shape(name, FIELDS)
+    _, later = in_shape(name, {**FIELDS, "updated_at": When(1_795_200_000.0)})
+    assert later.content == shown.content
+    assert differences(shown, later) == ()
+    for field, value in OTHERWISE.items():
+        other, now = in_shape(name, {**FIELDS, field: value})
+        if other == body and name in ("sparse", "mixed"):
+            continue  # which leave fields out
+        assert now.content != shown.content, field
+        assert differences(shown, now), field

@@ -102,6 +102,19 @@ def test_records_sent_again_are_the_same_objects_and_changed_ones_are_read() -> 
     assert len(again.memo.records) == 2_000
 
 
+def test_two_tasks_with_one_id_stay_two_whatever_is_read_again() -> None:
+    sent = [*TASKS_SENT, task(3, title="the same id, another task"), task(5)]
+    first = read_sliced(TASKS, json.dumps(sent).encode(), None)
+    assert first is not None
+    assert len(first.page.records) == 2_001
+    changed = [*sent[:9], task(9, priority="urgent"), *sent[10:]]
+    again = read_sliced(TASKS, json.dumps(changed).encode(), first.memo)
+    assert again is not None
+    assert again.page == decode_page(TASKS, parse_json(json.dumps(changed).encode()))
+    alike = [each.title for each in again.page.records if each.id == "tsk_00003"]
+    assert len(alike) == 2
+
+
 def test_equal_values_are_kept_once() -> None:
     sliced = read_sliced(TASKS, json.dumps(TASKS_SENT).encode(), None)
     assert sliced is not None
