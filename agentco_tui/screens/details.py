@@ -43,7 +43,8 @@ def details(record: Record, look: Look, *, raw: bool = False) -> list[Item]:
     """The items for a record; with `raw` every hidden character of its text is made visible."""
     match record:
         case Task():
-            return [*task_details(record, look), *(all_fields(record) if raw else ())]
+            items = task_details(record, look)
+            return [*items, *(all_fields(record) if raw else [Gap(), *asked_for(record)])]
         case Agent():
             items = agent_details(record, look)
         case Company():
@@ -69,7 +70,7 @@ def named(name: SafeText, ref: Ref | None) -> SafeText | None:
 
 
 def task_details(task: Task, look: Look) -> list[Item]:
-    """A task, whole."""
+    """Who asks, how it stands and since when; `asked_for` has the rest of it."""
     company = look.names.company_of(task)
     agent = look.names.agent_of(task.agent)
     status = task_status_cell(task)
@@ -94,7 +95,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
     if task.decided or task.decided_by:
         facts.append(field("decided", when(task.decided, look)))
         facts.append(field("decided by", task.decided_by))
-    return [*head(task), *facts, *identified(task, look), Gap(), *asked_for(task)]
+    return [*head(task), *facts, *identified(task, look)]
 
 
 def agent_details(agent: Agent, look: Look) -> list[Item]:

@@ -106,8 +106,8 @@ def test_details_trace_and_raw_texts(tmp_path: Path) -> None:
         in_columns(session, {"T"})
         painted = session.mark()
         choose(session, "T000")
-        # Unknown fields of the first task: labels at one column, values at another.
-        pairs = in_columns(session, {"x"}, COUNT - 20)
+        # Unknown fields of the first task: names at one column, long ones on a line of their own.
+        pairs = in_columns(session, {"x"}, COUNT // 2)
         session.press("enter")
         session.wait_for("esc back")
         session.press("G", "x")
