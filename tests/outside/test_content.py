@@ -26,7 +26,12 @@ REVISED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "comments": ({"comments": []}, {"comments": [{"text": "don't: fraud"}]}, "comments"),
     "unknown": ({"beneficiary": "ACME"}, {"beneficiary": "EVIL Corp"}, "beneficiary"),
     "harmless": ({"last_seen": None}, {"last_seen": "Pay EVIL Corp"}, "last_seen"),
-    "created": ({}, {"created_at": "2026-01-01T00:00:00Z"}, "created"),
+    # A fixed wait, so that it stays where it stands in the list.
+    "created": (
+        {"requested_at": "2026-11-21T00:00:00Z"},
+        {"created_at": "2026-01-01T00:00:00Z"},
+        "created",
+    ),
     "hidden": ({"memo": "low"}, {"memo": "low\u200b"}, "memo"),
     "long": ({"title": f"long {LONG} $40"}, {"title": f"long {LONG} $90,000"}, "title"),
 }
@@ -53,8 +58,11 @@ def answered_too_late(console: Console, title: str, revise: Callable[[], None], 
         )
 
     console.until(is_told, f"{told} as what changed in {title}")
+    if looked:
+        console.until(console.box, f"the look at {title} that was asked for")
     while console.box():
         console.no()
+        console.pause()  # else the esc and the next key are one
 
 
 def test_no_field_can_be_revised_under_an_open_question(tmp_path: Path) -> None:
