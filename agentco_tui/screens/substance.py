@@ -115,7 +115,7 @@ def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
     if flat:
         empty = [safe(name, _NAME) for name, value in flat.items() if value is None]
         told = {name: value for name, value in flat.items() if value is not None}
-        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)]
+        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)] if told else [Gap()]
         if empty:
             items.append(Text(plain(f"nothing in {', '.join(empty)}"), Tone.DIM))
     return items
