@@ -13,7 +13,7 @@ import pytest
 from agentco_tui.actions.companies import CompanyWriter
 from agentco_tui.actions.create_task import TaskCreator
 from agentco_tui.actions.form_checks import CompanyForm, TaskForm
-from agentco_tui.actions.journal import Attempt
+from agentco_tui.actions.journal import Attempt, Settled
 from agentco_tui.actions.limit import LimitSetter
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, WhyNot
 from agentco_tui.actions.take_up import TakeUp
@@ -377,3 +377,26 @@ async def test_other_platforms_are_left_alone_and_other_profiles_are_not(
             desk.journal.begin(msgspec.structs.replace(left, **changes), mark)
             desk.journal.let_go(f"a{number}")
         assert [left.profile for left in await desk.desk.pen.left_behind()] == ["other"]
+
+
+async def test_lines_have_the_names_that_are_known_and_what_was_made(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        client, store = desk.desk.client, desk.desk.store
+        store.companies.replace(await client.companies())
+        store.agents.replace(await client.agents())
+        agent = (await client.agents()).records[0]
+        assert agent.company is not None
+        company = store.companies.get(agent.company.id)
+        assert company is not None
+        form = TaskForm(company_id=company.id, title="new", agent_id=agent.id, priority="high")
+        await TaskCreator(desk.desk).create(form)
+        await LimitSetter(desk.desk).set(Ref(id=agent.id), "77", shown=None)
+        made = next(task.id for task in (await client.tasks()).records if task.title == "new")
+    entries = journal_entries(path)
+    assert len(entries) == 4
+    for entry in entries:
+        assert (entry.agent, entry.agent_name) == (agent.id, agent.name)
+        assert (entry.company, entry.company_name) == (company.id, company.name)
+    assert [entry.made for entry in entries if isinstance(entry, Settled)] == [made, None]
