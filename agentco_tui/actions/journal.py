@@ -177,7 +177,11 @@ class Journal:
             with self._file.locked():
                 self._take_in()
                 self._refuse_if_lost()
-                self._refuse_if_open(attempt, self._open.values())
+                try:
+                    self._refuse_if_open(attempt, self._open.values())
+                except Unsettled as left:
+                    self._take_over(left.attempt)
+                    raise
                 self._refuse_if_overtaken(attempt, since)
                 self._pay()
                 signed = msgspec.structs.replace(
@@ -210,6 +214,23 @@ class Journal:
         """Say that this process finds out what became of an attempt that was left behind."""
         self._here[attempt.attempt] = attempt
         self._driven.add(attempt.attempt)
+
+    def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
+        """Take up attempts that were left behind; those that nobody else has taken up meanwhile.
+
+        Where two processes want the same, one gets it. Raises JournalError.
+        """
+        with self._mutex, self._file.locked():
+            self._take_in()
+            found = [
+                attempt
+                for one in attempts
+                if (attempt := self._open.get(one.attempt)) is not None
+                and self._worker(attempt) is Worker.NOBODY
+            ]
+            for attempt in found:
+                self._take_over(attempt)
+            return found
 
     def left_behind(self, origin: str) -> list[Attempt]:
         """Attempts at a platform, under all its names and of all profiles, that have no outcome,
@@ -318,6 +339,13 @@ class Journal:
             if attempt_id in self._here and self._open.get(attempt_id) != attempt:
                 self._append(attempt)
             del self._again[attempt_id]
+
+    def _take_over(self, attempt: Attempt) -> None:
+        """Write an attempt again, as one that this process works on; the lock is held."""
+        signed = msgspec.structs.replace(attempt, pid=os.getpid(), writer=self._sign_of_life())
+        if signed != attempt:
+            self._append(signed)
+        self.adopt(signed)
 
     def _append(self, entry: Entry) -> None:
         """Write a line and know it; the lock is held."""

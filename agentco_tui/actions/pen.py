@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -161,6 +161,15 @@ class Pen:
     async def left_behind(self) -> list[Attempt]:
         """Attempts at this platform, of any profile, that nobody works on. Raises JournalError."""
         return await self._off_the_loop(partial(self._journal.left_behind, self.context.origin))
+
+    async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
+        """Take up attempts that were left behind: those that no other dashboard has by now. None
+        while the journal can't be written.
+        """
+        try:
+            return await self._off_the_loop(partial(self._journal.claim, tuple(attempts)))
+        except JournalError:
+            return []
 
     def adopt(self, attempt: Attempt) -> None:
         """Take up an attempt that was left behind."""

@@ -26,7 +26,6 @@ class TakeUp:
         companies: CompanyWriter,
         limits: LimitSetter,
     ) -> None:
-        self._pen = approver.desk.pen
         self._by_verb: dict[str, Callable[[Attempt], Awaitable[Outcome]]] = {
             Verb.APPROVE: approver.take_up,
             Verb.CREATE_TASK: tasks.take_up,
@@ -36,13 +35,11 @@ class TakeUp:
         }
 
     async def run(self, left: Iterable[Attempt], told: Told) -> None:
-        """Settle these attempts, calling `told` for each as soon as it is known.
+        """Settle these attempts, which were claimed, calling `told` for each once it is known.
 
         As long as the platform is away, it doesn't return.
         """
         known = [attempt for attempt in left if attempt.verb in self._by_verb]
-        for attempt in known:
-            self._pen.adopt(attempt)  # at once, or the next look at the journal finds them again
 
         async def settle(attempt: Attempt) -> None:
             told(attempt, await self._by_verb[attempt.verb](attempt))

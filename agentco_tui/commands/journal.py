@@ -155,7 +155,7 @@ def _stories(entries: Iterator[Attempt | Settled | None], unsettled: set[str]) -
             first = next(iter(waiting))
             if first not in outcomes and first not in unsettled and len(waiting) < HELD_BACK:
                 return
-            if first in unsettled:
+            if first not in outcomes:
                 yielded.add(first)
             yield waiting.pop(first), [outcomes.pop(first)] if first in outcomes else []
 

@@ -131,7 +131,7 @@ class Writes:
                 return
             self.session.decisions.follow(found.open)
             left = [one.attempt for one in found.open if one.worker is Worker.NOBODY]
-            if left:
+            if left and (left := await pen.claim(left)):
                 work = partial(self.dialogs.take_up, left)
                 start_worker(self, work, "settle what another run left open", group="writes")
             if found.trouble is not None and found.trouble != told:

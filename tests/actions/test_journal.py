@@ -131,10 +131,11 @@ def test_another_dashboard_that_lives_is_respected(path: Path, journal: Journal)
         journal.begin(attempt("a2"), journal.mark())
     assert journal.left_behind(ORIGIN) == []
     other.close()
+    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a1"]
     with pytest.raises(Unsettled) as found:
         journal.begin(attempt("a2"), journal.mark())
     assert found.value.attempt.attempt == "a1"
-    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a1"]
+    assert journal.left_behind(ORIGIN) == []
 
 
 def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
@@ -518,6 +519,27 @@ def test_a_resolver_that_hangs_is_not_waited_for(
     assert addresses_of("http://slow.example", patience=0.01) == ()
     released.set()
     assert "slow.example could not be resolved" in caplog.text
+
+
+def test_what_was_left_behind_is_taken_up_by_one(path: Path, journal: Journal) -> None:
+    for number in range(2):
+        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
+    journal.close()
+    one, two = Journal(path), Journal(path)
+    left = one.left_behind(ORIGIN)
+    assert left == two.left_behind(ORIGIN)
+    assert [claimed.attempt for claimed in one.claim(left[:1])] == ["a0"]
+    assert [claimed.attempt for claimed in two.claim(left)] == ["a1"]
+    assert one.claim(left) == two.claim(left) == []
+    assert [found.worker for found in one.follow(ORIGIN).open] == [Worker.HERE, Worker.ELSEWHERE]
+    with pytest.raises(InFlight, match="another dashboard"):
+        one.begin(attempt("b1", "tsk_1"), one.mark())
+    two.close()
+    with pytest.raises(Unsettled) as found:
+        one.begin(attempt("b1", "tsk_1"), one.mark())
+    assert found.value.attempt.attempt == "a1"
+    assert one.left_behind(ORIGIN) == []
+    one.close()
 
 
 def test_a_late_outcome_corrects_the_first(path: Path, journal: Journal) -> None:

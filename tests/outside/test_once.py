@@ -148,6 +148,32 @@ def test_an_unknown_of_another_profile_is_taken_up_after_kill_9(tmp_path: Path) 
         assert len(platform.posts("t1")) == 1
 
 
+def test_an_unknown_is_taken_up_by_one_of_two(tmp_path: Path) -> None:
+    """Three dashboards, of which the one at work is killed: one line of outcome in the journal."""
+    with Platform() as platform:
+        platform.task("t1", PAY)
+        platform.task("t2", OTHER)
+        with (
+            Console(platform, tmp_path, "--screen", "tasks") as one,
+            Console(platform, tmp_path, "--screen", "tasks") as two,
+            Console(platform, tmp_path, "--screen", "tasks") as three,
+        ):
+            three.ask(PAY)
+            held = platform.hold(approves("t1"), applied=True)
+            three.yes()
+            held.arrived()
+            three.signal(signal.SIGKILL)
+            three.wait_gone()
+            held.drop()
+            one.until(lambda: one.outcomes("t1") == ["approved"], "the outcome in the journal")
+            said = re.compile(r"write\s+of\s+an\s+earlier\s+run|left\s+unsettled")
+            assert sum(bool(said.search(console.text)) for console in (one, two)) == 1
+        lines = file(tmp_path).read_text()
+        assert lines.count('"kind":"attempt"') == 2, "as it was sent, and as it was taken up"
+        assert lines.count('"kind":"outcome"') == 1
+        assert len(platform.posts("t1")) == 1
+
+
 def test_leaving_with_an_approval_in_flight_says_so(tmp_path: Path) -> None:
     with Platform() as platform:
         platform.task("t1", PAY)
