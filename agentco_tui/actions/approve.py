@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agentco_tui.actions.answer import Answer, AnswerKind, answer_to
 from agentco_tui.actions.desk import Desk
@@ -47,24 +48,48 @@ class LastRead:
     picture: Picture
 
 
+class FreshRead(Protocol):
+    """Reads of the pending list in one scope, for what is about to be sent."""
+
+    @property
+    def scope(self) -> str | None:
+        """The company whose list is read; None for all."""
+
+    async def after_now(self) -> LastRead:
+        """A read that begins after this call. Raises JournalError."""
+
+
 class ListRead:
-    """One read of the pending list for all tasks of a decision, made again when it has aged."""
+    """Reads of the pending list that the tasks of one decision share.
 
-    def __init__(self, desk: Desk, scope: str | None) -> None:
+    Each begins `gather` seconds after the first has asked for it, so that others can join.
+    """
+
+    def __init__(self, desk: Desk, scope: str | None, gather: float = 0.0) -> None:
         self.scope = scope
+        self._gather = gather
         self._desk = desk
-        self._last: LastRead | None = None
-        self._turn = asyncio.Lock()
+        self._next: asyncio.Task[LastRead] | None = None
+        """The next read, which has not begun."""
 
-    async def not_older_than(self, seconds: float) -> LastRead:
-        """The last read, made again if it began longer ago than that. Raises JournalError."""
-        asked = self._desk.clock.monotonic()
-        async with self._turn:
-            last = self._last
-            if last is None or last.picture.error or last.picture.began < asked - seconds:
-                mark = await self._desk.pen.mark()
-                self._last = last = LastRead(mark, await self._desk.reader.pending(self.scope))
-            return last
+    async def after_now(self) -> LastRead:
+        """A read that begins after this call, shared by all who ask before it begins.
+
+        Raises JournalError.
+        """
+        if self._next is None:
+            self._next = asyncio.create_task(self._read())
+        # Shielded: one who stops waiting must not end the read of the others.
+        return await asyncio.shield(self._next)
+
+    async def _read(self) -> LastRead:
+        try:
+            if self._gather:
+                await self._desk.waits.sleep(self._gather)
+            mark = await self._desk.pen.mark()
+        finally:
+            self._next = None
+        return LastRead(mark, await self._desk.reader.pending(self.scope))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,21 +123,20 @@ class Approver:
         posted = await self.post(shown, self.list_read(), on_progress)
         return posted if isinstance(posted, Outcome) else await self.settle(posted)
 
-    def list_read(self) -> ListRead:
+    def list_read(self, gather: float = 0.0) -> ListRead:
         """For the tasks of one decision, in the scope that shows now."""
-        return ListRead(self.desk, self.desk.reader.scope)
+        return ListRead(self.desk, self.desk.reader.scope, gather)
 
     async def post(
         self,
         shown: Task,
-        lists: ListRead,
+        lists: FreshRead,
         on_progress: OnProgress | None = None,
         *,
-        fresh: float = 0.0,
         spacing: float = 0.0,
         stopped: Callable[[], SafeText | None] = lambda: None,
     ) -> Outcome | Posted:
-        """The first half: compare with a list read not older than `fresh`, write down, send.
+        """The first half: read again, compare, write down, send.
 
         Returns the outcome if nothing was sent, else what `settle` needs. `spacing` is for the
         reads that settle it; `stopped` is asked last of all, for a reason not to send it after all.
@@ -124,7 +148,7 @@ class Approver:
         if isinstance(allowed, Denied):
             return _unsent(case, WhyNot.NO_RIGHT, allowed.reason)
         try:
-            attempt = await self._written_down(shown, case, lists, fresh, stopped)
+            attempt = await self._written_down(shown, case, lists, stopped)
         except JournalError as error:
             return _unsent(case, WhyNot.NO_JOURNAL, error.sentence)
         except InFlight as other:
@@ -194,14 +218,13 @@ class Approver:
         self,
         shown: Task,
         case: Case,
-        lists: ListRead,
-        fresh: float,
+        lists: FreshRead,
         stopped: Callable[[], SafeText | None],
     ) -> Attempt | Outcome:
         """The attempt in the journal, if the task is read to be as shown; else what it is."""
         for _ in range(OVERTAKINGS):
             case.report(Step.READING, plain("reading it again before it is approved"), 0)
-            last = await lists.not_older_than(fresh)
+            last = await lists.after_now()
             sight = await sight_of(self.desk.reader, case.subject, first=last.picture)
             if sight.look is not Look.WAITS:
                 return await self._not_waiting(case, sight)
@@ -215,7 +238,7 @@ class Approver:
             try:
                 return await self.desk.pen.begin(_draft(shown), last.mark)
             except Overtaken:
-                fresh = 0.0
+                continue
         return _unsent(
             case, WhyNot.BUSY, plain("somebody else here keeps acting on it: look at it again")
         )

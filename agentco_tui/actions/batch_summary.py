@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import IntEnum
 from statistics import median
 
-from agentco_tui.api.records import Task
+from agentco_tui.api.records import Money, SharedTask, Task, extra_fields
 from agentco_tui.format import money
-from agentco_tui.live.insight import waiting_since
+from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, plain, safe, signs
 
 TYPED_FROM = 11
 """From so many tasks on the number must be typed."""
@@ -22,6 +23,19 @@ SMALLEST_SET = 4
 """In fewer nothing stands out."""
 DEARER = 5
 """So many times the usual cost stands out."""
+KINDS = ("type", "kind", "tasktype", "approvaltype", "requesttype", "actiontype")
+"""Fields that tell what sort of decision a task wants, by their folded names."""
+IN_PAYLOAD = ("type", "kind", "action")
+"""The same inside its payload, where the task itself has none of them."""
+
+
+class Standing(IntEnum):
+    """What the person knows of a task; the least known first."""
+
+    CHANGED = 0
+    """It was read, and is not as it was then."""
+    UNREAD = 1
+    READ = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,49 +47,159 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Unlike:
-    """A task that differs from most of the set, and in what."""
+class Listed:
+    """One task of the set, and what a person should know of it."""
 
     task: Task
-    reasons: tuple[SafeText, ...]
-    """Such as: priority urgent, most are low."""
+    standing: Standing
+    odd: tuple[SafeText, ...]
+    """In what it differs from most of the set, such as: priority urgent, most are low."""
+    hidden: SafeText | None
+    """Why the list doesn't show it, if so, such as: hidden by the filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A marked task that is not in the set."""
+
+    task: Task
+    reason: SafeText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A set of tasks at a glance."""
+    """A set of tasks, whole and at a glance."""
 
     count: int
     by_company: tuple[Share, ...]
     """The largest share first."""
     by_agent: tuple[Share, ...]
     by_priority: tuple[Share, ...]
+    costs: tuple[Money, ...]
+    """The sum for each currency, the largest first."""
+    cost_unknown: int
+    """Tasks that don't say what they cost."""
     oldest: Task | None
     """The one that waits longest, of those that say since when."""
-    unlike: tuple[Unlike, ...]
-    not_read: tuple[Task, ...]
-    """Those whose details or trace nobody has opened."""
+    listed: tuple[Listed, ...]
+    """Every task: those the person knows least first, among them the worst first."""
 
     @property
     def number_to_type(self) -> int | None:
         """The number a person must type; None for a set small enough to be seen."""
         return self.count if self.count >= TYPED_FROM else None
 
+    def standing(self, standing: Standing) -> tuple[Listed, ...]:
+        """Those of which the person knows just that much."""
+        return tuple(listed for listed in self.listed if listed.standing is standing)
 
-def summary(tasks: Sequence[Task], not_read: Collection[str], names: Names) -> Summary:
-    """Sum up a set. `not_read` holds the ids of those that were never opened."""
+
+def summary(
+    tasks: Sequence[Task],
+    names: Names,
+    *,
+    not_read: Collection[str] = (),
+    changed: Collection[str] = (),
+    hidden: Mapping[str, SafeText] | None = None,
+) -> Summary:
+    """Sum up a set. `not_read` and `changed` hold the ids of tasks that were not read as they are
+    now, and of those among them that were read when they were otherwise.
+    """
+    odd, hidden = _odd(tasks, names), hidden or {}
+    costs: dict[SafeText | None, Decimal] = {}
+    for task in tasks:
+        if task.cost is not None:
+            unit = task.cost.currency
+            costs[unit] = costs.get(unit, Decimal(0)) + task.cost.amount
+    listed = [
+        Listed(
+            task,
+            Standing.CHANGED
+            if task.id in changed
+            else Standing.UNREAD
+            if task.id in not_read
+            else Standing.READ,
+            tuple(odd.get(task.id, ())),
+            hidden.get(task.id),
+        )
+        for task in tasks
+    ]
+    listed.sort(key=_worst_first)
     return Summary(
         count=len(tasks),
         by_company=_shares(tasks, lambda task: names.company(names.company_of(task))),
         by_agent=_shares(tasks, lambda task: names.agent(task.agent)),
         by_priority=_shares(tasks, lambda task: task.priority or signs.missing),
+        costs=tuple(
+            Money(amount, unit) for unit, amount in sorted(costs.items(), key=lambda sum_: -sum_[1])
+        ),
+        cost_unknown=sum(task.cost is None for task in tasks),
         oldest=min(
             (task for task in tasks if waiting_since(task) is not None),
             key=lambda task: waiting_since(task) or 0.0,
             default=None,
         ),
-        unlike=_unlike(tasks, names),
-        not_read=tuple(task for task in tasks if task.id in not_read),
+        listed=tuple(listed),
+    )
+
+
+def of_one_kind(tasks: Sequence[Task]) -> tuple[list[Task], list[Aside]]:
+    """The tasks that may be approved together, and those that may not, with the reason.
+
+    Those that can't be approved here are left out, and of the others all whose type is not the one
+    that most have: a decision about one sort of thing is none about another.
+    """
+    aside = [Aside(task, why) for task in tasks if (why := _refusal(task)) is not None]
+    left_out = {left.task.id for left in aside}
+    waiting = [task for task in tasks if task.id not in left_out]
+    kinds = {task.id: kind_of(task) for task in waiting}
+    if len(set(kinds.values())) <= 1:
+        return waiting, aside
+    usual, _ = Counter(kinds.values()).most_common(1)[0]
+    for task in waiting:
+        kind = kinds[task.id]
+        if kind != usual:
+            told, most = (plain(f"type {k}") if k else plain("no type") for k in (kind, usual))
+            aside.append(Aside(task, plain(f"{told}, the set has {most}: approve it by itself")))
+    return [task for task in waiting if kinds[task.id] == usual], aside
+
+
+def kind_of(task: Task) -> SafeText | None:
+    """The platform's word for the sort of decision that a task wants; None if it sent none."""
+    fields = extra_fields(task.extra)
+    payload = fields.get("payload")
+    for names, place in ((KINDS, fields), (IN_PAYLOAD, payload)):
+        if isinstance(place, Mapping):
+            folded = {name.casefold().replace("_", ""): told for name, told in place.items()}
+            for name in names:
+                told = folded.get(name)
+                if isinstance(told, str) and told.strip():
+                    return safe(told.strip().casefold(), 60)
+    return None
+
+
+def _refusal(task: Task) -> SafeText | None:
+    """Why a task can't be approved here, if so."""
+    if isinstance(task, SharedTask):
+        return task.refusal
+    if task.cut is not None:
+        return plain(f"not all of it can be shown: {task.cut}")
+    if not waits_for_person(task):
+        return plain(f"it doesn't wait for approval: {task.status or signs.missing}")
+    return None
+
+
+def _worst_first(listed: Listed) -> tuple[float, ...]:
+    """What the person knows least first; then what is odd, urgent, dear, and waits long."""
+    task = listed.task
+    cost = 0.0 if task.cost is None else -float(task.cost.amount)
+    since = waiting_since(task)
+    return (
+        listed.standing,
+        -len(listed.odd),
+        priority_rank(task.priority),
+        cost,
+        float("inf") if since is None else since,
     )
 
 
@@ -83,10 +207,11 @@ def _shares(tasks: Sequence[Task], name: Callable[[Task], SafeText]) -> tuple[Sh
     return tuple(Share(who, count) for who, count in Counter(map(name, tasks)).most_common())
 
 
-def _unlike(tasks: Sequence[Task], names: Names) -> tuple[Unlike, ...]:
-    if len(tasks) < SMALLEST_SET:
-        return ()
+def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
+    """In what tasks differ from most of the set, by id."""
     reasons: dict[str, list[SafeText]] = {}
+    if len(tasks) < SMALLEST_SET:
+        return reasons
     aspects: tuple[tuple[str, Callable[[Task], SafeText]], ...] = (
         ("priority", lambda task: task.priority or signs.missing),
         ("company", lambda task: names.company(names.company_of(task))),
@@ -103,7 +228,7 @@ def _unlike(tasks: Sequence[Task], names: Names) -> tuple[Unlike, ...]:
                 reasons.setdefault(task_id, []).append(plain(f"{aspect} {its}, most are {usual}"))
     for task_id, reason in _dear(tasks):
         reasons.setdefault(task_id, []).append(reason)
-    return tuple(Unlike(task, tuple(reasons[task.id])) for task in tasks if task.id in reasons)
+    return reasons
 
 
 def _dear(tasks: Sequence[Task]) -> list[tuple[str, SafeText]]:

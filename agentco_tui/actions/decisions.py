@@ -234,6 +234,12 @@ class Decisions:
         )
         self._put(replace(known, stage=Stage.SETTLED, since=self._now(), outcome=outcome))
 
+    def withdraw(self, task: Task) -> None:
+        """A decision that has sent nothing is taken back."""
+        known = self._by_task.get(task.id)
+        if known is not None and known.stage is Stage.READING:
+            self._drop(task.id)
+
     def look_at(self, task_id: str) -> None:
         """The person has looked at what became of a decision."""
         known = self._by_task.get(task_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from agentco_tui.actions.waits import sleep_unless
 from agentco_tui.live.clock import Clock
 
 TICK = 0.2
@@ -50,7 +51,7 @@ class Hold:
         """Wait until it is over: True then, False as soon as it is taken back."""
         self._seen = self._clock.monotonic()
         while self._rest > 0 and not self._taken_back.is_set():
-            await self._sleep_unless_taken_back(min(TICK, self._rest))
+            await sleep_unless(self._taken_back, min(TICK, self._rest), self._sleep)
             now = self._clock.monotonic()
             self._rest, self._seen = self._rest_at(now), now
         self._over = not self._taken_back.is_set()
@@ -62,13 +63,3 @@ class Hold:
         passed = now - self._seen
         # A short stop may fall into a tick without being known as one: a tick counts for two.
         return self._seconds if passed > GAP else max(0.0, self._rest - min(passed, 2 * TICK))
-
-    async def _sleep_unless_taken_back(self, seconds: float) -> None:
-        sleeping = asyncio.ensure_future(self._sleep(seconds))
-        undone = asyncio.ensure_future(self._taken_back.wait())
-        try:
-            await asyncio.wait({sleeping, undone}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for waiting in (sleeping, undone):
-                waiting.cancel()
-            await asyncio.gather(sleeping, undone, return_exceptions=True)

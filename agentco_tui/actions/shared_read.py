@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
+from agentco_tui.actions.waits import sleep_unless
 from agentco_tui.live.clock import Clock
 
 T = TypeVar("T")
@@ -36,16 +37,25 @@ class SharedRead(Generic[T]):
         """The last one that began."""
         self._all: set[asyncio.Task[T]] = set()
         self._begun_at: float | None = None
+        self._due = 0.0
+        """Steady clock: when the next read may begin."""
+        self._sooner = asyncio.Event()
 
     async def after_now(self, spacing: float = 0.0) -> T:
         """The result of a read that begins after this call.
 
-        It begins at least `spacing` seconds after the last one began; the first to ask decides.
+        It begins at least `spacing` seconds after the last one began; who asks for the least
+        decides.
         """
+        due = 0.0 if self._begun_at is None else self._begun_at + spacing
         if self._waiting is None:
-            self._waiting = asyncio.create_task(self._turn(self._under_way, spacing))
+            self._due = due
+            self._waiting = asyncio.create_task(self._turn(self._under_way))
             self._all.add(self._waiting)
             self._waiting.add_done_callback(self._all.discard)
+        elif due < self._due:
+            self._due = due
+            self._sooner.set()
         # Shielded: one who stops waiting must not end the read of the others.
         return await asyncio.shield(self._waiting)
 
@@ -55,15 +65,14 @@ class SharedRead(Generic[T]):
             task.cancel()
         await asyncio.gather(*self._all, return_exceptions=True)
 
-    async def _turn(self, before: asyncio.Task[T] | None, spacing: float) -> T:
+    async def _turn(self, before: asyncio.Task[T] | None) -> T:
         me = asyncio.current_task()
         try:
             if before is not None:
                 await asyncio.wait({before}, timeout=PATIENCE)
-            if self._begun_at is not None:
-                rest = self._begun_at + spacing - self._clock.monotonic()
-                if rest > 0:
-                    await self._sleep(rest)
+            while (rest := self._due - self._clock.monotonic()) > 0:
+                self._sooner.clear()
+                await sleep_unless(self._sooner, rest, self._sleep)
             self._waiting, self._under_way = None, me
             self._begun_at = self._clock.monotonic()
             return await self._read()

@@ -21,8 +21,8 @@ class Waits:
     """The longest pause between two reads."""
     spacing: float = 0.5
     """Between the starts of two list reads that the tasks of a set share."""
-    fresh: float = 2.0
-    """How old the list read may be that a task of a set is compared with before it is sent."""
+    gather: float = 0.02
+    """How long a read of the list waits for more tasks of a set whose turn begins."""
     hold_one: float = 2.0
     """How long a yes to one task is held back so that it can be taken back."""
     hold: float = 5.0
@@ -35,3 +35,17 @@ class Waits:
         while True:
             yield pause
             pause = min(self.ceiling, pause * 2)
+
+
+async def sleep_unless(
+    event: asyncio.Event, seconds: float, sleep: Callable[[float], Awaitable[None]]
+) -> None:
+    """Sleep so long, or until the event is set."""
+    sleeping = asyncio.ensure_future(sleep(seconds))
+    woken = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({sleeping, woken}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiting in (sleeping, woken):
+            waiting.cancel()
+        await asyncio.gather(sleeping, woken, return_exceptions=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval, Phase, State
+from agentco_tui.actions.batch_summary import Aside
 from agentco_tui.actions.decisions import Decision, Stage, task_of
 from agentco_tui.actions.journal import Attempt
 from agentco_tui.actions.outcome import GOOD, Kind, Outcome
@@ -23,13 +24,14 @@ from agentco_tui.keys import Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.screens import activity_forms, form_plans
 from agentco_tui.screens.approve_question import ApproveQuestion
-from agentco_tui.screens.batch import BatchProgress, BatchQuestion
+from agentco_tui.screens.batch import BatchQuestion
+from agentco_tui.screens.batch_progress import BatchProgress
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.decision_notes import said_of, told
 from agentco_tui.screens.form import Form, FormPlan
 from agentco_tui.screens.help import HelpScreen
 from agentco_tui.screens.trace import TraceScreen
-from agentco_tui.text import SafeText, signs
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.workers import Work, start_worker
 
 if TYPE_CHECKING:
@@ -44,6 +46,16 @@ STAGES = {
 """Stages of a task of a set whose turn has come and that has no outcome."""
 TOLD_ONE_BY_ONE = 3
 """So many outcomes of an earlier run are each told; of more, how many came to what."""
+
+
+def alone_of(batch: BatchApproval) -> SafeText | None:
+    """What the question about the only task of a set says of those that are not in it."""
+    if not batch.aside:
+        return None
+    first, more = batch.aside[0], len(batch.aside) - 1
+    others = f", and {fmt.count(more)} more" if more else ""
+    words = f"marked, but not with it: {first.task.title} ({first.reason}){others}"
+    return plain(words)
 
 
 class Dialogs:
@@ -117,34 +129,65 @@ class Dialogs:
         if outcome is not None:
             self.tell(outcome)
 
-    def approve_many(self, tasks: Sequence[Task]) -> None:
-        """Ask whether to approve all of these tasks by one decision."""
+    def approve_many(
+        self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
+    ) -> None:
+        """Ask whether to approve all of these tasks, as they are known by now, by one decision.
+
+        `hidden` tells by id why the list doesn't show some of them.
+        """
         if not self._frame.may(Verb.APPROVE):
             return
-        not_read = {task.id for task in tasks if not self.session.has_read(task)}
-        self._ask_many(BatchApproval(self.session.hands.approver, tasks, not_read))
+        session, chosen, decided = self.session, list[Task](), list[Aside]()
+        for task in tasks:
+            decision = session.decisions.of(task.id)
+            if decision is not None and (decision.outcome is None or decision.outcome.good):
+                decided.append(Aside(task, said_of(session, decision)))
+            else:
+                known = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
+                chosen.append(known or task)
+        batch = BatchApproval(
+            session.hands.approver,
+            chosen,
+            not_read={task.id for task in chosen if not session.has_read(task)},
+            changed={task.id for task in chosen if session.has_read_otherwise(task)},
+            hidden=hidden,
+            aside=decided,
+        )
+        if not batch.items:
+            self._say(f"nothing to approve: {alone_of(batch) or 'no task is marked'}", bad=True)
+            return
+        if len(batch.items) == 1:
+            self.approve(batch.items[0].task, alone_of(batch))
+            return
 
-    def _ask_many(self, batch: BatchApproval) -> None:
         def then(yes: bool | None) -> None:
             if yes:
-                self._run(partial(self._approve_many, batch), f"approve {len(batch.items)} tasks")
-                self._frame.app.push_screen(BatchProgress(self.session, batch), again)
+                progress = BatchProgress(session, batch)
+                work = partial(self._approve_many, batch, progress)
+                self._run(work, f"approve {len(batch.items)} tasks")
+                self._frame.app.push_screen(progress, again)
 
         def again(wanted: bool | None) -> None:
             if wanted:
-                self._ask_many(batch.again())
+                self.approve_many(batch.to_ask_again)
 
-        self._frame.app.push_screen(BatchQuestion(self.session, batch), then)
+        question = BatchQuestion(session, batch)
+        for item in batch.items:
+            session.decisions.look_at(item.task.id)
+        self._frame.app.push_screen(question, then)
 
-    async def _approve_many(self, batch: BatchApproval) -> None:
+    async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
         stop = batch.subscribe(lambda: self._follow(batch))
         try:
             phase = await batch.run()
         finally:
             stop()
         self._follow(batch)
-        if phase is Phase.ENDED:
-            self._frame.marks_done({item.task.id for item in batch.items})
+        if phase is not Phase.ENDED:
+            return
+        self._frame.marks_done({item.task.id for item in batch.items})
+        if not progress.is_current:
             good = all(item.outcome is not None and item.outcome.good for item in batch.items)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
@@ -156,6 +199,8 @@ class Dialogs:
             if item.outcome is not None:
                 if known is None or known.outcome is not item.outcome:
                     decisions.settle(item.task, item.outcome)
+            elif batch.phase is Phase.TAKEN_BACK:
+                decisions.withdraw(item.task)
             elif item.state in STAGES:
                 decisions.step(item.task, STAGES[item.state], None)
 

@@ -43,6 +43,8 @@ from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import columns
 from agentco_tui.widgets.workers import start_worker
 
+BENEATH = 0.5
+"""Seconds after which lines that stand beneath a dialog say what has become of them."""
 FRAME_ACTIONS = {
     "screen.overview": "show('overview')",
     "screen.companies": "show('companies')",
@@ -158,9 +160,14 @@ class MainScreen(Screen[None], Writes, Reads):
             start_worker(self, work, f"read {decision.task.id} after all", group="writes")
 
     def take_decisions(self, task_ids: Iterable[str]) -> None:
-        """Decisions have changed: their lines say so, soon, for sets change many at once."""
-        if not self._decided:
+        """Decisions have changed: their lines say so, soon, for sets change many at once.
+
+        Later where a dialog stands over them: whatever is painted beneath it paints it anew, too.
+        """
+        if not self._decided and self.app.screen is self:
             self.call_later(self._show_decisions)
+        elif not self._decided:
+            self.set_timer(BENEATH, self._show_decisions, name="decisions")
         self._decided.update(task_ids)
 
     def _show_decisions(self) -> None:

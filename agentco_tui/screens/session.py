@@ -52,6 +52,10 @@ class Session:
         """Whether the person has had the task before them, with just these contents."""
         return self._read.get(task.id) == fingerprint(task)
 
+    def has_read_otherwise(self, task: Task) -> bool:
+        """Whether the person has had the task before them when its contents were others."""
+        return task.id in self._read and not self.has_read(task)
+
     def count_as_read(self, task: Task) -> None:
         """The task stood open before the person for long enough to be read."""
         self._read[task.id] = fingerprint(task)

@@ -68,14 +68,20 @@ def identified(task: Task, look: Look) -> list[Item]:
 
 def asked_for(task: Task) -> list[Item]:
     """Sums, description and all other fields."""
-    sums, fields = _sums_of(_others(task))
+    _, fields = _sums_of(_others(task))
     told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
-    told += [(safe(name, _NAME), _value(value, unit)) for name, value, unit in sums]
+    told += sums_told(task)
     width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
     items: list[Item] = [Field(label, value, Tone.STRONG, width) for label, value in told]
     if task.description:
         items += [Gap(), Heading(plain("Description")), Text(task.description)]
     return [*items, *table(fields)]
+
+
+def sums_told(task: Task) -> list[tuple[SafeText, SafeText]]:
+    """All sums of a task but its cost, each with its name."""
+    sums, _ = _sums_of(_others(task))
+    return [(safe(name, _NAME), _value(value, unit)) for name, value, unit in sums]
 
 
 def head(task: Task) -> list[Item]:

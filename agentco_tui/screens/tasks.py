@@ -147,20 +147,41 @@ class TasksView(CollectionView[Task], TaskActions):
         if self.table.cursor_id is not None and self.session.decisions.of(self.table.cursor_id):
             self.show_detail()
 
+    def marked(self) -> dict[str, SafeText | None]:
+        """The ids of all marked tasks, those first that are kept while others are shown, each with
+        why its line is not in sight, if so.
+        """
+        shown, filtered = set(self.table.shown_ids), plain("marked, but hidden by the filter")
+        kept = plain(f"marked, but hidden: the list shows {self.title_parts()[0]}")
+        return {
+            **dict.fromkeys(self._kept_marks, kept),
+            **{row_id: None if row_id in shown else filtered for row_id in self.table.marked},
+        }
+
     def title_right(self) -> list[Cell]:
         """As for every list, with how many are marked, which a long filter must not cut off."""
-        marked = len(self.table.marked)
+        marked = len({*self._kept_marks, *self.table.marked})
         cells = [Cell(plain(f"{signs.mark} {marked} marked  "), Tone.ACCENT)] if marked else []
         return [*cells, *super().title_right()]
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""
-        marked = [self.table.record(row_id) for row_id in self.table.marked]
-        tasks = [task for task in marked if task is not None]
-        if tasks:
-            self.main.approve_many(tasks)
-        else:
+        marked, store = self.marked(), self.session.store
+        found = (
+            self.table.record(row_id) or store.pending.get(row_id) or store.tasks.get(row_id)
+            for row_id in marked
+        )
+        tasks = [task for task in found if task is not None]
+        here = self.selected_task()
+        if not tasks:
             super().action_approve()
+        elif len(tasks) > 1:
+            self.main.approve_many(tasks, {id_: why for id_, why in marked.items() if why})
+        elif here is None or here.id == tasks[0].id:
+            self.main.approve(tasks[0], marked[tasks[0].id])
+        else:
+            words = f"the marked task, not the one under the cursor ({here.title})"
+            self.main.approve(tasks[0], plain(words))
 
     def words_on_lost(self, row_ids: Sequence[str]) -> str:
         """What became of marked tasks that wait no more."""

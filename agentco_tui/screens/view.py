@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from textual.binding import Binding, BindingType
@@ -76,8 +76,10 @@ class Frame(Protocol):
     def approve(self, task: Task, note: SafeText | None = None) -> None:
         """Ask whether to approve a task; `note` stands above the question."""
 
-    def approve_many(self, tasks: Sequence[Task]) -> None:
-        """Ask whether to approve all of these tasks."""
+    def approve_many(
+        self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
+    ) -> None:
+        """Ask whether to approve all of these tasks; `hidden`: why the list doesn't show some."""
 
     def fate_of(self, task_id: str) -> Cell:
         """What became of a task that waits no more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -153,9 +153,11 @@ class Writes:
         else:
             self.say(f"{signs.good} {task.title}: taken back, nothing was sent")
 
-    def approve_many(self, tasks: Sequence[Task]) -> None:
+    def approve_many(
+        self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
+    ) -> None:
         """Ask whether to approve all of these tasks by one decision."""
-        self.dialogs.approve_many(tasks)
+        self.dialogs.approve_many(tasks, hidden)
 
     def new_task(self, like: Task | None) -> None:
         """Ask for a new task."""

@@ -10,7 +10,6 @@ QUICK = Waits(
     first=0.002,
     ceiling=0.01,
     spacing=0.0,
-    fresh=2.0,
     hold=0.0,
     hold_one=0.0,
 )

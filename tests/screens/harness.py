@@ -33,6 +33,7 @@ from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.turn import Turn
+from agentco_tui.screens.key_presses import REPEAT
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.session import Session
@@ -246,6 +247,11 @@ class Stage:
             "the first answers",
         )
         await self.settle()
+
+    async def anew(self) -> None:
+        """Wait until no key that comes can be one that is still held down."""
+        presses = self.app.presses
+        await self.wait_until(lambda: time.monotonic() - presses.at > REPEAT, "a pause")
 
     async def armed(self) -> None:
         """Wait until the question on the screen takes a yes."""

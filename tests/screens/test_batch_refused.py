@@ -10,7 +10,7 @@ import pytest
 
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.screens.batch import BatchProgress
+from agentco_tui.screens.batch_progress import BatchProgress
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
 from tests.actions.waits import QUICK
@@ -26,7 +26,7 @@ def tone_of(line: StatusLine, words: str) -> Tone:
 async def yes(s: Stage) -> None:
     """Ask about the task under the cursor and say yes."""
     await s.press("a")
-    await s.armed()
+    await s.anew()
     await s.press("y")
 
 
@@ -92,7 +92,7 @@ async def test_a_journal_that_is_lost_meanwhile_stops_one_and_many(
         await yes(s)
         await says(s, "journal", "can't be", "nothing is sent")
         await s.press("space", "space", "space", "a")
-        await s.armed()
+        await s.anew()
         await s.press("y")
         await s.wait_until(lambda: isinstance(s.app.screen, BatchProgress), "the progress")
         await s.sees("stopped: ", "journal", "3 not sent")
