@@ -36,6 +36,8 @@ from agentco_tui.text import SafeText, plain, safe
 
 OnProgress = Callable[[Progress], None]
 
+MOST_TOLD = 4
+"""Fields that changed, told in a sentence; the question about it has them all."""
 OVERTAKINGS = 3
 """How often a task is read again because somebody here did something to it meanwhile."""
 
@@ -259,7 +261,9 @@ class Approver:
         return found
 
     def _changed(self, case: Case, sight: Sight, found: tuple[Difference, ...]) -> Outcome:
-        changes = "; ".join(difference.sentence for difference in found)
+        changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
+        if len(found) > MOST_TOLD:
+            changes += f"; and {len(found) - MOST_TOLD} more"
         if sight.task is not None and sight.task.id in self.desk.store.pending.records:
             self.desk.store.publish(self.desk.store.pending.put(sight.task))
         return outcome(
