@@ -38,9 +38,9 @@ from tests.outside.meddler import OPERATOR, Adversary, content, tokens
 from tests.outside.platform import Request, tasks_read
 from tests.outside.script import Json
 
-ARMED = 0.12
-"""Seconds that a content must have been seen before a yes to it: less than the program's own, as
-the judge looks only before each key."""
+ARMED = 0.2
+"""Seconds that a content must have stood before a yes to it: less than the program's own, by what a
+key takes to arrive."""
 HOLD = "[approve]\nhold = 0.5\n"
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
@@ -58,6 +58,7 @@ class Asked:
     """single or set."""
     ids: frozenset[str]
     since: float
+    """When what stands in it did not stand there yet, by the look before."""
     yes: list[tuple[float, float, str]] = field(default_factory=list)
     """When `y` was pressed, since when what stood there had stood, and what it was."""
     answered: Counter[str] = field(default_factory=Counter)
@@ -74,6 +75,7 @@ class Judge:
         self.claims = 0
         self._told: set[str] = set()
         self._judged = 0
+        self._looked = 0.0
 
     def violation(self, rule: str, what: str) -> None:
         """Keep one of each."""
@@ -90,12 +92,13 @@ class Judge:
             self.now = None
         elif self.now is None or self.now.ids != frozenset(TASK.findall(box)):
             kind = "single" if asked[1] == "1" else "set"
-            self.now = Asked(box, kind, frozenset(TASK.findall(box)), now)
+            self.now = Asked(box, kind, frozenset(TASK.findall(box)), self._looked)
             self.questions.append(self.now)
         elif tokens(box) != tokens(self.now.box):
-            self.now.box, self.now.since = box, now
+            self.now.box, self.now.since = box, self._looked
         if self.now is not None and key == "y":
             self.now.yes.append((now, self.now.since, box))
+        self._looked = now
         single = self.now is not None and self.now.kind == "single"
         self.platform.focus = next(iter(self.now.ids), None) if single and self.now else None
         for row in lines_in(rows):
@@ -268,10 +271,12 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
         judge = Judge(platform)
         with Console(platform, folder, "--screen", "tasks", size=(120, 60), config=HOLD) as console:
             end = time.monotonic() + seconds
-            while strokes > 0 and time.monotonic() < end:
+            while strokes > 0 and time.monotonic() < end and console.alive:
                 strokes -= 1
                 platform.refill()
                 stroke(dice, console, judge, did)
+            if not console.alive:
+                judge.violation("the program ended", console.after_screen())
             platform.calm = True
             for _ in range(4):
                 console.press("esc")

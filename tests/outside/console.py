@@ -119,10 +119,6 @@ class Console(PtySession):
         self.until(lambda: found.search(self.box()), f"{pattern!r} in the box", timeout)
         return self.box()
 
-    def box_differs(self, before: str) -> None:
-        """Wait until the box shows something else than before."""
-        self.until(lambda: self.box() != before, "another text in the box")
-
     def no_box(self, timeout: float = 15.0) -> None:
         """Wait until no box stands."""
         self.until(lambda: not self.box(), "no box", timeout)

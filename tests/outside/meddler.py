@@ -17,7 +17,7 @@ from tests.outside.script import Fate, Json, Rule
 LEAST_WAITING = 9
 OPERATOR = "Mallory"
 VOLATILE = frozenset({"updated_at", "last_seen_at", "status", "decided_at", "decided_by"})
-_UNIQUE = re.compile(r"\b7\d{5}\b|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_UNIQUE = re.compile(r"\b7\d{5}\b|2026-01-\d\d[ T]\d\d:\d\d:\d\d")
 
 
 def content(record: Json) -> Json:
@@ -97,7 +97,7 @@ class Adversary(Platform):
             case "change":
                 self.change(task_id, **self.other(dice, record))
             case "volatile":
-                self.change(task_id, last_seen_at=self.moment())
+                self.change(task_id, last_seen_at=f"2026-11-11T11:11:{dice.randint(10, 59)}Z")
             case "decide" if record["status"] == "pending":
                 self.decide(task_id, dice.choice(("approved", "rejected")), OPERATOR)
             case "restore" if record["status"] != "pending":
