@@ -56,11 +56,12 @@ def test_an_answer_is_told_as_what_it_says(tmp_path: Path) -> None:
             assert "elsewhere" not in console.line("Case3")
             assert "elsewhere" not in str(console.journal())
 
-            # Another operator was first: that is elsewhere.
+            # Another operator was first: said to be approved, with who it was, and not as ours.
             platform.at(approves("t4"), lambda _: platform.decide("t4", "approved"))
             console.ask("Case4")
             console.yes()
-            console.line_shows("Case4", r"approved (elsewhere )?by Mallory")
+            assert "by Mallory" in console.notice("Case4: .*approved")
+            assert "approved here" not in console.line_shows("Case4", "approved")
             assert len(platform.posts()) == 5
             assert [applied.was["id"] for applied in platform.approvals] == ["t2", "t3"]
 
