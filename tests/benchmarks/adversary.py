@@ -35,7 +35,7 @@ from pathlib import Path
 
 from tests.outside.console import Console, box_in, lines_in, notices_in
 from tests.outside.meddler import OPERATOR, Adversary, content, tokens
-from tests.outside.platform import Request, tasks_read
+from tests.outside.platform import Request, pending, tasks_read
 from tests.outside.script import Json
 
 ARMED = 0.2
@@ -154,36 +154,37 @@ class Judge:
         if question.answered[task_id] > 1:
             self.violation("twice for one yes", name)
         reads = [
-            (read, content(record))
+            (read, content(found[0]) if found else None)
             for read in self.platform.seen(tasks_read)
             if read.status == 200 and read.ended is not None and read.ended < post.time
-            for record in read.served
-            if record["id"] == task_id
+            for found in [[record for record in read.served if record["id"] == task_id]]
+            if found or pending(read)
         ]
         presses = [yes for yes in question.yes if yes[0] < post.time]
         if question.kind == "set":
             came = [held for read, held in reads if read.time >= presses[0][0]]
             before = [held for read, held in reads if read.time < presses[-1][0]]
             named = tokens(presses[-1][2])
-            if not any(held in before and tokens(held["title"]) <= named for held in came):
+            if not any(held and held in before and tokens(held["title"]) <= named for held in came):
                 self.violation("another content in a set", f"{name}: {came[-1:]}")
             return
-        for at, since, box in presses:
-            again = [(r, held) for r, held in reads if r.time >= at - 0.05 and shows(box, held)]
-            if not again:
-                continue
-            later = [
-                held
-                for read, held in reads
-                if read.time > again[-1][0].time and read.ended and read.ended < post.time - 0.5
-            ]
-            if later:
-                self.violation("a newer content was read", f"{name}: {later[-1]}")
-            if at - since < ARMED:
-                self.violation("stood too short", f"{name}: {at - since:.2f} s")
+        answers = [
+            (at, read, at - since)
+            for at, since, box in presses
+            for read, held in reads
+            if read.time >= at and held is not None and shows(box, held)
+        ]
+        if not answers:
+            seen = reads[-1][1] if reads else None
+            self.violation("another content", f"{name}: {seen}, the question was\n{presses[-1][2]}")
             return
-        latest = reads[-1][1] if reads else None
-        self.violation("another content", f"{name}: {latest}, the question was\n{presses[-1][2]}")
+        last = max(read.time for _, read, _ in answers)
+        for read, held in reads:
+            if read.time > last and read.ended is not None and read.ended < post.time - 0.5:
+                self.violation("a newer content was read", f"{name}: {held}")
+        stood = max(stood for _, _, stood in answers)
+        if stood < ARMED:
+            self.violation("stood too short", f"{name}: {stood:.2f} s")
 
     def journal(self, entries: list[Json]) -> None:
         """What the journal says at the end, when all is settled."""
