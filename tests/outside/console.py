@@ -107,27 +107,30 @@ class Console(PtySession):
 
     def line_shows(self, title: str, pattern: str, timeout: float = 15.0) -> str:
         """Wait until the line of a task matches; gives the line."""
-        found = re.compile(pattern)
-        self.until(
-            lambda: found.search(self.line(title)), f"{pattern!r} on the line of {title}", timeout
-        )
-        return self.line(title)
+        return self._shows(lambda: self.line(title), pattern, f"on the line of {title}", timeout)
 
     def box_shows(self, pattern: str, timeout: float = 15.0) -> str:
         """Wait until the box on the screen matches; gives its text."""
-        found = re.compile(pattern)
-        self.until(lambda: found.search(self.box()), f"{pattern!r} in the box", timeout)
-        return self.box()
+        return self._shows(self.box, pattern, "in the box", timeout)
+
+    def notice(self, pattern: str, timeout: float = 15.0) -> str:
+        """Wait until the messages match; gives them."""
+        return self._shows(self.notices, pattern, "in a notice", timeout)
+
+    def _shows(self, part: Callable[[], str], pattern: str, where: str, timeout: float) -> str:
+        seen = ""
+
+        def matches() -> bool:
+            nonlocal seen
+            seen = part()
+            return re.search(pattern, seen) is not None
+
+        self.until(matches, f"{pattern!r} {where}", timeout)
+        return seen
 
     def no_box(self, timeout: float = 15.0) -> None:
         """Wait until no box stands."""
         self.until(lambda: not self.box(), "no box", timeout)
-
-    def notice(self, pattern: str, timeout: float = 15.0) -> str:
-        """Wait until the messages match; gives them."""
-        found = re.compile(pattern)
-        self.until(lambda: found.search(self.notices()), f"{pattern!r} in a notice", timeout)
-        return self.notices()
 
     # ---- doing
 

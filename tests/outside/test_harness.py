@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.outside.console import Console
 from tests.outside.platform import Platform, Request, approves, pending
+from tests.terminal.dashboard import ready
 
 
 def test_a_decision_from_the_key_to_the_record(tmp_path: Path) -> None:
@@ -51,7 +52,8 @@ def test_answers_that_are_spoiled(tmp_path: Path) -> None:
                 platform.wait_more(pending)
             platform.answer(pending, 500, {"error": "no"})
             platform.wait_more(pending, 2)
+            ready(console)
             console.press("j")  # a hand on the list: what leaves it stays as a line that says why
             platform.decide("t1", "rejected")
-            console.line_shows("Pay Bolt", "rejected elsewhere|gone")
+            console.line_shows("Pay Bolt", "rejected|left|gone")
             assert platform.posts() == []

@@ -38,26 +38,6 @@ def test_in_flight_and_unknown_are_seen_everywhere(tmp_path: Path) -> None:
             assert platform.record("t1")["status"] == "pending"
 
 
-def test_a_second_dashboard_of_the_machine_sees_it_too(tmp_path: Path) -> None:
-    """From the journal; it neither asks nor sends anything of its own."""
-    with Platform() as platform:
-        platform.task("t1", "Case1")
-        platform.task("t2", "Case2")
-        arguments = ("--screen", "tasks")
-        with (
-            Console(platform, tmp_path, *arguments, config=NO_HOLD) as console,
-            Console(platform, tmp_path, *arguments, config=NO_HOLD) as other,
-        ):
-            held = platform.hold(approves("t1"))
-            console.ask("Case1")
-            console.yes()
-            held.arrived()
-            seen_in_flight(other, "sending|in flight|another dashboard")
-            held.release()
-            other.line_shows("Case1", "approved")
-            assert len(platform.posts()) == len(platform.approvals) == 1
-
-
 def seen_in_flight(console: Console, note: str) -> None:
     """On the line, in the detail, on the Overview and in the footer; `a` asks nothing."""
     console.line_shows("Case1", note)
