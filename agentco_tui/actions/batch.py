@@ -180,7 +180,7 @@ class BatchApproval:
 
     def pause_left(self) -> float:
         """Seconds until it goes on, where the platform asked for a pause; else 0."""
-        if self.phase is not Phase.RUNNING or self.stop_reason is not None:
+        if not self.can_stop:
             return 0.0
         return max(0.0, self._goes_on_at - self._clock.monotonic())
 

@@ -207,7 +207,7 @@ class BatchQuestion(Question):
             head += told
         self.show_items((*head, Gap(), *self._facts(), *self._listing()))
         self.pane.scroll_home(animate=False, immediate=True)
-        self.switch_off(plain("changed; leave, and ask again"))
+        self.switch_off(plain("changed: ask again"))
         self._show_number()
 
     # ---- the answer

@@ -93,8 +93,11 @@ class BatchProgress(Dialog[bool]):
     def _show(self) -> None:
         self._due = False
         self.pane.show(self._items())
-        # The box grows but doesn't shrink: it stands still, and a picture costs what differs in it.
-        self._tallest = max(self._tallest, self.pane.virtual_size.height)
+        # The box doesn't shrink before the end: it stands still, and a picture costs what differs.
+        is_over = self.decision.phase in (Phase.ENDED, Phase.TAKEN_BACK)
+        self._tallest = (
+            LEAST_LINES if is_over else max(self._tallest, self.pane.virtual_size.height)
+        )
         most = self.pane.styles.max_height
         least = self._tallest if most is None else min(self._tallest, int(most.value))
         if self.pane.styles.min_height != Scalar.from_number(least):
@@ -103,7 +106,7 @@ class BatchProgress(Dialog[bool]):
 
     def _show_keys(self) -> None:
         below = self.pane.below
-        more = [Cell(plain(f"{below} more below {signs.down} "), Tone.WARNING)] if below else []
+        more = [Cell(plain(f"{below} {signs.down} "), Tone.WARNING)] if below else []
         cells = [
             cell
             for key, word in self._keys()
@@ -113,7 +116,7 @@ class BatchProgress(Dialog[bool]):
 
     def _keys(self) -> list[tuple[str, str]]:
         batch = self.decision
-        leave = [("q", "leave the program")] if self._leaving else []
+        leave = [("q", "leave")] if self._leaving else []
         if batch.can_take_back:
             return [("u, esc", "take it back")]
         if batch.phase is Phase.RUNNING:
@@ -121,7 +124,7 @@ class BatchProgress(Dialog[bool]):
                 return [("esc", "stop what is not yet sent")]
             return [("esc", "close, it is read on"), *leave]
         again = len(batch.to_ask_again) if batch.phase is Phase.ENDED else 0
-        return [("esc", "close"), *([("f", f"ask again about {again}")] if again else []), *leave]
+        return [("esc", "close"), *([("f", f"ask again: {again}")] if again else []), *leave]
 
     def _items(self) -> list[Item]:
         batch = self.decision

@@ -280,6 +280,8 @@ class MainScreen(Screen[None], Writes, Reads):
     def set_scope(self, company_id: str | None) -> None:
         """Show one company everywhere, or all."""
         query = self.session.poller.query
+        for view in self.views.values() if company_id != query.company else ():
+            view.leave_scope()
         self.session.poller.set_query(Query(company=company_id, activity=query.activity))
         for view in self.views.values():
             view.rescope()

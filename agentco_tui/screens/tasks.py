@@ -158,6 +158,23 @@ class TasksView(CollectionView[Task], TaskActions):
             **{row_id: None if row_id in shown else filtered for row_id in self.table.marked},
         }
 
+    def leave_scope(self) -> None:
+        """Marks belong to what was shown before, and go with it: nothing out of scope is sent."""
+        count = len(self.marked())
+        self._kept_marks, self._marked = (), (self.table, ())
+        self.table.clear_marks()
+        if count:
+            words = "mark was" if count == 1 else "marks were"
+            self.main.say(f"{signs.warning} {count} {words} taken away with the scope", bad=True)
+
+    def action_back(self) -> None:
+        """As for every list; marks that are kept while others are shown go last."""
+        if not self._kept_marks or self.reading or self.filter_text or self.table.marked:
+            super().action_back()
+            return
+        self._kept_marks = ()
+        self.show_title()
+
     def title_right(self) -> list[Cell]:
         """As for every list, with how many are marked, which a long filter must not cut off."""
         marked = len({*self._kept_marks, *self.table.marked})

@@ -140,6 +140,9 @@ class View(Widget):
         """The store has changed."""
         raise NotImplementedError
 
+    def leave_scope(self) -> None:
+        """Another company is about to be in scope."""
+
     def rescope(self) -> None:
         """Another company is in scope: what is filtered here by company is chosen anew."""
 

@@ -71,6 +71,24 @@ async def test_never_more_than_four_are_in_flight(platform: EmbeddedPlatform, pa
         assert 2 <= together <= 4
 
 
+async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        tasks = (await desk.pending())[:8]
+        platform.requests.clear()
+        platform.faults.add("approve:latency=800ms,times=4")
+        running = asyncio.create_task(run(BatchApproval(desk.approver, tasks)))
+        # Four are on their way, and the next four have been read.
+        await until(lambda: len(platform.requests.matching("tasks")) >= 2)
+        with platform.world.living() as state:
+            state.tasks[tasks[5].id].title = "Something else"
+            state.changed_task(state.tasks[tasks[5].id], platform.world.now)
+        assert await running is Phase.ENDED
+        assert desk.sends(tasks[5].id) == []
+        assert len(desk.sends()) == 7
+
+
 @pytest.mark.parametrize(("typed", "right"), [("", False), ("11", False), (" 12 ", True)])
 async def test_over_ten_the_number_is_typed(
     platform: EmbeddedPlatform, path: Path, typed: str, right: bool

@@ -244,7 +244,7 @@ async def test_each_has_its_result_and_f_asks_about_clear_failures_only(
         await s.press("y")
         await ended(s)
         await s.sees("5 approved here", "1 refused", "1 changed", "1 decided elsewhere")
-        await s.sees("f ask again about 2", "because it changed")
+        await s.sees("f ask again: 2", "because it changed")
         assert platform.world.applied[changed] == 0
         before = len(s.writes)
         assert before == 6
