@@ -120,11 +120,11 @@ async def test_a_full_disk_refuses_until_there_is_room(
         assert len(s.writes) == 1
 
 
-@pytest.mark.parametrize(("status", "words"), [(409, "elsewhere by Wanda"), (404, "Not Found")])
+@pytest.mark.parametrize(("status", "words"), [(409, "approved by Wanda"), (404, "Not Found")])
 async def test_a_no_is_explained_by_what_is_read(
     platform: EmbeddedPlatform, tmp_path: Path, status: int, words: str
 ) -> None:
-    """409: somebody was first, 4 s ago. 404 about a task that still waits: the platform's words."""
+    """409: it is approved, perhaps by this very request. 404 about a task that still waits: the platform's words."""
     clock = RunningClock(platform)
     async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
         task = str(s.cursor)
@@ -140,6 +140,6 @@ async def test_a_no_is_explained_by_what_is_read(
             platform.world.clock.advance(4.0)
         await says(s, words)
         if status == 409:
-            await says(s, "already approved elsewhere by Wanda, 4 s ago")
+            await says(s, "approved by Wanda, 4 s ago; this request")
         assert len(s.writes) == 1
         assert platform.world.applied[task] == 0
