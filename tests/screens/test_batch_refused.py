@@ -124,7 +124,7 @@ async def test_a_full_disk_refuses_until_there_is_room(
 async def test_a_no_is_explained_by_what_is_read(
     platform: EmbeddedPlatform, tmp_path: Path, status: int, words: str
 ) -> None:
-    """409: it is approved, perhaps by this very request. 404 about a task that still waits: the platform's words."""
+    """409: approved by now, perhaps by this request. 404 about one that waits: its own words."""
     clock = RunningClock(platform)
     async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
         task = str(s.cursor)
