@@ -81,10 +81,12 @@ class ApproveQuestion(Question):
 
     def _take(self, change: Change) -> None:
         """The list has changed, and perhaps the task with it."""
-        task_id = self.subject.id
-        if change.feed is not FeedName.PENDING:
+        task_id, store = self.subject.id, self.session.store
+        if change.feed not in (FeedName.PENDING, FeedName.TASKS):
             return
-        now = self.session.store.pending.get(task_id)
+        now = store.pending.get(task_id)
+        if now is None and change.feed is FeedName.TASKS:
+            now = store.tasks.get(task_id)
         if now is not None:
             self._changed(now)
         elif task_id in change.removed:
