@@ -139,7 +139,7 @@ def test_what_else_stood_there_is_kept() -> None:
     assert extra_fields(found.extra) == {
         "id": "tr1",
         "latency": 1.5,
-        "totalCost": 0.03,
+        "totalCost": Decimal("0.03"),
         "api_key": "(hidden)",
     }
     assert trace({"resourceSpans": [{"resource": {"a": 1}, "scopeSpans": [{"spans": [A]}]}]}).extra
