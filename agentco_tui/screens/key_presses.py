@@ -60,7 +60,8 @@ class KeyPresses:
 
     def goes_on(self) -> bool:
         """Whether a key is being held down just now."""
-        return self.held_down and monotonic() - self.at < REPEAT
+        again = self.held_down and self.key == self.before
+        return again and monotonic() - self.at < REPEAT
 
 
 Typed = events.Key | events.Paste

@@ -118,7 +118,7 @@ def test_the_palette_leaves_the_program(tmp_path: Path) -> None:
     with tasks(tmp_path) as (_, console):
         open_(console, "palette")
         console.press(*"quit")
-        console.wait_for(re.compile(r"Quit\n.*Leave the program"))
+        console.wait_for(re.compile(r"Quit\n.*else the program"))
         console.press("enter")
         assert console.wait_gone() == 0
         assert_restored(console)

@@ -145,8 +145,10 @@ def test_no_key_is_anywhere_over_all_faults(
             assert session.wait_gone() == 1
             searched["screen"] = session.raw
             told = session.after_screen()
-            assert len(told.strip().splitlines()) == 2, told
-            assert "RuntimeError" in told
+            report, _, left = told.partition("agentco-tui: ◌")
+            assert len(report.strip().splitlines()) == 2, told
+            assert "RuntimeError" in report
+            assert "approve" in left, "what was sent and is not settled is told as well"
             searched["told at the end"] = told.encode()
         searched["requests elsewhere"] = b"\n".join(elsewhere.received)
     copied = CLIPBOARD.findall(searched["screen"])

@@ -65,7 +65,7 @@ DONE = {
     "0": "after enter on Companies",
     "y": "its own test: it writes to the clipboard",
     "p": "on Activity",
-    "v": "on Tasks",
+    "v u": "on Tasks",
     "space m *": "marks, on Tasks",
     "y n": "answers, in the questions",
     "tab": "on Budget",
@@ -118,7 +118,14 @@ def special(session: PtySession, place: Place) -> None:
         session.press("v")
         session.wait_for("TASKS all statuses")
         session.press("v")
-        session.wait_for(lambda screen: "TASKS all statuses" not in screen)
+        session.wait_for("TASKS completed")
+        session.press("a")
+        session.wait_for("it does not")
+        session.press("u")
+        session.wait_for("nothing is held back")
+        show(session, 2)
+        session.write(":tasks pending\r")
+        session.wait_for("TASKS pending")
         session.press("a")
         session.wait_for("APPROVE 1 task")
         session.press("enter", "enter", "n")

@@ -145,6 +145,7 @@ def approves(session: PtySession, platform: PlatformProcess) -> None:
     session.wait_for("APPROVE 1 task")
     say_yes(session, "APPROVE 1 task")
     session.wait_for("TASKS pending · all companies · 39")
+    session.wait_for("approved")
     applied = platform.world()["applied"]
     assert list(applied.values()) == [1]
     sent = [seen["path"] for seen in platform.requests() if seen["method"] == "POST"]
