@@ -87,8 +87,10 @@ async def test_a_yes_held_after_it_was_meant_sends_once(
 ) -> None:
     async with stage(platform, tmp_path, place="tasks") as s:
         armed = await asked(s)
+        await press_at(s, armed, "y")
+        await s.wait_until(lambda: s.app.screen is s.main, "the question to be answered")
         for number in range(100):
-            await press_at(s, armed + number * EVERY, "y")
+            await press_at(s, armed + 0.25 + number * EVERY, "y")
         await s.wait_until(lambda: platform.world.applied, "the approval")
         await s.poll(FeedName.PENDING)
         assert len(s.writes) == 1
@@ -100,7 +102,7 @@ async def test_a_yes_held_after_it_was_meant_sends_once(
 async def test_a_yes_still_held_does_not_answer_the_question_that_follows(
     platform: EmbeddedPlatform, tmp_path: Path, first_repeat: float
 ) -> None:
-    """The task has changed, so it is asked again while the finger is on the key."""
+    """The task has changed, and is asked about again while the finger is on the key."""
     async with stage(platform, tmp_path, place="tasks") as s:
         armed = await asked(s)
         first, task_id = s.app.screen, str(s.cursor)
@@ -110,6 +112,9 @@ async def test_a_yes_still_held_does_not_answer_the_question_that_follows(
             state.changed_task(task, platform.world.now)
         now = max(armed, monotonic())
         await press_at(s, now, "y")
+        await s.sees("changed: title")
+        assert s.app.screen is s.main, "no question opens by itself"
+        await s.press("a")
         await s.wait_until(
             lambda: isinstance(s.app.screen, Question) and s.app.screen is not first,
             "the question anew",

@@ -63,7 +63,8 @@ def settings_with(
     path = folder / "config.toml"
     address = BaseUrl.parse(platform.base_url)
     path.write_text(
-        f'[profiles.prod]\nbase_url = "{address}"\nrefresh = {refresh}\n{line}\n[keys]\n{keys}\n'
+        f'[profiles.prod]\nbase_url = "{address}"\nrefresh = {refresh}\n{line}\n'
+        f"[approve]\nhold = 0\n[keys]\n{keys}\n"
     )
     return load(Flags(config=str(path)), {"PATH": os.environ["PATH"], **(env or {})})
 
