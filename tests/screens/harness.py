@@ -34,6 +34,7 @@ from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.turn import Turn
 from agentco_tui.screens.key_presses import REPEAT
+from agentco_tui.screens.key_presses import KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.session import Session
@@ -256,6 +257,12 @@ class Stage:
     async def armed(self) -> None:
         """Wait until the question on the screen takes a yes."""
         await self.wait_until(lambda: getattr(self.app.screen, "armed", False), "the question")
+
+    async def yes(self) -> None:
+        """Answer the question with a `y` that comes long after every other key."""
+        await self.armed()
+        self.app.presses = KeyPresses()
+        await self.press("y")
 
     # ---- what became of it
 

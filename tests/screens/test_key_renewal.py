@@ -350,8 +350,7 @@ async def test_a_permission_marked_missing_comes_back_with_another_key(
         assert s.main.denial("tasks.approve") is None
         before = len(s.writes)
         await s.press("a")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: len(s.writes) == before + 1, "the approval")
         assert s.writes[-1].status == 200
         assert shows_no_key(s, platform.full_key, platform.read_key)
