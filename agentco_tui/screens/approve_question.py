@@ -67,7 +67,7 @@ class ApproveQuestion(Question):
             unsubscribe()
 
     def _count_as_read(self) -> None:
-        if self.is_current and not self.hidden and not self._told:
+        if self.app.screen is self and not self.hidden and not self._told:
             self.session.count_as_read(self.subject)
 
     async def _read_trace(self) -> None:

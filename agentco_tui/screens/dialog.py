@@ -126,6 +126,12 @@ class Question(Dialog[bool]):
         self._arms_at = None
         self.call_after_refresh(self._start_arming)
 
+    def on_screen_suspend(self) -> None:
+        """Something came over it: a yes that was not taken yet is none."""
+        if self._answering is not None:
+            self._answering.stop()
+            self._answering = None
+
     def _start_arming(self) -> None:
         self._arms_at = monotonic() + ARMING
 

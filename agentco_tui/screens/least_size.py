@@ -73,11 +73,12 @@ class Overlay(ModalScreen[T]):
         return True
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
-        """Close it, unless that has been done: Textual would close what lies beneath instead.
+        """Close it, unless that has been done, or something stands over it: Textual would close
+        what lies beneath instead, or fail.
 
         Two keys typed at once both reach a dialog before the first has closed it.
         """
-        return super().dismiss(result) if self.is_current else AwaitComplete()
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
     def on_mount(self) -> None:
         """Put the sentence beside what it stands in for."""

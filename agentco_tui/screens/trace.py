@@ -177,7 +177,7 @@ class TraceScreen(Overlay[bool]):
         self.action_read()
 
     def _count_as_read(self) -> None:
-        if self.is_current and not self.hidden:
+        if self.app.screen is self and not self.hidden:
             self.session.count_as_read(self.subject)
 
     def on_resize(self, event: events.Resize) -> None:

@@ -246,3 +246,20 @@ async def test_marks_stay_with_their_records(platform: EmbeddedPlatform, tmp_pat
         await s.wait_until(lambda: first not in s.rows, "it to go")
         assert s.view.table.marked == (second,)
         await s.sees("1 marked")
+
+
+@pytest.mark.parametrize("over", ["t", "n"])
+async def test_a_yes_that_something_follows_at_once_is_none(
+    platform: EmbeddedPlatform, tmp_path: Path, over: str
+) -> None:
+    """The trace opened over the question, or a no, before the yes was taken as one by itself."""
+    async with stage(platform, tmp_path, place="tasks") as s:
+        await ask(s)
+        await s.armed()
+        await s.tap("y", over)
+        await s.sees("TRACE" if over == "t" else "by waiting")
+        await s.press("escape")
+        await s.press("escape")
+        await s.sees_no("APPROVE")
+        await s.poll(FeedName.PENDING)
+        assert not s.writes
