@@ -287,8 +287,13 @@ class ListView(TableView[R]):
             record = self._whole
         items: list[Item] = []
         if record is not None:
-            items = [*self.detail_head(record), *details(record, self.look, raw=self._raw)]
+            newest = self.newest(record)
+            items = [*self.detail_head(record), *details(newest, self.look, raw=self._raw)]
         self.detail.show(items, top=top)
+
+    def newest(self, record: R) -> R:
+        """The record as it was last read, wherever that was."""
+        return record
 
     def detail_head(self, record: R) -> list[Item]:
         """What stands above a record's own fields."""

@@ -120,6 +120,14 @@ class TasksView(CollectionView[Task], TaskActions):
         """What became of a task that waits no more."""
         return self.main.fate_of(record_id)
 
+    def newest(self, record: Task) -> Task:
+        """Of a task that has left the list, what was read of it since, so that line and detail
+        agree.
+        """
+        decision = self.session.decisions.of(record.id)
+        found = None if decision is None or decision.outcome is None else decision.outcome.record
+        return found if isinstance(found, Task) and self.table.is_ghost(record.id) else record
+
     def detail_head(self, record: Task) -> list[Item]:
         """How far a decision about the task is, or what came of it."""
         decision = self.session.decisions.of(record.id)

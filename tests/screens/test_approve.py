@@ -263,3 +263,16 @@ async def test_a_yes_that_something_follows_at_once_is_none(
         await s.sees_no("APPROVE")
         await s.poll(FeedName.PENDING)
         assert not s.writes
+
+
+async def test_line_and_detail_agree_on_what_was_approved(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+        await ask(s)
+        await s.yes()
+        await s.sees("approved here")
+        await s.wait_until(
+            lambda: "approved" in s.line_with(" status "), "the detail to show what was read since"
+        )
+        assert "pending" not in s.line_with(" status ")
