@@ -179,13 +179,13 @@ def test_read_is_what_stood_on_the_screen(tmp_path: Path) -> None:
 
 
 def unread(console: Console) -> set[str]:
-    """The titles that the question about what is marked names as not read."""
+    """The titles that the question about what is marked names as not read, or changed since."""
     console.press("a")
     told = console.box_shows(r"APPROVE 3 tasks[\s\S]*not read")
     console.no()
     names: set[str] = set()
     under = False
     for row in told.split("\n"):
-        under = "not read" in row or (under and row.strip() != "")
+        under = bool(re.search("not read|changed since", row)) or (under and row.strip() != "")
         names |= set(re.findall(r"Case\d", row)) if under else set()
     return names
