@@ -44,8 +44,8 @@ key takes to arrive."""
 HOLD = "[approve]\nhold = 0.5\n"
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
-TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )")
-"""Where a notice about a task begins."""
+TELLS = re.compile(r"(?=tk-\d{3} pay \d+: )| (?=[●▲◌✖] )")
+"""Where a notice begins, and its words about a task."""
 TASK = re.compile(r"tk-\d{3}")
 
 
@@ -105,7 +105,7 @@ class Judge:
             found = TASK.search(row)
             if found and "│" not in row[: found.start()]:
                 self.claim("line", found[0], row[: found.start()], row)
-        told = {part for part in TELLS.split(notices_in(rows)) if TELLS.match(part)}
+        told = {part for part in TELLS.split(notices_in(rows)) if TASK.match(part)}
         for part in told - self._told:
             self.claim("notice", part[:6], part.partition(": ")[2], part)
         self._told = told
@@ -218,9 +218,11 @@ class Judge:
 def shows(box: str, held: Json) -> bool:
     """Whether a question's box holds just this content; where it tells times, this one's too.
 
-    From the title on: above it stands what has changed since another look, with old and new.
+    From the title on: above it stands what has changed since another look, with old and new; and
+    down to the trace, which is of what the agent did.
     """
-    there, due = tokens(box[max(0, box.rfind("\n" + held["id"])) :]), tokens(repr(held))
+    above = box.partition("\ntrace ")[0]
+    there, due = tokens(above[max(0, above.rfind("\n" + held["id"])) :]), tokens(repr(held))
     times = {token for token in there if "-" in token}
     told = bool(due & times) or not times
     return told and there - times == {token for token in due if "-" not in token}
