@@ -118,7 +118,7 @@ class Judge:
         states = {record["status"] for record in stood if record is not None}
         by = {record["decided_by"] for record in stood if record is not None}
         checks = (
-            (r"approved here", platform.applied(task_id) and bool(states - {"pending"})),
+            (r"approved here", platform.applied(task_id) and states != {"pending"}),
             (r"approved elsewhere", "approved" in states and OPERATOR in by),
             (r"^(approved|approved after all)\b(?! (here|elsewhere))", "approved" in states),
             (r"rejected", "rejected" in states),
@@ -279,7 +279,8 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
                 platform.refill()
                 stroke(dice, console, judge, did)
             if not console.alive:
-                judge.violation("the program ended", console.after_screen())
+                reports = [report.read_text() for report in folder.rglob("crash*")]
+                judge.violation("the program ended", "\n".join([console.after_screen(), *reports]))
             platform.calm = True
             for _ in range(4):
                 console.press("esc")
