@@ -60,6 +60,26 @@ def test_pressing_again_and_again_works_in_the_end(tmp_path: Path) -> None:
             console.line_shows("Case1", "approved here")
 
 
+def test_a_yes_under_what_opens_over_its_question_is_none(tmp_path: Path) -> None:
+    """Else it is sent while the question comes back, and `n` to that ends the program."""
+    with Platform() as platform:
+        platform.task("t1", "Case1")
+        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
+            console.ask("Case1")
+            console.pause()
+            console.write("yt")
+            console.wait_for("read again")
+            console.pause()
+            platform.wait_more(pending, 2)
+            assert platform.posts() == []
+            console.press("esc")
+            console.box_shows("APPROVE 1 task")
+            console.press("n")
+            console.no_box()
+            assert console.alive
+            assert platform.posts() == []
+
+
 def test_y_after_an_a_that_was_refused_copies_nothing(tmp_path: Path) -> None:
     with Platform() as platform:
         platform.task("t1", "Case1")
