@@ -178,10 +178,12 @@ class Adversary(Platform):
         return min([*read[-3:-2], time.monotonic() - 3.0])
 
     def held(self, task_id: str, since: float, until: float | None = None) -> list[Json | None]:
-        """How a task stood at any moment since then."""
+        """How a task stood at any moment since then; of one in no list, how it stood last, too."""
         with self.lock:
             past = self.history.get(task_id, [])
             last = max((n for n, (at, _) in enumerate(past) if at <= since), default=0)
+            while last > 0 and past[last][1] is None:
+                last -= 1
             return [record for at, record in past[last:] if until is None or at <= until]
 
     def applied(self, task_id: str) -> bool:
