@@ -42,7 +42,7 @@ from agentco_tui.screens.table_view import TableView
 NOW = 1_790_000_000.0
 """When every world begins: 2026-09-21 14:13:20 UTC."""
 NARROW, WIDE = (80, 24), (120, 40)
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which what is waited for is taken not to come."""
 PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
