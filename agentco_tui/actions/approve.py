@@ -166,6 +166,12 @@ class Approver:
             return Posted(case=before, answer=None, left_behind=left.attempt)
         if isinstance(attempt, Outcome):
             return attempt
+        case = replace(case, attempt_id=attempt.attempt)
+        # Writing it down takes time, in which a poll can bring something newer than its own read.
+        newest = self.desk.store.pending.records.get(shown.id)
+        found = () if newest is None else differences(shown, newest)
+        if found:
+            return await self.desk.pen.finish(self._changed(case, newest, found))
         return await self._send(shown, case, attempt, on_progress)
 
     async def settle(self, posted: Posted) -> Outcome:
@@ -233,7 +239,7 @@ class Approver:
             now = sight.task
             found = () if now is None else differences(shown, now)
             if found:
-                return self._changed(case, sight, found)
+                return self._changed(case, now, found)
             reason = stopped()
             if reason is not None:
                 return _unsent(case, WhyNot.STOPPED, reason)
@@ -260,18 +266,18 @@ class Approver:
         self._take(found)
         return found
 
-    def _changed(self, case: Case, sight: Sight, found: tuple[Difference, ...]) -> Outcome:
+    def _changed(self, case: Case, now: Task | None, found: tuple[Difference, ...]) -> Outcome:
         changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
         if len(found) > MOST_TOLD:
             changes += f"; and {len(found) - MOST_TOLD} more"
-        if sight.task is not None and sight.task.id in self.desk.store.pending.records:
-            self.desk.store.publish(self.desk.store.pending.put(sight.task))
+        if now is not None and now.id in self.desk.store.pending.records:
+            self.desk.store.publish(self.desk.store.pending.put(now))
         return outcome(
             case,
             Kind.CHANGED,
             f"nothing was sent, because it changed since you saw it: {changes}",
             known_by=KnownBy.HERE,
-            record=sight.task,
+            record=now,
             differences=found,
         )
 
@@ -279,9 +285,7 @@ class Approver:
         self, shown: Task, case: Case, attempt: Attempt, on_progress: OnProgress | None
     ) -> Outcome | Posted:
         attempt_id = attempt.attempt
-        case = replace(
-            case, attempt_id=attempt_id, report=_reporter(shown.id, attempt_id, on_progress)
-        )
+        case = replace(case, report=_reporter(shown.id, attempt_id, on_progress))
         try:
             case.report(Step.SENDING, plain("sending the approval, once"), 0)
             answer = await answer_to(self.desk.client.approve_task(shown.id, attempt_id=attempt_id))

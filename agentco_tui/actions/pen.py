@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from agentco_tui.actions.journal import Attempt, Earlier, Following, Journal, JournalError, Mark
 from agentco_tui.actions.journal_entries import Settled, folded, platform_of, seconds_of, stamp
-from agentco_tui.actions.outcome import Kind, Outcome
+from agentco_tui.actions.outcome import KnownBy, Outcome
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.records import Ref
 from agentco_tui.live.store import Store
@@ -147,7 +147,8 @@ class Pen:
         try:
             await asyncio.shield(self._off_the_loop(partial(self._journal.finish, settled)))
         except JournalError as error:
-            sent = "" if outcome.kind is Kind.NOT_SENT else "it was sent, and "
+            unsent = outcome.known_by is KnownBy.HERE
+            sent = "" if unsent else "it was sent, and "
             words = f"{outcome.sentence} ({sent}only the note of this is missing: {error.why})"
             return replace(outcome, sentence=plain(words))
         return outcome

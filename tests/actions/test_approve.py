@@ -87,6 +87,27 @@ async def test_a_changed_task_is_not_approved(
         assert journal_entries(path) == []
 
 
+async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        store = desk.desk.store
+        newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
+
+        def meanwhile() -> None:
+            store.publish(store.pending.put(newer))
+
+        found = await desk.approver.post(task, desk.approver.list_read(), stopped=meanwhile)
+        assert isinstance(found, Outcome)
+        assert found.kind is Kind.CHANGED
+        assert "something else" in found.sentence
+        assert desk.sends() == []
+        attempt, settled = journal_entries(path)
+        assert isinstance(settled, Settled)
+        assert (settled.attempt, settled.outcome) == (attempt.attempt, Kind.CHANGED)
+
+
 @pytest.mark.parametrize(("decision", "word"), [("approve", "approved"), ("reject", "rejected")])
 async def test_what_somebody_else_decided_is_explained(
     platform: EmbeddedPlatform, path: Path, decision: str, word: str

@@ -38,9 +38,11 @@ from tests.outside.meddler import OPERATOR, Adversary, content, tokens
 from tests.outside.platform import Request, pending, tasks_read
 from tests.outside.script import Json
 
-ARMED = 0.2
+ARMED = 0.1
 """Seconds that a content must have stood before a yes to it: less than the program's own, by what a
-key takes to arrive."""
+picture and a key take on their ways on a busy machine."""
+STAYS = 30.0
+"""Seconds within which words that are seen again are the same notice, uncovered."""
 HOLD = "[approve]\nhold = 0.5\n"
 SETTLES = 60.0
 """Seconds for all to be settled once the platform is well again."""
@@ -73,7 +75,8 @@ class Judge:
         self.now: Asked | None = None
         self.wrong: list[str] = []
         self.claims = 0
-        self._told: set[str] = set()
+        self._told: dict[str, float] = {}
+        """When each notice was seen last."""
         self._judged = 0
         self._looked = 0.0
 
@@ -105,10 +108,11 @@ class Judge:
             found = TASK.search(row)
             if found and "│" not in row[: found.start()]:
                 self.claim("line", found[0], row[: found.start()], row)
-        told = {part for part in TELLS.split(notices_in(rows)) if TASK.match(part)}
-        for part in told - self._told:
-            self.claim("notice", part[:6], part.partition(": ")[2], part)
-        self._told = told
+        for part in TELLS.split(notices_in(rows)):
+            if TASK.match(part):
+                if now - self._told.get(part, 0.0) > STAYS:
+                    self.claim("notice", part[:6], part.partition(": ")[2], part)
+                self._told[part] = now
         self.judge_posts()
 
     def claim(self, where: str, task_id: str, words: str, whole: str) -> None:

@@ -157,16 +157,18 @@ class Console(PtySession):
         self.press("a")
         return self.box_shows(r"APPROVE 1 task[\s\S]*" + re.escape(title))
 
-    def yes(self, tries: int = 4) -> None:
-        """Answer the question that stands with `y`, again if it came too soon, until it is gone."""
-        stood = self.box()
-        assert stood, "no question stands"
+    def yes(self, taken: Callable[[], object] | None = None, tries: int = 4) -> None:
+        """Answer the question that stands with `y`, again if it came too soon, until it is gone.
+
+        `taken` is what shows it, where the box stays.
+        """
+        assert self.box(), "no question stands"
         for _ in range(tries):
             # As a person does: a look first; a key that came too soon is pressed again.
             self.pause()
             self.press("y")
             with contextlib.suppress(NotSeenError):
-                self.until(lambda: not self.box(), "the question is gone", timeout=1.5)
+                self.until(taken or (lambda: not self.box()), "the yes is taken", timeout=1.5)
                 return
         raise NotSeenError(f"`y` was not taken\n{self.text}")
 

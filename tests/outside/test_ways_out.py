@@ -54,6 +54,8 @@ def open_(console: PtySession, what: str) -> str:
     keys, shown = OVER[what]
     for key in keys:
         console.press(key)
+        if key == "*":
+            console.wait_for("marked")
         console.wait_quiet(0.1)
     console.wait_for(shown)
     return shown
@@ -137,9 +139,7 @@ def test_a_form_that_is_being_sent_is_left_with_the_program_only(tmp_path: Path)
             open_(console, "form")
             console.press(*"Pay Dora", "enter", "enter")
             console.box_shows(r"n, esc no")
-            console.wait_quiet(0.5)
-            console.press("y")
-            held.arrived()
+            console.yes(lambda: held.request)
             console.box_shows("sending")
             console.press("ctrl+c")
             console.box_shows("Once more leaves the program")

@@ -76,8 +76,7 @@ async def test_yes_sends_one_request_without_a_body(
 ) -> None:
     async with stage(platform, tmp_path, place="tasks") as s:
         task = await ask(s)
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.sees_no("APPROVE")
         await s.press("y", "y", "enter")
         await s.sees("approved", FIRST)
@@ -206,8 +205,7 @@ async def test_a_key_that_may_only_read(platform: EmbeddedPlatform, tmp_path: Pa
     settings = settings_for(platform, key=platform.read_key)
     async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
         task = await ask(s)
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.sees("403")
         assert platform.world.task(task).status == "pending"
         assert task in s.rows

@@ -254,9 +254,8 @@ async def test_each_has_its_result_and_f_asks_about_clear_failures_only(
             "the question about what failed",
         )
         await s.sees("APPROVE 2 tasks", "2 you have not read", "Something else")
-        await s.armed()
         assert len(s.writes) == before, "nothing is sent again without a new yes"
-        await s.press("y")
+        await s.yes()
         await ended(s)
         again = {f"/api/tasks/{task}/approve" for task in (refused, changed)}
         assert {seen.path for seen in s.writes[before:]} == again

@@ -87,8 +87,7 @@ async def test_marked_tasks_that_vanish_are_told_and_not_sent(
         await s.press("a")
         await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
         await s.sees("2 tasks")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.sees("2 approved here")
         assert {seen.path.split("/")[3] for seen in s.writes} == {first, third}
         lost = [toast for toast in s.app._notifications if "not marked any more" in toast.message]

@@ -74,8 +74,7 @@ async def test_no_journal_no_approval(platform: EmbeddedPlatform, tmp_path: Path
         task = str(s.cursor)
         await s.press("a")
         if s.app.screen is not s.main:
-            await s.armed()
-            await s.press("y")
+            await s.yes()
         await says(s, "journal", "can't be", "nothing")
         assert not s.writes
         assert platform.world.task(task).status == "pending"
@@ -132,8 +131,7 @@ async def test_a_no_is_explained_by_what_is_read(
             f"approve:status={status}" if status == 404 else "approve:latency=200ms"
         )
         await s.press("a")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: platform.faults.in_force()[0].struck, "the request")
         if status == 409:
             platform.world.another_operator(task, "approve", "Wanda")

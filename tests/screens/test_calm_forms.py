@@ -66,8 +66,7 @@ async def test_a_lost_create_that_did_not_happen_is_told_and_the_form_stays(
         form.inputs["mission"].focus()  # type: ignore[attr-defined]
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is not form, "the question")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: s.app.screen is s.main, "the list")
         assert companies(platform) == 1
 
@@ -90,8 +89,7 @@ async def test_left_while_unknown_it_is_settled_before_the_same_is_sent_again(
         form.inputs["mission"].focus()  # type: ignore[attr-defined]
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is not form, "the question")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: s.app.screen is s.main, "the list")
         assert len(s.writes) == 1, "it was found instead"
         assert companies(platform) == 1

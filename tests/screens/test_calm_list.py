@@ -280,8 +280,7 @@ async def test_a_lost_answer_claims_nothing_until_a_read_settles_it(
         platform.faults.add("approve:drop_after")
         platform.faults.add("tasks:status=503,after=1,times=3")
         await s.press("a")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await says(s, "the answer was lost; reading what became of it")
         await says(s, "the answer was lost, so it may have been this attempt or somebody else")
         assert platform.world.applied[first] == 1

@@ -28,9 +28,8 @@ async def send(s: Stage) -> None:
     await s.settle()
     await s.press("enter")
     await s.wait_until(lambda: s.app.screen is not form, "the question")
-    await s.armed()
     assert not s.writes, "nothing is sent before the question"
-    await s.press("y")
+    await s.yes()
 
 
 async def test_a_new_task(platform: EmbeddedPlatform, tmp_path: Path) -> None:
@@ -136,8 +135,7 @@ async def test_a_refusal_is_shown_beside_its_field_with_the_text_kept(
         form.inputs["mission"].focus()  # type: ignore[attr-defined]
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is not form, "the question")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: s.app.screen is s.main, "the list")
         await s.sees("Globex Two")
         assert [seen.status for seen in s.writes] == [422, 201]
@@ -170,8 +168,7 @@ async def test_a_limit_with_old_new_and_difference(
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is not form, "the question")
         await s.sees("old limit", "new limit", "$250.00", "+$150.00", "$118.80")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: s.app.screen is s.main, "the list")
         await s.sees("250")
         agent = next(a for a in platform.world.state.agents.values() if a.name == "Ada")
@@ -207,8 +204,7 @@ async def test_a_limit_that_is_known_only_once_the_form_is_open(
         await s.poll(FeedName.AGENT_BUDGETS)
         await s.press("enter")
         await s.sees("old limit", "$100.00", "$250.00", "+$150.00")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: s.app.screen is s.main, "the list")
         (sent,) = s.writes
         assert json.loads(sent.body) == {"monthly_limit": 250}

@@ -335,8 +335,7 @@ async def test_a_permission_marked_missing_comes_back_with_another_key(
     settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
     async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
         await s.press("a")
-        await s.armed()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: s.main.denial("tasks.approve") is not None, "the 403")
         await s.sees_no("APPROVE 1 task")
         await s.press("a")
