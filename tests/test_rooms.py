@@ -1,4 +1,4 @@
-"""Imports point one way (DESIGN, rooms): screens -> widgets, actions, live -> api."""
+"""Imports point one way: screens -> widgets, actions, live -> api -> reading -> model."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ LEAVES = {
 """Modules that any room may import."""
 
 MAY_IMPORT = {
-    "api": LEAVES,
-    "live": LEAVES | {"api"},
-    "actions": LEAVES | {"api", "live"},
+    "model": {"text", "width", "cells", "signs", "patterns"},
+    "reading": LEAVES | {"model"},
+    "api": LEAVES | {"model", "reading"},
+    "live": LEAVES | {"model", "api"},
+    "actions": LEAVES | {"model", "api", "live"},
     "widgets": LEAVES,
-    "screens": LEAVES | {"api", "live", "actions", "widgets", "config", "whole_file", "remembered"},
+    "screens": LEAVES
+    | {"model", "api", "live", "actions", "widgets", "config", "whole_file", "remembered"},
     "commands": LEAVES
-    | {"api", "live", "actions", "config", "demo", "terminal", "whole_file", "arguments"},
-    "config": LEAVES | {"api"},
+    | {"model", "api", "live", "actions", "config", "demo", "terminal", "whole_file", "arguments"},
+    "config": LEAVES | {"model", "api"},
     "terminal": LEAVES,
     "demo": LEAVES,
 }

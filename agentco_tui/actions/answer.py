@@ -15,7 +15,7 @@ from agentco_tui.api.errors import (
     NotAllowed,
     Sent,
 )
-from agentco_tui.api.records import Receipt, Verdict
+from agentco_tui.model.records import Receipt, Verdict
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R")

@@ -18,9 +18,9 @@ from agentco_tui.actions.turns import AT_ONCE, Turn, Turns
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.actions.waits import sleep_unless
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
-from agentco_tui.api.records import Task
 from agentco_tui.format import duration
 from agentco_tui.live.names import Names
+from agentco_tui.model.records import Task
 from agentco_tui.text import SafeText, plain
 
 DOUBTS = 3

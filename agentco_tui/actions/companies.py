@@ -16,7 +16,7 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.actions.watch import Look, Looked
 from agentco_tui.actions.write import OnProgress, Plan, Write
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Company, Receipt, Ref
+from agentco_tui.model.records import Company, Receipt, Ref
 from agentco_tui.text import SafeText, plain, safe
 
 Send = Callable[[str], Awaitable[Receipt[Company]]]

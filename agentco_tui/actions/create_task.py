@@ -16,8 +16,8 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.actions.watch import Look, Looked
 from agentco_tui.actions.write import OnProgress, Plan, Write
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Receipt, Ref, Task
 from agentco_tui.live.insight import waits_for_person
+from agentco_tui.model.records import Receipt, Ref, Task
 from agentco_tui.text import SafeText, plain, safe
 
 FIELDS = ("company_id", "title", "agent_id", "priority")

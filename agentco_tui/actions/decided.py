@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from agentco_tui import format as form
-from agentco_tui.api.records import Activity, Task, TaskState
+from agentco_tui.model.records import Activity, Task, TaskState
 from agentco_tui.text import SafeText, plain
 
 _DECISIONS = {

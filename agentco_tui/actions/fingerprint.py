@@ -12,7 +12,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.content import without_volatile
 from agentco_tui.api.extras import CUT
 from agentco_tui.api.names import fold
-from agentco_tui.api.records import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.model.records import Moment, Money, Ref, SharedTask, Task, extra_fields
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 
 _MOST = 200

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from agentco_tui.actions.answer import Answer
 from agentco_tui.actions.watch import Found, Looked
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
-from agentco_tui.api.records import Company, Listing, Moment, Task
+from agentco_tui.model.records import Company, Listing, Moment, Task
 from agentco_tui.text import SafeText, plain, safe
 
 T = TypeVar("T", Task, Company)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Record
+from agentco_tui.model.records import Record
 from agentco_tui.text import SafeText
 
 

@@ -20,8 +20,8 @@ from agentco_tui.actions.journal import Attempt, Earlier, Following, Journal, Jo
 from agentco_tui.actions.journal_entries import Settled, folded, platform_of, seconds_of, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Ref
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Ref
 from agentco_tui.text import SafeText, plain
 
 log = logging.getLogger(__name__)

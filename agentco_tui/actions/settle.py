@@ -18,11 +18,11 @@ from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.errors import KeyRejected, Sent
-from agentco_tui.api.records import Moment, Task, TaskState
 from agentco_tui.format import clock
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Moment, Task, TaskState
 from agentco_tui.text import SafeText, plain
 
 TRIES = 3

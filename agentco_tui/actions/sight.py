@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from agentco_tui.actions.task_reader import Picture, TaskReader
 from agentco_tui.api.errors import ApiError, Invalid, NotFound
-from agentco_tui.api.records import Ref, SharedTask, Task
 from agentco_tui.live.insight import waits_for_person
+from agentco_tui.model.records import Ref, SharedTask, Task
 from agentco_tui.text import SafeText, plain
 
 

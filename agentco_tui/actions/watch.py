@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Record
+from agentco_tui.model.records import Record
 from agentco_tui.text import SafeText
 
 R = TypeVar("R", bound=Record)

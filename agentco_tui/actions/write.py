@@ -16,8 +16,8 @@ from agentco_tui.actions.rights import Denied
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.actions.watch import Found, Look, Looked, watch
 from agentco_tui.api.errors import KeyRejected, NotAllowed
-from agentco_tui.api.records import Receipt, Record
 from agentco_tui.format import ago
+from agentco_tui.model.records import Receipt, Record
 from agentco_tui.text import SafeText, joined, plain, safe
 
 R = TypeVar("R", bound=Record)

@@ -19,8 +19,8 @@ from agentco_tui.api.moneys import to_money
 from agentco_tui.api.names import word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
-from agentco_tui.api.records import Money
 from agentco_tui.api.units import NO_UNIT, Unit, merged
+from agentco_tui.model.records import Money
 
 _UNLIMITED_WORDS: Final = word_set(
     """unlimited none infinity inf infinite nolimit no_limit ∞ -1 uncapped never"""

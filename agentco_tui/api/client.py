@@ -38,7 +38,7 @@ from agentco_tui.api.lean_httpx import without_command
 from agentco_tui.api.outgoing import segment
 from agentco_tui.api.pager import Caps, Pager
 from agentco_tui.api.reading import body_digest, not_the_export, read_body
-from agentco_tui.api.records import (
+from agentco_tui.model.records import (
     Activity,
     Agent,
     Alert,

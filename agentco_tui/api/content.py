@@ -24,9 +24,9 @@ from agentco_tui.api.context import Unread
 from agentco_tui.api.moneys import to_money
 from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.records import AgentState, Money
 from agentco_tui.api.states import agent_state
 from agentco_tui.api.times import to_moment, to_seconds
+from agentco_tui.model.records import AgentState, Money
 from agentco_tui.patterns import lazy_pattern
 
 SIZE: Final = 15

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agentco_tui.api.records import Ref
 from agentco_tui.api.units import NO_UNIT, Unit
+from agentco_tui.model.records import Ref
 from agentco_tui.text import SafeText
 
 

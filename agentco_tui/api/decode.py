@@ -21,7 +21,7 @@ from agentco_tui.api.kinds import (
 from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, decode_page
 from agentco_tui.api.overviews import WHOLE_ID, decode_overview
 from agentco_tui.api.receipts import decode_receipt
-from agentco_tui.api.records import Trace
+from agentco_tui.model.records import Trace
 
 __all__ = [
     "ACTIVITY",

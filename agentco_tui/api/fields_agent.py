@@ -14,13 +14,13 @@ from agentco_tui.api.moneys import minus
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_count, to_decimal
 from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
-from agentco_tui.api.records import Agent, AgentState, Company, Money
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import agent_state
 from agentco_tui.api.task_states import worded
 from agentco_tui.api.texts import block, flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
 from agentco_tui.api.units import unit_of_values, unit_rule
+from agentco_tui.model.records import Agent, AgentState, Company, Money
 from agentco_tui.text import SafeText, safe
 
 

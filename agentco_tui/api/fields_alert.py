@@ -15,12 +15,12 @@ from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.extras import as_extra
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
-from agentco_tui.api.records import Alert, Ref, Severity
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name, typed_ref
 from agentco_tui.api.states import alert_open, fold_word, severity
 from agentco_tui.api.texts import flag, line, named, text_only, word
 from agentco_tui.api.times import NONE, to_moment
 from agentco_tui.api.units import unit_of_values, unit_rule
+from agentco_tui.model.records import Alert, Ref, Severity
 from agentco_tui.text import SafeText, safe
 
 

@@ -16,12 +16,12 @@ from agentco_tui.api.figures import OWNERS, figures_in, is_reset
 from agentco_tui.api.moneys import minus, with_sibling
 from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
-from agentco_tui.api.records import Budget, BudgetScope, Moment, Money, Ref
 from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.api.states import fold_word
 from agentco_tui.api.texts import flag, named, word
 from agentco_tui.api.times import to_moment
 from agentco_tui.api.units import NO_UNIT, unit_of_values, unit_rule
+from agentco_tui.model.records import Budget, BudgetScope, Moment, Money, Ref
 from agentco_tui.text import SafeText
 
 _MAX_FIELDS: Final = 400

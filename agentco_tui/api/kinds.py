@@ -20,7 +20,8 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import Spec
-from agentco_tui.api.records import (
+from agentco_tui.api.resources import Resource
+from agentco_tui.model.records import (
     Activity,
     Agent,
     Alert,
@@ -30,7 +31,6 @@ from agentco_tui.api.records import (
     Record,
     Task,
 )
-from agentco_tui.api.resources import Resource
 from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)

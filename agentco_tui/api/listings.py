@@ -24,7 +24,6 @@ from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.naming import Naming
 from agentco_tui.api.numbers import to_count
 from agentco_tui.api.pairs import from_pairs
-from agentco_tui.api.records import Record, Task
 from agentco_tui.api.refs import looks_like_id, to_id
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.resources import FoundList
@@ -32,6 +31,7 @@ from agentco_tui.api.shared_ids import identity
 from agentco_tui.api.singles import find_one
 from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
+from agentco_tui.model.records import Record, Task
 from agentco_tui.text import SafeText, safe
 
 __all__ = ["Kind", "Page", "RefusedBody", "Unshaped", "decode_one", "decode_page", "read_rows"]

@@ -15,9 +15,9 @@ from agentco_tui.api.intake import Whole
 from agentco_tui.api.listings import Kind
 from agentco_tui.api.memo import Memo
 from agentco_tui.api.reading import LARGE, beside
-from agentco_tui.api.records import Record
 from agentco_tui.api.slices import Sliced, Slicer, is_sliceable
 from agentco_tui.api.thrift import give_back
+from agentco_tui.model.records import Record
 
 R = TypeVar("R", bound=Record)
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.api.records import Moment, Record
+from agentco_tui.model.records import Moment, Record
 
 R = TypeVar("R", bound=Record)
 

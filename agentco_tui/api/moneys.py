@@ -14,7 +14,6 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, word_set, words
 from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.plans import Partial
-from agentco_tui.api.records import Money
 from agentco_tui.api.units import (
     MINOR,
     NO_MONEY,
@@ -28,6 +27,7 @@ from agentco_tui.api.units import (
     unit_from_sibling,
     unit_of,
 )
+from agentco_tui.model.records import Money
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText
 

@@ -14,9 +14,9 @@ from agentco_tui.api.kinds import AGENT_BUDGETS, COMPANY_BUDGETS, Kind
 from agentco_tui.api.listings import RefusedBody, Unshaped, decode_page
 from agentco_tui.api.names import fold
 from agentco_tui.api.pairs import from_pairs
-from agentco_tui.api.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.units import NO_UNIT, Unit, unit_beside
+from agentco_tui.model.records import Budget, BudgetOverview, BudgetScope
 from agentco_tui.text import safe
 
 WHOLE_ID: Final = "all"

@@ -19,9 +19,9 @@ from agentco_tui.api.memo import Memo
 from agentco_tui.api.page_headers import PAGING_HEADERS
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
 from agentco_tui.api.reading import LARGE, beside, body_digest, read_body
-from agentco_tui.api.records import Listing, Record
 from agentco_tui.api.shared_ids import identity, marked
 from agentco_tui.api.slices import Sliced, read_sliced
+from agentco_tui.model.records import Listing, Record
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:

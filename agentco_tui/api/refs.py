@@ -11,8 +11,8 @@ from agentco_tui.api.bodies import Json
 from agentco_tui.api.extras import hide_keys
 from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import Meaning, Partial, Spec, Values
-from agentco_tui.api.records import Ref
 from agentco_tui.api.times import NONE
+from agentco_tui.model.records import Ref
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
 

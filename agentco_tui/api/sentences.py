@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from agentco_tui.api.records import Money, Ref
+from agentco_tui.model.records import Money, Ref
 from agentco_tui.text import SafeText, safe
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.records import Money
+from agentco_tui.model.records import Money
 
 _PERCENT_ABOVE: Final = Decimal("1.5")
 _ROUNDING: Final = Context(prec=28)

@@ -23,12 +23,12 @@ from agentco_tui.api.cuts import Cutter, UnevenError
 from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_rows
 from agentco_tui.api.memo import Memo, Recall
-from agentco_tui.api.records import Record
 from agentco_tui.api.resources import FoundList
 from agentco_tui.api.shared_ids import identity
 from agentco_tui.api.units import unit_beside
 from agentco_tui.api.unwrapping import names_beside
 from agentco_tui.background import SLICE, turn_of_thread
+from agentco_tui.model.records import Record
 from agentco_tui.text import SafeText
 
 R = TypeVar("R", bound=Record)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from agentco_tui.api.names import word_set
-from agentco_tui.api.records import AgentState, Severity, TaskState
+from agentco_tui.model.records import AgentState, Severity, TaskState
 
 _E = TypeVar("_E", TaskState, AgentState, Severity)
 

@@ -7,9 +7,9 @@ from typing import Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import Values
-from agentco_tui.api.records import TaskState
 from agentco_tui.api.states import task_state
 from agentco_tui.api.texts import word
+from agentco_tui.model.records import TaskState
 from agentco_tui.text import SafeText
 
 _ENDED: Final = frozenset(

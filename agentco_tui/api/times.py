@@ -16,7 +16,7 @@ from typing import Any, Final
 from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
 from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.records import Moment
+from agentco_tui.model.records import Moment
 from agentco_tui.patterns import lazy_pattern
 
 

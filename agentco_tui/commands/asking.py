@@ -11,10 +11,10 @@ from typing import Generic, TypeVar
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, TimedOut
-from agentco_tui.api.records import Company, Listing, Record
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.sources import one_by_one
+from agentco_tui.model.records import Company, Listing, Record
 from agentco_tui.text import plain
 
 AT_ONCE = 4

@@ -10,8 +10,8 @@ from typing import Any
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import BudgetOverview, Listing, Record, Trace
 from agentco_tui.commands.asking import of_company_or_all
+from agentco_tui.model.records import BudgetOverview, Listing, Record, Trace
 from agentco_tui.text import SafeText, plain
 
 WRITES = (

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Budget, Money
 from agentco_tui.commands.asking import Answer, Questions, clock_of, connected, of_company_or_all
 from agentco_tui.commands.output import say, say_json
 from agentco_tui.commands.status_judge import (
@@ -21,6 +20,7 @@ from agentco_tui.commands.status_judge import (
     performance,
 )
 from agentco_tui.config import Settings, SettingsError
+from agentco_tui.model.records import Budget, Money
 from agentco_tui.text import safe, signs
 
 SECONDS = 25.0

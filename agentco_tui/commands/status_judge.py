@@ -15,7 +15,17 @@ from typing import TypeVar
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import (
+from agentco_tui.config import AlertLimits
+from agentco_tui.live.insight import (
+    Level,
+    Need,
+    alert_level,
+    in_scope,
+    needs,
+    waiting_since,
+    waits_for_person,
+)
+from agentco_tui.model.records import (
     Agent,
     Alert,
     Budget,
@@ -26,16 +36,6 @@ from agentco_tui.api.records import (
     Record,
     Ref,
     Task,
-)
-from agentco_tui.config import AlertLimits
-from agentco_tui.live.insight import (
-    Level,
-    Need,
-    alert_level,
-    in_scope,
-    needs,
-    waiting_since,
-    waits_for_person,
 )
 from agentco_tui.text import SafeText, safe, signs
 

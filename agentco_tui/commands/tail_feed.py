@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentco_tui.api.records import Activity, Listing
 from agentco_tui.live.activity_window import in_order
+from agentco_tui.model.records import Activity, Listing
 
 KEPT_IDS = 20_000
 """Ids that are remembered; more than a poll brings, so that nothing is told twice."""

@@ -13,8 +13,8 @@ from operator import is_
 from time import perf_counter
 from typing import Generic, TypeVar
 
-from agentco_tui.api.records import Record
 from agentco_tui.background import SLICE
+from agentco_tui.model.records import Record
 
 R = TypeVar("R", bound=Record)
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import IntEnum, StrEnum
 from typing import Protocol
 
-from agentco_tui.api.records import (
+from agentco_tui.model.records import (
     Agent,
     AgentState,
     Alert,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentco_tui.api.records import Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.text import SafeText, safe, signs
 
 

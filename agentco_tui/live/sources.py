@@ -12,7 +12,10 @@ from msgspec import structs
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, NotFound
-from agentco_tui.api.records import (
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Change, Collection, Store
+from agentco_tui.model.records import (
     Activity,
     Budget,
     BudgetOverview,
@@ -21,9 +24,6 @@ from agentco_tui.api.records import (
     Listing,
     Record,
 )
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Change, Collection, Store
 
 R = TypeVar("R", bound=Record)
 

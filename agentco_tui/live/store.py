@@ -15,7 +15,11 @@ from typing import Generic, TypeVar
 import msgspec
 
 from agentco_tui import background
-from agentco_tui.api.records import (
+from agentco_tui.live.activity_window import ActivityWindow
+from agentco_tui.live.comparison import Comparison
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.freshness import Freshness
+from agentco_tui.model.records import (
     Activity,
     Agent,
     Alert,
@@ -26,10 +30,6 @@ from agentco_tui.api.records import (
     Record,
     Task,
 )
-from agentco_tui.live.activity_window import ActivityWindow
-from agentco_tui.live.comparison import Comparison
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Freshness
 
 R = TypeVar("R", bound=Record)
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from agentco_tui.api.records import AgentState, Task, TaskState
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import (
     Level,
@@ -21,6 +20,7 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
+from agentco_tui.model.records import AgentState, Task, TaskState
 
 
 @dataclass(frozen=True, slots=True)

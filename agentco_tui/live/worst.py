@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from agentco_tui.api.records import Task
 from agentco_tui.live.insight import Level, Limits, priority_rank, task_levels, waits_for_person
+from agentco_tui.model.records import Task
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from textual import on
 from textual.binding import BindingType
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import Activity
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Told
+from agentco_tui.model.records import Activity
 from agentco_tui.screens.columns.activity import activity_columns
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session

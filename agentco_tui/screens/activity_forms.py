@@ -8,9 +8,9 @@ from pathlib import Path
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Agent, Company
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.sources import ActivityFilter, Query
+from agentco_tui.model.records import Agent, Company
 from agentco_tui.screens.dialog import title_of
 from agentco_tui.screens.form import Doubt, Errors, FormField, FormPlan, Refusal, Values
 from agentco_tui.screens.form_plans import agent_called, company_called, completed, needed

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from agentco_tui.api.records import Agent
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope
 from agentco_tui.live.store import Change, Collection
+from agentco_tui.model.records import Agent
 from agentco_tui.screens.columns.agents import agent_columns
 from agentco_tui.screens.list_view import CollectionView
 from agentco_tui.screens.view import bindings_of

@@ -8,10 +8,10 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Task, Trace
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
+from agentco_tui.model.records import Task, Trace
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, line_note
 from agentco_tui.screens.details import budget_fields

@@ -14,10 +14,10 @@ from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.batch_summary import Listed, Share, Standing
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Task
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
+from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.dialog import Question, title_of

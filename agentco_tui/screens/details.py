@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import (
+from agentco_tui.live.insight import alert_level, budget_level, task_level, waiting_since
+from agentco_tui.model.records import (
     Activity,
     Agent,
     Alert,
@@ -17,7 +18,6 @@ from agentco_tui.api.records import (
     Task,
     extra_fields,
 )
-from agentco_tui.live.insight import alert_level, budget_level, task_level, waiting_since
 from agentco_tui.screens.columns.agents import left_of
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.level_cells import (

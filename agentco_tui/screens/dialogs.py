@@ -19,9 +19,9 @@ from agentco_tui.actions.journal import Attempt
 from agentco_tui.actions.outcome import GOOD, Kind, Outcome
 from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Company, SharedTask, Task
 from agentco_tui.keys import Place
 from agentco_tui.live.insight import waits_for_person
+from agentco_tui.model.records import Company, SharedTask, Task
 from agentco_tui.screens import activity_forms, form_plans
 from agentco_tui.screens.approve_question import ApproveQuestion
 from agentco_tui.screens.batch import BatchQuestion

@@ -15,7 +15,7 @@ from agentco_tui.actions.form_checks import (
     check_task,
 )
 from agentco_tui.actions.outcome import Outcome, Progress, Step
-from agentco_tui.api.records import Agent, Budget, Company, Money, Ref, Task
+from agentco_tui.model.records import Agent, Budget, Company, Money, Ref, Task
 from agentco_tui.screens.dialog import title_of
 from agentco_tui.screens.form import Doubt, Errors, FormField, FormPlan, Refusal, Values
 from agentco_tui.screens.go_to import find

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 
 import msgspec
 
-from agentco_tui.api.records import Agent, Company
 from agentco_tui.keys import Place
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Agent, Company
 from agentco_tui.screens.frame_lines import PLACES
 from agentco_tui.text import SafeText, plain, safe
 

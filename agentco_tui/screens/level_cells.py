@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import (
+from agentco_tui.live.insight import Level, priority_rank
+from agentco_tui.model.records import (
     Agent,
     AgentState,
     Budget,
@@ -15,7 +16,6 @@ from agentco_tui.api.records import (
     Task,
     TaskState,
 )
-from agentco_tui.live.insight import Level, priority_rank
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table_columns import Cell, Tone
 

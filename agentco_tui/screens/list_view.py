@@ -11,9 +11,9 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import Record
 from agentco_tui.live.feeds import NAMES, FeedName
 from agentco_tui.live.store import Change, Collection, Told
+from agentco_tui.model.records import Record
 from agentco_tui.screens.details import details
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView

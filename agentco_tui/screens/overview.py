@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import Agent, AgentState, Alert, Budget, BudgetScope, Task
 from agentco_tui.background import in_slices
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
@@ -27,6 +26,7 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.store import Change
 from agentco_tui.live.worst import picked, worst_tasks
+from agentco_tui.model.records import Agent, AgentState, Alert, Budget, BudgetScope, Task
 from agentco_tui.screens.columns.needs import need_columns, subject
 from agentco_tui.screens.decision_notes import said_of
 from agentco_tui.screens.overview_panels import latest_items, spend_depends_on, spend_items

@@ -10,8 +10,8 @@ from textual.app import App
 from textual.worker import Worker
 
 from agentco_tui.api.errors import ApiError, KeyRejected
-from agentco_tui.api.records import Agent, Company, Task
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.model.records import Agent, Company, Task
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentco_tui.api.records import SharedTask, Task
+from agentco_tui.model.records import SharedTask, Task
 from agentco_tui.screens.view import Frame
 
 TASK_ACTIONS = {

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from agentco_tui.api.records import SharedTask, Task
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, waits_for_person
 from agentco_tui.live.store import Collection
+from agentco_tui.model.records import SharedTask, Task
 from agentco_tui.screens.columns.tasks import task_columns
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.list_view import CollectionView

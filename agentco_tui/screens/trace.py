@@ -12,7 +12,7 @@ from textual.containers import Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Task, Trace, TraceStep, extra_fields
+from agentco_tui.model.records import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.decision_notes import READ_AFTER
 from agentco_tui.screens.details import details

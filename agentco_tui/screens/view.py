@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import Company, Task
 from agentco_tui.keys import KEYS, Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Freshness, Phase
 from agentco_tui.live.store import Change
+from agentco_tui.model.records import Company, Task
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.freshness_cells import notice, worst

@@ -15,7 +15,7 @@ from agentco_tui.actions.journal import JournalError, Worker
 from agentco_tui.actions.outcome import Kind
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Company, Task
+from agentco_tui.model.records import Company, Task
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.session import Session

@@ -20,9 +20,9 @@ from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal import Attempt, Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
 from agentco_tui.api.limits import Limits
-from agentco_tui.api.records import Task
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world import AlreadyDecidedError
+from agentco_tui.model.records import Task
 from tests.actions.office import Office, journal_entries, office
 
 Result = TypeVar("Result")

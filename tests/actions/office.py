@@ -18,7 +18,6 @@ from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.limits import Limits
-from agentco_tui.api.records import Task
 from agentco_tui.api.retry import RetryPolicy
 from agentco_tui.api.transport import Transport
 from agentco_tui.demo.requestlog import Seen
@@ -26,6 +25,7 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Task
 from tests.actions.waits import QUICK
 
 BRIEF = Limits(read=1.0, total=1.5)

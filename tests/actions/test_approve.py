@@ -13,8 +13,8 @@ from agentco_tui.actions.journal import Attempt, Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, WhyNot
 from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Ref, Task
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.model.records import Ref, Task
 from agentco_tui.text import plain
 from tests.actions.office import BRIEF, Office, journal_entries, office
 

@@ -15,10 +15,10 @@ from agentco_tui.actions.batch import BatchApproval, Phase, State
 from agentco_tui.actions.batch_summary import Standing, kind_of, of_one_kind, summary
 from agentco_tui.actions.outcome import Kind, WhyNot
 from agentco_tui.actions.waits import Waits
-from agentco_tui.api.records import Moment, Money, Ref, Task, TaskState
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office, until
 from tests.actions.waits import QUICK

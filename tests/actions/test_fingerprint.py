@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from agentco_tui.actions.fingerprint import differences, fingerprint
 from agentco_tui.api import bodies, decode
 from agentco_tui.api.content import VOLATILE, Place
-from agentco_tui.api.records import Ref, Task
 from agentco_tui.api.shared_ids import marked
 from agentco_tui.demo.fields import Cash, Link, Rank, When, Word
 from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shape import Ask
 from agentco_tui.demo.shapes import ALL as SHAPES
+from agentco_tui.model.records import Ref, Task
 from agentco_tui.text import plain
 
 SENT: dict[str, Any] = {

@@ -14,9 +14,9 @@ from agentco_tui.actions import shared_read
 from agentco_tui.actions.decided import decision, decision_about, elsewhere
 from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
 from agentco_tui.actions.shared_read import SharedRead
-from agentco_tui.api.records import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
+from agentco_tui.model.records import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import office, until
 from tests.actions.waits import QUICK

@@ -18,9 +18,9 @@ from agentco_tui.actions.limit import LimitSetter
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, WhyNot
 from agentco_tui.actions.take_up import TakeUp
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.records import Budget, Company, Money, Ref, Task
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.model.records import Budget, Company, Money, Ref, Task
 from tests.actions.office import Office, journal_entries, office, until
 
 APPLIED = ("drop_after", "status=500,applied=after", "html,applied=after", "bad_json")

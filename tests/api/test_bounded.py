@@ -10,7 +10,7 @@ import pytest
 from agentco_tui.api import decode
 from agentco_tui.api.extras import CUT, as_extra
 from agentco_tui.api.names import some
-from agentco_tui.api.records import extra_fields
+from agentco_tui.model.records import extra_fields
 
 
 def test_fields_beyond_those_looked_at_are_told() -> None:

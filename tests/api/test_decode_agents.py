@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import (
+from agentco_tui.model.records import (
     Activity,
     Agent,
     AgentState,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Alert, Money, Severity, extra_fields
+from agentco_tui.model.records import Alert, Money, Severity, extra_fields
 
 
 def read(body: Any) -> Any:

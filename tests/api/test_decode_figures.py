@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Budget, Money
+from agentco_tui.model.records import Budget, Money
 
 
 def read(body: Any) -> Any:

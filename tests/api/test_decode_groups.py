@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Severity
+from agentco_tui.model.records import Severity
 
 A, B = {"id": "1", "title": "Pay"}, {"id": "2", "title": "Write"}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api import bodies, decode, paging
 from agentco_tui.api.names import word_set
-from agentco_tui.api.records import extra_fields
+from agentco_tui.model.records import extra_fields
 
 KINDS: tuple[decode.Kind[Any], ...] = (
     decode.COMPANIES, decode.AGENTS, decode.TASKS, decode.COMPANY_BUDGETS, decode.AGENT_BUDGETS,

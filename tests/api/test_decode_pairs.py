@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import AgentState, Severity, TaskState
+from agentco_tui.model.records import AgentState, Severity, TaskState
 
 
 def read(body: Any) -> Any:

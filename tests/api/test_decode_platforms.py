@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Agent, Task, TaskState
+from agentco_tui.model.records import Agent, Task, TaskState
 
 DAY = "2026-01-01T00:00:00Z"
 AT = 1_767_225_600

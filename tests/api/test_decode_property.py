@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Activity, Budget, Moment, Money, Ref, Task, extra_fields
 from agentco_tui.api.states import task_state
+from agentco_tui.model.records import Activity, Budget, Moment, Money, Ref, Task, extra_fields
 from agentco_tui.text import safe
 from tests.api.renderings import (
     ENVELOPES,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Budget, Receipt, Task, Verdict, extra_fields
+from agentco_tui.model.records import Budget, Receipt, Task, Verdict, extra_fields
 
 TASK = {"id": "t1", "title": "Plan", "status": "pending"}
 

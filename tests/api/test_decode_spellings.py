@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Ref, Severity, extra_fields
+from agentco_tui.model.records import Ref, Severity, extra_fields
 from agentco_tui.text import safe
 
 NOON = 1_732_190_400

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Ref, Task, TaskState, extra_fields
+from agentco_tui.model.records import Ref, Task, TaskState, extra_fields
 from agentco_tui.text import SafeText
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()

@@ -21,7 +21,7 @@ from agentco_tui.api.decode import TASKS, decode_page
 from agentco_tui.api.held import Held
 from agentco_tui.api.intake import SHORT, Intake, Waiting, Whole
 from agentco_tui.api.long_list import KEPT, LongList
-from agentco_tui.api.records import Task
+from agentco_tui.model.records import Task
 from agentco_tui.text import safe
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import Answer, WireServer, answering, http

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Trace, TraceStep
+from agentco_tui.model.records import Trace, TraceStep
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 AT = "2026-11-21T09:00:00Z"

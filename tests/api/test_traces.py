@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Trace, TraceStep, extra_fields
 from agentco_tui.api.traces import MAX_STEPS
+from agentco_tui.model.records import Trace, TraceStep, extra_fields
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
-from agentco_tui.api.records import (
+from agentco_tui.commands.status_judge import Answers, State, headline, judge, performance
+from agentco_tui.config import AlertLimits
+from agentco_tui.model.records import (
     Agent,
     Alert,
     Budget,
@@ -24,8 +26,6 @@ from agentco_tui.api.records import (
     Task,
     TaskState,
 )
-from agentco_tui.commands.status_judge import Answers, State, headline, judge, performance
-from agentco_tui.config import AlertLimits
 from agentco_tui.text import plain
 
 NOW = 1_000_000.0

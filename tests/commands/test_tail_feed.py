@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.records import Activity, Listing, Moment
 from agentco_tui.commands import tail_feed
 from agentco_tui.commands.tail_feed import TailFeed
+from agentco_tui.model.records import Activity, Listing, Moment
 from agentco_tui.text import plain
 
 

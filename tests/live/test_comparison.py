@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.records import Agent, Listing
 from agentco_tui.live import comparison
 from agentco_tui.live.comparison import Comparison
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Collection
+from agentco_tui.model.records import Agent, Listing
 from agentco_tui.text import plain
 
 MANY = 5_000

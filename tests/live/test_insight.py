@@ -7,7 +7,17 @@ from decimal import Decimal
 
 import pytest
 
-from agentco_tui.api.records import (
+from agentco_tui.live.insight import (
+    Level,
+    alert_level,
+    budget_level,
+    in_scope,
+    needs,
+    priority_rank,
+    task_level,
+    waits_for_person,
+)
+from agentco_tui.model.records import (
     Agent,
     AgentState,
     Alert,
@@ -18,16 +28,6 @@ from agentco_tui.api.records import (
     Severity,
     Task,
     TaskState,
-)
-from agentco_tui.live.insight import (
-    Level,
-    alert_level,
-    budget_level,
-    in_scope,
-    needs,
-    priority_rank,
-    task_level,
-    waits_for_person,
 )
 from agentco_tui.text import plain
 

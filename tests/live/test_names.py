@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentco_tui.api.records import (
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
+from agentco_tui.model.records import (
     Agent,
     Alert,
     Budget,
@@ -14,8 +16,6 @@ from agentco_tui.api.records import (
     Ref,
     Task,
 )
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Store
 from agentco_tui.text import plain, signs
 
 ACME = Ref(id="cmp_1")

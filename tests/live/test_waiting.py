@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.records import Agent, Listing, Moment, Ref, Task, TaskState
 from agentco_tui.live import waiting
 from agentco_tui.live.insight import in_scope, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.live.waiting import Queue, Waiting
+from agentco_tui.model.records import Agent, Listing, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 
 IDS = st.sampled_from("abcdefgh")

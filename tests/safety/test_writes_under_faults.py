@@ -15,9 +15,9 @@ from agentco_tui.actions.journal_entries import Attempt
 from agentco_tui.actions.limit import LimitSetter
 from agentco_tui.actions.outcome import CLEAR_FAILURES, Kind, KnownBy, Outcome
 from agentco_tui.api.limits import Limits
-from agentco_tui.api.records import Ref
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.model.records import Ref
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office
 

@@ -7,10 +7,10 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
-from agentco_tui.api.records import Agent, Company, Moment, Ref, Task
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Agent, Company, Moment, Ref, Task
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.columns.tasks import task_columns
 from agentco_tui.text import plain

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api import bodies, decode
-from agentco_tui.api.records import Task
 from agentco_tui.api.shared_ids import marked
 from agentco_tui.config.settings import AlertLimits
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.substance import substance
 from agentco_tui.text import cell_width

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.api.records import Moment, Money, Trace, TraceStep
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.model.records import Moment, Money, Trace, TraceStep
 from agentco_tui.screens.trace import TraceScreen, step_items
 from agentco_tui.text import plain
 from agentco_tui.widgets.pane_content import broken

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.api.records import Agent, Budget, BudgetScope, Money, Task, TaskState
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.freshness import Freshness
+from agentco_tui.model.records import Agent, Budget, BudgetScope, Money, Task, TaskState
 from agentco_tui.screens.columns.agents import left_of
 from agentco_tui.screens.freshness_cells import at_most, bound, health_cells
 from agentco_tui.screens.level_cells import spent_text, task_status_cell

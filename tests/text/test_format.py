@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.records import Moment, Money
 from agentco_tui.format import (
     age,
     ago,
@@ -25,6 +24,7 @@ from agentco_tui.format import (
     size,
     trust,
 )
+from agentco_tui.model.records import Moment, Money
 from agentco_tui.text import SafeText, cell_width, safe, signs
 
 HOUR, DAY = 3_600, 86_400

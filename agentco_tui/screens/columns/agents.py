@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import msgspec
 
-from agentco_tui.api.records import Agent, Budget, Money, Ref
 from agentco_tui.live.insight import Level, budget_level
+from agentco_tui.model.records import Agent, Budget, Money, Ref
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import (
     TONES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentco_tui.api.records import Alert
 from agentco_tui.live.insight import alert_level
+from agentco_tui.model.records import Alert
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell
 from agentco_tui.text import SafeText, plain

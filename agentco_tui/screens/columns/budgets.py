@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentco_tui.api.records import Budget, BudgetScope
 from agentco_tui.live.insight import Level, budget_level
+from agentco_tui.model.records import Budget, BudgetScope
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell, limit_text, money_cell, share_text
 from agentco_tui.text import SafeText, plain, signs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from agentco_tui import format as fmt
-from agentco_tui.api.records import Budget, Company, Ref
 from agentco_tui.live.insight import Level, budget_level
+from agentco_tui.model.records import Budget, Company, Ref
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell, money_cell, number_cell, text_cell
 from agentco_tui.text import plain, signs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from operator import attrgetter
 
-from agentco_tui.api.records import Task
 from agentco_tui.live.insight import Level, priority_rank, task_level, task_levels, waiting_since
+from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.look import Look, label, read_once
 from agentco_tui.screens.level_cells import (
     TONES,

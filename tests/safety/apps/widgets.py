@@ -16,9 +16,9 @@ from textual.app import App, ComposeResult
 
 from agentco_tui.api.answered import Asked, refused
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.records import Agent
 from agentco_tui.live.freshness import Freshness
 from agentco_tui.live.store import Store
+from agentco_tui.model.records import Agent
 from agentco_tui.screens.columns.look import label
 from agentco_tui.screens.dialog import Question, title_of
 from agentco_tui.screens.form import Form, FormField, FormPlan, Refusal

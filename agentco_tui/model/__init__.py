@@ -1,0 +1,1 @@
+"""Records: what all rooms speak of."""
