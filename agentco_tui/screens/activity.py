@@ -18,8 +18,8 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.record_table import RecordTable
-from agentco_tui.widgets.table_columns import Column
+from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 
 

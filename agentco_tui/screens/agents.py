@@ -15,7 +15,7 @@ from agentco_tui.model.records import Agent
 from agentco_tui.screens.columns.agents import agent_columns
 from agentco_tui.screens.list_view import CollectionView
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.widgets.table_columns import Column
+from agentco_tui.widgets.table.layout import Column
 
 
 class AgentsView(CollectionView[Agent]):

@@ -21,7 +21,7 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.substance import substance
 from agentco_tui.screens.trace import TraceScreen, summary_items
 from agentco_tui.text import SafeText, joined, plain, signs
-from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
+from agentco_tui.widgets.text_pane import Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone
 from agentco_tui.widgets.workers import start_worker
 

@@ -25,8 +25,8 @@ from agentco_tui.screens.key_presses import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.substance import sums_told, whole_title
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.pane_content import Field, Gap, Heading, Item, Text
 from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import Field, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_SHARES = 6

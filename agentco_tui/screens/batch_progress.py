@@ -22,10 +22,8 @@ from agentco_tui.screens.decision_notes import told
 from agentco_tui.screens.dialog import Dialog, title_of
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.pane_content import Cells, Gap, Heading, Item, Text
-from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR = 24
 LEAST_LINES = 3

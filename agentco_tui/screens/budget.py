@@ -26,9 +26,9 @@ from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets.record_table import RecordTable, TableState
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.table_columns import Column
+from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone
 
 BUDGET_FEEDS = (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)

@@ -14,7 +14,7 @@ from agentco_tui.model.records import Company
 from agentco_tui.screens.columns.companies import company_columns
 from agentco_tui.screens.list_view import CollectionView
 from agentco_tui.screens.view import bindings_of
-from agentco_tui.widgets.table_columns import Column
+from agentco_tui.widgets.table.layout import Column
 
 
 class CompaniesView(CollectionView[Company]):

@@ -8,7 +8,7 @@ from agentco_tui.actions.decisions import Decision, Stage
 from agentco_tui.actions.outcome import AFTER_ALL, Kind, Outcome
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.pane_content import Gap, Item, Text
+from agentco_tui.widgets.text_pane import Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 _DOING = {

@@ -30,9 +30,8 @@ from agentco_tui.screens.level_cells import (
 )
 from agentco_tui.screens.substance import asked_for, field, head, identified, table, when
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
-from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.pane_content import Gap, Heading, Item, Text
-from agentco_tui.widgets.tones import Tone
+from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text
+from agentco_tui.widgets.tones import Tone, bar
 
 GAUGE_WIDTH = 16
 

@@ -16,9 +16,8 @@ from agentco_tui.screens.key_presses import REPEAT, KeyApp
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.pane_content import Item
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.text_pane import Item, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")

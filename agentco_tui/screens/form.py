@@ -14,10 +14,9 @@ from textual.widgets import Input
 
 from agentco_tui.screens.dialog import Dialog, Question
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.notice import Notice
-from agentco_tui.widgets.pane_content import Item, Text
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import Item, Notice, Text
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 

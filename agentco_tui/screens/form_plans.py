@@ -22,7 +22,7 @@ from agentco_tui.screens.go_to import find
 from agentco_tui.screens.level_cells import limit_text
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.pane_content import Field, Gap, Item, Text
+from agentco_tui.widgets.text_pane import Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone
 
 Tell = Callable[[Outcome], None]

@@ -13,7 +13,7 @@ from agentco_tui.live.store import Collection
 from agentco_tui.screens.freshness_cells import health_cells, worst
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.tones import Cell, Pressable, Tone, columns
+from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
 
@@ -153,7 +153,7 @@ def footer_cells(
         ids = ["app.back", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
     groups = [_key_cells(by_id[key], rebound, dimmed=key in denied) for key in ids]
     room = width - 1
-    while len(groups) > 2 and sum(columns(group) for group in groups) > room:
+    while len(groups) > 2 and sum(total_width(group) for group in groups) > room:
         groups.pop(-3)
     return [Cell(plain(" ")), *(cell for group in groups for cell in group)]
 

@@ -9,7 +9,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.live.freshness import Freshness, Phase
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.pane_content import Cells, Item, Text
+from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)

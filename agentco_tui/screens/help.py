@@ -13,8 +13,7 @@ from agentco_tui.keys import KEYS, KeyBinding, Place
 from agentco_tui.screens.dialog import Dialog
 from agentco_tui.screens.frame_lines import key_words
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets.pane_content import Field, Gap, Heading, Item, Text
-from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.text_pane import Field, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 FILTER_HELP = "words: all of them must occur · agent:linus · !word · waits>2h · used>80% · trust<50"

@@ -12,8 +12,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from agentco_tui.text import plain
-from agentco_tui.widgets.pane_content import Item, Text
-from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.text_pane import Item, Text, TextPane
 from agentco_tui.widgets.tones import Tone
 
 T = TypeVar("T")

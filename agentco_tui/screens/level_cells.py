@@ -17,7 +17,7 @@ from agentco_tui.model.records import (
     TaskState,
 )
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.table_columns import Cell, Tone
+from agentco_tui.widgets.tones import Cell, Tone
 
 TONES = {
     Level.OK: Tone.PLAIN,

@@ -18,10 +18,9 @@ from agentco_tui.screens.details import details
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.pane_content import Item
-from agentco_tui.widgets.record_table import RecordTable
-from agentco_tui.widgets.table_columns import Column
-from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.text_pane import Item, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 R = TypeVar("R", bound=Record)

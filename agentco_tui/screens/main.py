@@ -40,7 +40,7 @@ from agentco_tui.text import clipboard_text, safe
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import columns
+from agentco_tui.widgets.tones import total_width
 from agentco_tui.widgets.workers import start_worker
 
 BENEATH = 0.5
@@ -206,7 +206,7 @@ class MainScreen(Screen[None], Writes, Reads):
         if drawn_for == self._footer_for:
             return
         self._footer_for = drawn_for
-        width = self.size.width - columns(decisions)
+        width = self.size.width - total_width(decisions)
         keys = self.session.settings.keys
         cells = footer_cells(self.place, keys, self.denied(), reading=reading, width=width)
         self.footer.show([*decisions, *cells])

@@ -35,8 +35,8 @@ from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.record_table import RecordTable
 from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker

@@ -20,9 +20,8 @@ from agentco_tui.screens.level_cells import (
 )
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, fit, plain
-from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.pane_content import Cells, Item, Text
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.text_pane import Cells, Item, Text
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 MINUTE = 60.0
 GAUGE = 14

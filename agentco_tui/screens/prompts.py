@@ -9,7 +9,7 @@ from agentco_tui.screens.go_to import USAGE, Destination, parse, suggestion
 from agentco_tui.screens.table_view import TableView
 from agentco_tui.text import plain
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
-from agentco_tui.widgets.record_table import FilterError
+from agentco_tui.widgets.table.filter import FilterError
 
 
 class Asked(Protocol):

@@ -20,7 +20,7 @@ from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside, unit_of
 from agentco_tui.model.records import Moment, Money, SharedTask, Task, extra_fields
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
-from agentco_tui.widgets.pane_content import LABEL_WIDTH, Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import LABEL_WIDTH, Field, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone
 
 _NAME: Final = 200

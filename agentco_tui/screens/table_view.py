@@ -16,7 +16,8 @@ from agentco_tui.screens.key_presses import KeyApp, MovedByKeys
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.widgets.record_table import FilterError, RecordTable, TableState
+from agentco_tui.widgets.table.filter import FilterError
+from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")

@@ -21,8 +21,9 @@ from agentco_tui.screens.table_view import ListTable
 from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.pane_content import Item
-from agentco_tui.widgets.table_columns import Cell, Column, Tone
+from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.text_pane import Item
+from agentco_tui.widgets.tones import Cell, Tone
 
 PENDING = "pending"
 ALL = "all"

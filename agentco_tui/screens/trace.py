@@ -19,10 +19,9 @@ from agentco_tui.screens.details import details
 from agentco_tui.screens.least_size import Overlay
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
-from agentco_tui.widgets.pane_content import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import Cell, Tone, columns
+from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.tones import Cell, Tone, total_width
 from agentco_tui.widgets.workers import start_worker
 
 
@@ -31,7 +30,7 @@ def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> li
     beneath.
     """
     heads = [_head(at, step) for at, step in enumerate(trace.steps, start=1)]
-    widest = min(max(map(columns, heads), default=0), width * 2 // 3)
+    widest = min(max(map(total_width, heads), default=0), width * 2 // 3)
     took = took_columns(trace.steps, look, width - widest - GAP)
     items: list[Item] = []
     for step, head, words in zip(trace.steps, heads, took, strict=True):

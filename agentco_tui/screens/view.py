@@ -19,8 +19,8 @@ from agentco_tui.screens.frame_lines import key_advice
 from agentco_tui.screens.freshness_cells import notice, worst
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.notice import Notice
 from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import Notice
 from agentco_tui.widgets.tones import Cell, Tone
 
 

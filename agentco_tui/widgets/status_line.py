@@ -22,7 +22,7 @@ from agentco_tui.widgets.tones import (
     Pressable,
     Tone,
     ToneStyles,
-    columns,
+    total_width,
 )
 
 GAP = 2
@@ -105,11 +105,11 @@ def lay_out(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Ce
     if width <= 0:
         return ()
     kept = list(right)
-    while kept and columns(kept) > width:
+    while kept and total_width(kept) > width:
         kept.pop(0)
-    room = width - columns(kept) - (GAP if kept else 0)
+    room = width - total_width(kept) - (GAP if kept else 0)
     cells = cut(left, max(0, room))
-    fill = width - columns(cells) - columns(kept)
+    fill = width - total_width(cells) - total_width(kept)
     return (*cells, Cell(plain(" " * fill)), *kept)
 
 

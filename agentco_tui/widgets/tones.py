@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
+from enum import Enum
+from typing import Final
 
+import msgspec
+from rich.color import ColorType
 from rich.style import Style
+from textual.color import Color
 from textual.widget import Widget
 
-from agentco_tui.text import cell_width
-from agentco_tui.widgets.table_columns import Cell, Tone
+from agentco_tui.text import SafeText, cell_width, plain, signs
 
-__all__ = ["TONE_CLASSES", "TONE_CSS", "Cell", "Pressable", "Tone", "columns", "tone_style"]
+ENOUGH: Final = 4.5
+"""The contrast that WCAG 2 asks of running text (1 to 21)."""
+NEARLY: Final = 0.9
+STEPS: Final = 10
+
+
+class Tone(Enum):
+    """How a cell looks. The theme decides the colour; the cell's text carries the sign.
+
+    Nothing may be told by a tone alone: a warning cell says `▲` in its text too.
+    """
+
+    PLAIN = "plain"
+    DIM = "dim"
+    STRONG = "strong"
+    GOOD = "good"
+    WARNING = "warning"
+    CRITICAL = "critical"
+    ACCENT = "accent"
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """The text of one cell and its tone."""
+
+    text: SafeText
+    tone: Tone = Tone.PLAIN
 
 
 class Pressable(Cell, frozen=True):
@@ -66,6 +96,59 @@ class ToneStyles:
         self._known.clear()
 
 
-def columns(cells: Iterable[Cell]) -> int:
+def total_width(cells: Iterable[Cell]) -> int:
     """How many columns cells take together."""
     return sum(cell_width(cell.text) for cell in cells)
+
+
+def bar(share: Decimal | None, width: int, *, track: bool = True) -> SafeText:
+    """A bar of exactly `width` cells for `share` (1 is full), in steps of an eighth of a cell.
+
+    The bar stops at its width, so a share above 1 fills it: the number beside it tells more.
+    Without `track` the rest of its width stays blank, which costs less to write.
+    A share above nothing always shows something, and one below the whole is never full.
+    """
+    empty = signs.bar_empty if track else " "
+    if share is None or width <= 0:
+        return plain(empty * max(0, width))
+    steps = len(signs.bar_parts) + 1
+    filled = int(max(Decimal(0), min(Decimal(1), share)) * width * steps)
+    if share > 0:
+        filled = max(1, filled)
+    if share < 1:
+        filled = min(width * steps - 1, filled)
+    full, part = divmod(filled, steps)
+    head = signs.bar_full * full + (signs.bar_parts[part - 1] if part else "")
+    return plain(head + empty * (width - len(head)))
+
+
+def contrast(one: Color, other: Color) -> float:
+    """How well one colour stands out from another: 1 not at all, 21 black on white (WCAG 2)."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def coloured(base: Style, tone: Style) -> Style:
+    """`base` with the colour of `tone`, moved towards that of `base` as far as it takes to be read
+    as running text should be, or nearly as well as `base` where that can be read less.
+
+    Colours that are the terminal's own are taken as they are: nobody knows them.
+    """
+    if tone.color is None:
+        return base
+    colors = (tone.color, base.color, base.bgcolor)
+    if any(color is None or color.type is not ColorType.TRUECOLOR for color in colors):
+        return base + Style(color=tone.color)
+    wanted, text, ground = (Color.from_rich_color(color) for color in colors)
+    enough = min(ENOUGH, NEARLY * contrast(text, ground))
+    mixed = (wanted.blend(text, step / STEPS) for step in range(STEPS + 1))
+    found = next((color for color in mixed if contrast(color, ground) >= enough), text)
+    return base + Style(color=found.rich_color)

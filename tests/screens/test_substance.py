@@ -19,7 +19,7 @@ from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.substance import substance
 from agentco_tui.text import cell_width
-from agentco_tui.widgets.pane_content import broken
+from agentco_tui.widgets.text_pane import broken
 
 STORE = Store()
 LOOK = Look(STORE, Names(STORE), SystemClock(), AlertLimits())

@@ -17,7 +17,9 @@ from textual.binding import Binding, BindingType
 
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets import partial_paint
-from agentco_tui.widgets.record_table import Cell, Column, Kind, RecordTable, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def columns(clock: Clock) -> list[Column[Job]]:
             align="right",
             sort_key=lambda job: job.since,
             ticks=True,
-            kind=Kind.SECONDS,
+            kind=ColumnKind.SECONDS,
             filter_value=clock.age,
             aliases=("waiting",),
         ),
@@ -129,7 +131,7 @@ def columns(clock: Clock) -> list[Column[Job]]:
             align="right",
             priority=5,
             sort_key=lambda job: job.trust,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=lambda job: job.trust,
             descending_first=True,
         ),
@@ -141,7 +143,7 @@ def columns(clock: Clock) -> list[Column[Job]]:
             align="right",
             priority=6,
             sort_key=lambda job: job.spent,
-            kind=Kind.SHARE,
+            kind=ColumnKind.SHARE,
             filter_value=lambda job: job.spent,
             descending_first=True,
         ),

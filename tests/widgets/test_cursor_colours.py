@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
-from agentco_tui.widgets.record_table import RecordTable, TableState
+from agentco_tui.widgets.table.widget import RecordTable, TableState
 from tests.widgets.host import Host, Job
 
 PRIORITIES = {"high": True, "raised": True, "medium": False, "low": False}

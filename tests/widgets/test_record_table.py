@@ -9,8 +9,8 @@ from rich.console import Console
 from textual.events import MouseScrollDown
 
 from agentco_tui.text import plain, use_ascii
-from agentco_tui.widgets.record_table import RecordTable, TableState
-from agentco_tui.widgets.table_view import TableView
+from agentco_tui.widgets.table.view import TableView
+from agentco_tui.widgets.table.widget import RecordTable, TableState
 from tests.widgets.host import Job
 from tests.widgets.watched import Watched
 

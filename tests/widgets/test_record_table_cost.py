@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from agentco_tui.text import plain
 from agentco_tui.widgets import partial_paint
-from agentco_tui.widgets.record_table import Cell
+from agentco_tui.widgets.tones import Cell
 from tests.widgets.host import Job
 from tests.widgets.watched import Watched
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.widgets.record_table import RecordTable
+from agentco_tui.widgets.table.widget import RecordTable
 from tests.widgets.host import Clock, Job, columns
 
 IDS = [f"j{number}" for number in range(10)]

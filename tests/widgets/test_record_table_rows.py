@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agentco_tui.text import plain
-from agentco_tui.widgets.record_table import Cell, RecordTable, Tone
+from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.tones import Cell, Tone
 from tests.widgets.host import Job, jobs
 from tests.widgets.watched import Watched
 
@@ -86,7 +87,7 @@ async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
     app = Watched()
     async with app.run_test(size=SMALL):
         now = [1_000.0]
-        monkeypatch.setattr("agentco_tui.widgets.record_table.monotonic", lambda: now[0])
+        monkeypatch.setattr("agentco_tui.widgets.table.widget.monotonic", lambda: now[0])
         app.table.load([job("a", app.clock.now - 7_190), job("b", app.clock.now - 7_300)])
         app.table.set_filter("age>2h")
         assert list(app.table.shown_ids) == ["b"]

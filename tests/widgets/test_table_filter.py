@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain, safe
-from agentco_tui.widgets.table_columns import Cell, Column, Kind
-from agentco_tui.widgets.table_filter import Filter, FilterError, parse
-from agentco_tui.widgets.table_rows import Rows
+from agentco_tui.widgets.table.filter import Filter, FilterError, parse
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.model import Rows
+from agentco_tui.widgets.tones import Cell
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ COLUMNS: list[Column[Task]] = [
         6,
         lambda task: Cell(plain(f"{task.age} s")),
         ticks=True,
-        kind=Kind.SECONDS,
+        kind=ColumnKind.SECONDS,
         filter_value=lambda task: task.age,
     ),
     Column(
@@ -42,7 +43,7 @@ COLUMNS: list[Column[Task]] = [
         plain("SPENT %"),
         6,
         lambda task: Cell(plain(f"{task.spent}")),
-        kind=Kind.SHARE,
+        kind=ColumnKind.SHARE,
         filter_value=lambda task: task.spent,
     ),
     Column(
@@ -50,7 +51,7 @@ COLUMNS: list[Column[Task]] = [
         plain("TRUST"),
         6,
         lambda task: Cell(plain(f"{task.trust}")),
-        kind=Kind.NUMBER,
+        kind=ColumnKind.NUMBER,
         filter_value=lambda task: task.trust,
     ),
     Column(

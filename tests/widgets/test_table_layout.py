@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain
-from agentco_tui.widgets.table_columns import Cell, Column
-from agentco_tui.widgets.table_layout import GAP, arrange
+from agentco_tui.widgets.table.layout import GAP, Column, arrange
+from agentco_tui.widgets.tones import Cell
 
 
 def column(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.widgets import table_order
-from agentco_tui.widgets.table_order import ById, arranged, gathered
+from agentco_tui.widgets.table import order as table_order
+from agentco_tui.widgets.table.order import ById, arranged, gathered
 
 T = TypeVar("T")
 

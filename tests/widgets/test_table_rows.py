@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain
-from agentco_tui.widgets import table_rows
-from agentco_tui.widgets.table_columns import Cell, Column, Kind
-from agentco_tui.widgets.table_filter import Filter, parse
-from agentco_tui.widgets.table_rows import Rows, Steps
+from agentco_tui.widgets.table import model as table_rows
+from agentco_tui.widgets.table.filter import Filter, parse
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.model import Rows, Steps
+from agentco_tui.widgets.tones import Cell
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ COLUMNS: list[Column[Item]] = [
         8,
         lambda item: Cell(plain(str(item.number))),
         sort_key=lambda item: item.number,
-        kind=Kind.NUMBER,
+        kind=ColumnKind.NUMBER,
         filter_value=lambda item: item.number,
     ),
 ]

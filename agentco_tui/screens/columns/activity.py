@@ -8,7 +8,8 @@ from agentco_tui.model.records import Activity
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell, severity_level
 from agentco_tui.text import SafeText, plain
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 def activity_columns(look: Look) -> list[Column[Activity]]:
@@ -40,7 +41,7 @@ def activity_columns(look: Look) -> list[Column[Activity]]:
             align="right",
             ticks=True,
             sort_key=lambda e: e.at.at if e.at else None,
-            kind=Kind.SECONDS,
+            kind=ColumnKind.SECONDS,
             filter_value=lambda e: look.clock.now() - e.at.at if e.at else None,
             descending_first=True,
         ),

@@ -19,7 +19,8 @@ from agentco_tui.screens.level_cells import (
     trust_cell,
 )
 from agentco_tui.text import SafeText
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 def left_of(agent: Agent, budget: Budget | None) -> Money | None:
@@ -106,7 +107,7 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
             priority=1,
             align="right",
             sort_key=lambda a: a.trust,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=lambda a: a.trust,
             descending_first=True,
         ),
@@ -119,7 +120,7 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
             align="right",
             ticks=True,
             sort_key=left_amount,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=left_amount,
             aliases=("remaining", "budget"),
         ),
@@ -132,7 +133,7 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
             priority=4,
             align="right",
             sort_key=lambda a: a.tasks_completed,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=lambda a: a.tasks_completed,
             descending_first=True,
         ),

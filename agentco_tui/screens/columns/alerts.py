@@ -7,7 +7,8 @@ from agentco_tui.model.records import Alert
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell
 from agentco_tui.text import SafeText, plain
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 def alert_columns(look: Look) -> list[Column[Alert]]:
@@ -37,7 +38,7 @@ def alert_columns(look: Look) -> list[Column[Alert]]:
             align="right",
             ticks=True,
             sort_key=lambda alert: -alert.at.at if alert.at else None,
-            kind=Kind.SECONDS,
+            kind=ColumnKind.SECONDS,
             filter_value=lambda a: look.clock.now() - a.at.at if a.at else None,
         ),
         Column(

@@ -7,8 +7,8 @@ from agentco_tui.model.records import Budget, BudgetScope
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell, limit_text, money_cell, share_text
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR_WIDTH = 10
 """Cells of a gauge."""
@@ -84,7 +84,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
             min_width=6,
             align="right",
             sort_key=lambda b: b.share,
-            kind=Kind.SHARE,
+            kind=ColumnKind.SHARE,
             filter_value=lambda b: b.share,
             descending_first=True,
             aliases=("used", "spent%"),
@@ -97,7 +97,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
             min_width=9,
             align="right",
             sort_key=lambda b: b.spent.amount if b.spent else None,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=lambda b: b.spent.amount if b.spent else None,
             descending_first=True,
         ),
@@ -109,7 +109,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
             min_width=9,
             align="right",
             sort_key=lambda b: b.limit.amount if b.limit else None,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=lambda b: b.limit.amount if b.limit else None,
             descending_first=True,
         ),
@@ -122,7 +122,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
             priority=3,
             align="right",
             sort_key=lambda b: b.remaining.amount if b.remaining else None,
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=lambda b: b.remaining.amount if b.remaining else None,
             aliases=("left",),
         ),

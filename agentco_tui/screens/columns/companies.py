@@ -10,8 +10,8 @@ from agentco_tui.model.records import Budget, Company, Ref
 from agentco_tui.screens.columns.look import Look, label
 from agentco_tui.screens.level_cells import TONES, level_cell, money_cell, number_cell, text_cell
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets.gauge import bar
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR_WIDTH = 12
 """Cells of a gauge."""
@@ -100,7 +100,7 @@ def company_columns(look: Look) -> list[Column[Company]]:
             min_width=BAR_WIDTH + 6,
             ticks=True,
             sort_key=share,
-            kind=Kind.SHARE,
+            kind=ColumnKind.SHARE,
             filter_value=share,
             descending_first=True,
             aliases=("share",),

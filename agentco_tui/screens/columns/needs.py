@@ -14,7 +14,8 @@ from agentco_tui.screens.level_cells import (
     title_cell,
 )
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 def need_columns(look: Look) -> list[Column[Need]]:
@@ -61,7 +62,7 @@ def need_columns(look: Look) -> list[Column[Need]]:
             align="right",
             ticks=True,
             sort_key=lambda n: None if since(n) is None else -(since(n) or 0.0),
-            kind=Kind.SECONDS,
+            kind=ColumnKind.SECONDS,
             filter_value=waited,
             descending_first=True,
             aliases=("since", "waits", "waiting"),

@@ -17,7 +17,8 @@ from agentco_tui.screens.level_cells import (
     trust_cell,
 )
 from agentco_tui.text import SafeText
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, Tone
+from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
@@ -81,7 +82,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             align="right",
             ticks=True,
             sort_key=since,
-            kind=Kind.SECONDS,
+            kind=ColumnKind.SECONDS,
             filter_value=waited,
             descending_first=True,
             aliases=("age", "wait", "waits"),
@@ -148,7 +149,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
                 lambda task: task.agent.id if task.trust is None and task.agent else task.trust,
                 trust,
             ),
-            kind=Kind.NUMBER,
+            kind=ColumnKind.NUMBER,
             filter_value=trust,
         ),
     ]

@@ -26,12 +26,12 @@ from agentco_tui.screens.freshness_cells import notice
 from agentco_tui.screens.go_to import parse, suggestion
 from agentco_tui.text import clip_for_terminal_title, clipboard_text, plain, safe, safe_block
 from agentco_tui.widgets import partial_paint
-from agentco_tui.widgets.notice import Notice
-from agentco_tui.widgets.pane_content import Cells, Field, Heading, Text
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
-from agentco_tui.widgets.record_table import RecordTable
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.table_columns import Cell, Column
+from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.text_pane import Cells, Field, Heading, Notice, Text
+from agentco_tui.widgets.tones import Cell
 from tests.text.payloads import PAYLOADS
 
 PLACES = (

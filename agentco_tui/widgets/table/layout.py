@@ -1,16 +1,73 @@
-"""Which columns fit into a width, how wide each is and where it starts. Pure arithmetic."""
+"""The columns of a table: what each says, which fit into a width and where they start. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from agentco_tui.widgets.table_columns import Column
+from agentco_tui.text import SafeText
+from agentco_tui.widgets.tones import Cell
+
+R = TypeVar("R")
+"""The type of the records a table shows; the table itself knows nothing about it."""
 
 GAP = 2
 """Empty cells between two columns."""
+
+
+class ColumnKind(Enum):
+    """What a column's `filter_value` returns, and so what a filter may compare it with."""
+
+    TEXT = "text"
+    """A string; compared without regard to case."""
+    NUMBER = "number"
+    """An int, float or Decimal."""
+    SECONDS = "seconds"
+    """A duration or age in seconds; a filter gives it with a unit (`2h`)."""
+    SHARE = "share"
+    """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
+
+
+class Column(msgspec.Struct, Generic[R], frozen=True):
+    """One column of a table of records R."""
+
+    key: str
+    """The name the program uses: in sort settings, in filters, in tests. Unique in a table."""
+    title: SafeText
+    """The header. Units belong here, once, not in every cell."""
+    width: int
+    """Wanted width in cells."""
+    cell: Callable[[R], Cell]
+    """What to show. Called for rows on the screen, and once a record when a filter needs text."""
+    min_width: int = 4
+    """What it may shrink to before the table scrolls sideways; one that grows already before
+    another is hidden."""
+    grow: int = 0
+    """Its share of the room that is left over."""
+    priority: int = 0
+    """0 is never hidden; of the others the highest goes first when it gets narrow."""
+    align: Literal["left", "right", "center"] = "left"
+    sort_key: Callable[[R], Any] | None = None
+    """What to sort by: values of one comparable type with a hash, or None, which comes last both
+    ways."""
+    sort_reader: Callable[[], Callable[[R], Any]] | None = None
+    """Makes what stands in for `sort_key` while a whole table is sorted once: it may remember what
+    many records share."""
+    ticks: bool = False
+    """True if the cell depends on the clock, so that `tick` looks at it again."""
+    kind: ColumnKind = ColumnKind.TEXT
+    filter_value: Callable[[R], Any] | None = None
+    """What a filter compares, of the type `kind` says, or None if it isn't known. Without it
+    `column:value` looks at the cell's text and comparisons are refused."""
+    descending_first: bool = False
+    """True if the first sort by it should put the highest on top."""
+    aliases: tuple[str, ...] = ()
+    """Other names a filter may call it by."""
+    shown: bool = True
+    """False for a column that is only there to be filtered and sorted by."""
 
 
 class Placed(msgspec.Struct, frozen=True):

@@ -15,9 +15,9 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agentco_tui.widgets.table_columns import Column, R
-from agentco_tui.widgets.table_paint import GUTTER
-from agentco_tui.widgets.table_view import TableView
+from agentco_tui.widgets.table.layout import Column, R
+from agentco_tui.widgets.table.paint import GUTTER
+from agentco_tui.widgets.table.view import TableView
 
 _WHEEL = 3
 """Rows that one notch of the wheel scrolls."""

@@ -20,13 +20,12 @@ from textual.message import Message
 
 from agentco_tui import background
 from agentco_tui.text import SafeText, plain, safe
-from agentco_tui.widgets.table_columns import Cell, Column, Kind, R, Tone
-from agentco_tui.widgets.table_filter import FilterError, parse
-from agentco_tui.widgets.table_hand import TableHand
-from agentco_tui.widgets.table_rows import Steps
+from agentco_tui.widgets.table.filter import FilterError, parse
+from agentco_tui.widgets.table.hand import TableHand
+from agentco_tui.widgets.table.layout import Column, R
+from agentco_tui.widgets.table.model import Steps
+from agentco_tui.widgets.tones import Cell
 from agentco_tui.widgets.workers import start_worker
-
-__all__ = ["Cell", "Column", "FilterError", "Kind", "RecordTable", "TableState", "Tone"]
 
 _AT_ONCE: Final = 20
 """Steps (of about a thousand rows) that are always taken at once."""

@@ -20,9 +20,10 @@ from operator import ne
 from typing import Any, Final, Generic
 
 from agentco_tui.text import plain
-from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
-from agentco_tui.widgets.table_filter import NOTHING, Filter
-from agentco_tui.widgets.table_order import ById, Keys, arranged, gathered
+from agentco_tui.widgets.table.filter import NOTHING, Filter
+from agentco_tui.widgets.table.layout import Column, R
+from agentco_tui.widgets.table.order import ById, Keys, arranged, gathered
+from agentco_tui.widgets.tones import Cell, Tone
 
 _CHUNK: Final = 1_000
 """Rows worked on between two pauses."""

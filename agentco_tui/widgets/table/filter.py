@@ -22,7 +22,7 @@ from typing import Any, Final, Protocol
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
-from agentco_tui.widgets.table_columns import Column, Kind
+from agentco_tui.widgets.table.layout import Column, ColumnKind
 
 _TERM: Final = lazy_pattern(
     r"""\s*(?P<not>!)?
@@ -264,22 +264,22 @@ def _holds(folded: str, column: int, negated: bool) -> Term:
 def _equals(
     found: re.Match[str], folded: str, index: int, column: Column[Any], negated: bool
 ) -> Term | FilterError:
-    if column.filter_value is None or column.kind is Kind.TEXT:
+    if column.filter_value is None or column.kind is ColumnKind.TEXT:
         return Term(_Is(folded, index), negated, column=index)
     operand = _operand(found, folded, column)
     if isinstance(operand, FilterError):
         return operand
     value, step = operand
-    if column.kind is Kind.NUMBER:
+    if column.kind is ColumnKind.NUMBER:
         return Term(_Compare(index, operator.eq, value), negated, column=index)
-    test = _Rounds(index, value / step, step, nearest=column.kind is Kind.SHARE)
+    test = _Rounds(index, value / step, step, nearest=column.kind is ColumnKind.SHARE)
     return Term(test, negated, column=index)
 
 
 def _compares(
     found: re.Match[str], folded: str, index: int, column: Column[Any], negated: bool
 ) -> Term | FilterError:
-    if column.filter_value is None or column.kind is Kind.TEXT:
+    if column.filter_value is None or column.kind is ColumnKind.TEXT:
         return _error(found, f"{column.key} is text: use {column.key}:{folded}")
     operand = _operand(found, folded, column)
     if isinstance(operand, FilterError):
@@ -292,9 +292,9 @@ def _operand(
 ) -> tuple[float, float] | FilterError:
     """The operand in the column's own measure, and the step its unit counts in."""
     wanted = {
-        Kind.NUMBER: f"a number, like {column.key}>50",
-        Kind.SECONDS: f"a time with its unit, like {column.key}>2h (s, m, h, d or w)",
-        Kind.SHARE: f"a share, like {column.key}>80%",
+        ColumnKind.NUMBER: f"a number, like {column.key}>50",
+        ColumnKind.SECONDS: f"a time with its unit, like {column.key}>2h (s, m, h, d or w)",
+        ColumnKind.SHARE: f"a share, like {column.key}>80%",
     }[column.kind]
     number = _NUMBER.fullmatch(folded)
     if number is None:
@@ -303,11 +303,11 @@ def _operand(
     value = float(number["number"].replace(",", ""))
     if number["minus"]:
         value = -value
-    if column.kind is Kind.SECONDS and unit in _SECONDS:
+    if column.kind is ColumnKind.SECONDS and unit in _SECONDS:
         return value * _SECONDS[unit], float(_SECONDS[unit])
-    if column.kind is Kind.SHARE and unit in {"", "%"}:
+    if column.kind is ColumnKind.SHARE and unit in {"", "%"}:
         return value / 100, 0.01
-    if column.kind is Kind.NUMBER and unit in {"", "%", "k"}:
+    if column.kind is ColumnKind.NUMBER and unit in {"", "%", "k"}:
         return (value * 1_000 if unit == "k" else value), 1.0
     return _error(found, f"{column.key} needs {wanted}")
 

@@ -17,12 +17,11 @@ from textual.widget import Widget
 
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets import partial_paint
-from agentco_tui.widgets import table_paint as paint
-from agentco_tui.widgets.legible import coloured
-from agentco_tui.widgets.table_columns import Cell, Column, R, Tone
-from agentco_tui.widgets.table_layout import Layout, arrange
-from agentco_tui.widgets.table_marks import Marks
-from agentco_tui.widgets.table_rows import Rows
+from agentco_tui.widgets.table import paint
+from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
+from agentco_tui.widgets.table.marks import Marks
+from agentco_tui.widgets.table.model import Rows
+from agentco_tui.widgets.tones import Cell, Tone, coloured
 
 _WORTH_A_JUMP: Final = 12
 """Unchanged cells between two changed ones from which on it is cheaper to jump over them."""

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from agentco_tui.widgets.legible import ENOUGH, NEARLY, coloured, contrast
+from agentco_tui.widgets.tones import ENOUGH, NEARLY, coloured, contrast
 
 THEMES = {name: theme for name, theme in BUILTIN_THEMES.items() if not name.startswith("ansi")}
 

@@ -16,8 +16,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
-from agentco_tui.widgets.table_columns import Cell, Column, Tone
-from agentco_tui.widgets.table_layout import Layout
+from agentco_tui.widgets.table.layout import Column, Layout
+from agentco_tui.widgets.tones import Cell, Tone
 
 GUTTER: Final = 3
 """Cells before the first column: the cursor, the mark and a blank."""
