@@ -8,7 +8,7 @@ from dataclasses import asdict
 from agentco_tui.commands.output import Exit, complain, complain_of, say, say_json
 from agentco_tui.config import Flags, Problem
 from agentco_tui.config.report import Report, report
-from agentco_tui.config.sources import config_path
+from agentco_tui.config.resolve import config_path
 
 
 def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:

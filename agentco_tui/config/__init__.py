@@ -1,7 +1,7 @@
 """Files, environment and flags to one `Settings`. Knows no screen; the file is never written."""
 
-from agentco_tui.config.load import load, load_for_demo
 from agentco_tui.config.problems import NothingSetError, Problem, SettingsError
+from agentco_tui.config.resolve import load, load_for_demo
 from agentco_tui.config.settings import AlertLimits, Flags, Settings
 
 __all__ = [

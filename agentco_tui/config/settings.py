@@ -8,10 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.config.key_place import KeyPlace
-
-HOLD = 2.0
-"""Seconds for which a yes to one task is held back, where the file says nothing."""
+from agentco_tui.config.api_key import KeyPlace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +50,7 @@ class Settings:
     thin: bool = False
     """True to paint less, for a slow line."""
     allow_http: bool = False
-    """True if plain http may go to other hosts than this one (law 4)."""
+    """True if plain http may go to other hosts than this one."""
     ca_file: Path | None = None
     """Certificates to trust instead of the system's, PEM."""
     trust_env: bool = False
@@ -64,7 +61,7 @@ class Settings:
 
     A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
     alerts: AlertLimits = field(default_factory=AlertLimits)
-    hold: float = HOLD
+    hold: float = 2.0
     """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""
     log_file: Path | None = None
     config_path: Path | None = None

@@ -16,7 +16,8 @@ from typing import Final, Protocol
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
-from agentco_tui.config.key_place import KeyPlace, Unread
+from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.problems import WrongError
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.screens.frame_lines import refresh_key
 from agentco_tui.screens.session import Session
@@ -95,8 +96,8 @@ class KeyRenewal:
         if not place.is_file:
             self._say(f"reading the key again: {place.words}")
         found = await self._read(place)
-        if isinstance(found, Unread):
-            words = self._session.client.transport.key.redact(found.sentence)
+        if isinstance(found, WrongError):
+            words = self._session.client.transport.key.redact(str(found))
             self._say(f"{place.words}: {words}", bad=True)
         elif not self._take(found, place):
             again = refresh_key(self._session.settings)
@@ -126,13 +127,13 @@ class KeyRenewal:
         self._say("the key was read again: another one is used from now on")
         return True
 
-    async def _read(self, place: KeyPlace) -> ApiKey | Unread:
+    async def _read(self, place: KeyPlace) -> ApiKey | WrongError:
         async with self._one_at_a_time:
             if self._thread is not None and self._thread.is_alive():
-                return Unread("it hangs, and is still being read")
+                return WrongError("it hangs, and is still being read")
             hear, tell = os.pipe()
             ended = False
-            result: Future[ApiKey | Unread] = Future()
+            result: Future[ApiKey | WrongError] = Future()
             # So that who waits in vain can't cancel it.
             result.set_running_or_notify_cancel()
             # A daemon, which the end of the program does not wait for.
@@ -144,7 +145,7 @@ class KeyRenewal:
                 async with asyncio.timeout(LONGEST):
                     return await asyncio.wrap_future(result)
             except TimeoutError:
-                return Unread(f"it could not be read within {LONGEST:g} seconds")
+                return WrongError(f"it could not be read within {LONGEST:g} seconds")
             except asyncio.CancelledError:
                 ended = True
                 raise
@@ -156,9 +157,11 @@ class KeyRenewal:
                     self._thread.join(ENDING)
 
 
-def _read(place: KeyPlace, until: int, result: Future[ApiKey | Unread]) -> None:
+def _read(place: KeyPlace, until: int, result: Future[ApiKey | WrongError]) -> None:
     try:
-        result.set_result(place.read_again(until))
+        result.set_result(place.read(apart=True, until=until))
+    except WrongError as wrong:
+        result.set_result(wrong)
     except Exception as error:  # a fault of ours: for who waits, not for this thread
         result.set_exception(error)
     finally:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from agentco_tui.config.file import MAX_BYTES, read_file
+from agentco_tui.config.file import MAX_BYTES, ConfigFile, key_lines
 from tests.config.conftest import Write
 
 GOOD = """
@@ -31,13 +32,13 @@ waiting_critical = "2h"
 
 def test_a_good_file_has_no_problems(write: Write) -> None:
     path = write(GOOD)
-    read = read_file(path)
-    assert read.problems == ()
-    assert read.top["theme"].value == "nord"
-    assert read.profiles["prod"]["refresh"].value == 2.5
-    assert read.profiles["prod"]["refresh"].line == 9
+    read = ConfigFile(path)
+    assert read.problems == []
+    assert read.top["theme"] == "nord"
+    assert read.profiles["prod"]["refresh"] == 2.5
+    assert read.problem("profiles.prod.refresh", "x").line == 9
     assert read.keys == {"tasks.approve": "A"}
-    assert read.alerts["waiting_critical"].value == 7200
+    assert read.alerts["waiting_critical"] == 7200
     assert path.read_text() == GOOD
 
 
@@ -72,7 +73,7 @@ def test_a_problem_names_file_line_setting_and_what_to_do(
     write: Write, text: str, line: int, setting: str, words: str
 ) -> None:
     path = write(text)
-    (problem,) = read_file(path).problems
+    (problem,) = ConfigFile(path).problems
     assert (problem.file, problem.line, problem.setting) == (path, line, setting)
     assert words in problem.text
     assert str(problem).startswith(f"{path}:{line}: {setting}: ")
@@ -80,7 +81,7 @@ def test_a_problem_names_file_line_setting_and_what_to_do(
 
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(write: Write) -> None:
     path = write("thme = 1\n[profiles.p]\nrefresh = 'x'\nred_only = 1\n[alerts]\nx = 1\n")
-    assert [problem.line for problem in read_file(path).problems] == [1, 3, 4, 6]
+    assert [problem.line for problem in ConfigFile(path).problems] == [1, 3, 4, 6]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file(write: Write) ->
 def test_what_is_no_toml_is_told_with_its_line(tmp_path: Path, raw: bytes, line: int) -> None:
     path = tmp_path / "c.toml"
     path.write_bytes(raw)
-    read = read_file(path)
+    read = ConfigFile(path)
     assert [problem.line for problem in read.problems] == [line]
     assert not read.readable
 
@@ -106,27 +107,56 @@ def test_what_is_no_toml_is_told_with_its_line(tmp_path: Path, raw: bytes, line:
 def test_absurd_files_are_refused_in_words(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "c.toml"
     path.write_bytes(raw)
-    (problem,) = read_file(path).problems
+    (problem,) = ConfigFile(path).problems
     assert "TOML" in problem.text
 
 
 def test_a_file_that_is_not_there_is_an_empty_one_unless_it_was_named(tmp_path: Path) -> None:
     path = tmp_path / "none.toml"
-    assert read_file(path).problems == ()
-    (problem,) = read_file(path, must_exist=True).problems
+    assert ConfigFile(path).problems == []
+    (problem,) = ConfigFile(path, must_exist=True).problems
     assert "does not exist" in problem.text
 
 
 def test_folders_and_huge_files_are_refused(tmp_path: Path) -> None:
-    (problem,) = read_file(tmp_path).problems
+    (problem,) = ConfigFile(tmp_path).problems
     assert "folder" in problem.text
     huge = tmp_path / "huge"
     huge.write_bytes(b"#" * (MAX_BYTES + 1))
-    (problem,) = read_file(huge).problems
+    (problem,) = ConfigFile(huge).problems
     assert "KiB" in problem.text
 
 
 def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
     path.write_bytes(b"\xef\xbb\xbftheme = 'nord'\r\n")
-    assert read_file(path).problems == ()
+    assert ConfigFile(path).problems == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        ("a = 1\nb = 2\n", "b", 2),
+        ("\n\n[t]\n# k = 0\nk = 1", "t.k", 5),
+        ("[t]\nk = 1", "t", 1),
+        ("[a.b]\nc.d = 1\nc.e = 2", "a.b.c.e", 3),
+        ("[a.b]\nc.d = 1\nc.e = 2", "a.b.c", 2),
+        ('[profiles."my prod"]\n\n"base_url" = "x"', "profiles.my prod.base_url", 3),
+        ('"quo\\"te" = 1', 'quo"te', 1),
+        ('a = """\nb = 1\n"""\nb = 2', "b", 4),
+        ("a = '''\nb = 1\n[t]'''\nb = 2", "b", 4),
+        ('a = """x\\\\"""\nb = 2', "b", 2),
+        ('a = """"quoted""""\nb = 2', "b", 2),
+        ('a = """"""\nb = 2', "b", 2),
+        ('a = "# no comment [x]"\nb = 2', "b", 2),
+        ('# it\'s """ no text\nb = 2', "b", 2),
+        ("a = [\n 1, # one, ]\n 2,\n]\nb = 2", "b", 5),
+        ("a = { x = 1, y = '}' }\nb = 1", "b", 2),
+        ("[[t]]\nk = 1\n[[t]]\nj = 2", "t.j", 4),
+        ("a = 1979-05-27T07:32:00Z\r\nb = 1", "b", 2),
+        ("[ a . 'b' ]\n c  =  1", "a.b.c", 2),
+    ],
+)
+def test_the_line_of_a_key(text: str, name: str, line: int) -> None:
+    tomllib.loads(text)
+    assert key_lines(text)[name] == line

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.api.credentials import ApiKey
-from agentco_tui.config import Flags, Settings, key_sources, load
-from agentco_tui.config.key_place import KeyPlace, Unread
+from agentco_tui.config import Flags, Settings, api_key, load
+from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.problems import WrongError
 from tests.config.conftest import Write
 
 OLD, NEW = "ag_canary_before_51d0", "ag_canary_after_98e2"
@@ -70,13 +71,17 @@ def command_place(*command: str) -> KeyPlace:
     )
 
 
+def again(place: KeyPlace) -> ApiKey:
+    """As the dashboard reads it while it runs."""
+    return place.read(apart=True)
+
+
 def sentence(place: KeyPlace, until: int | None = None) -> str:
     """Why it could not be read; no key is in it."""
-    told = place.read_again(until)
-    assert isinstance(told, Unread)
-    assert "canary" not in told.sentence
-    assert "canary" not in repr(told)
-    return told.sentence
+    with pytest.raises(WrongError) as refused:
+        place.read(apart=True, until=until)
+    assert "canary" not in repr(refused.value)
+    return str(refused.value)
 
 
 # -- each source
@@ -85,10 +90,10 @@ def sentence(place: KeyPlace, until: int | None = None) -> str:
 def test_a_file(write: Write, key_file: Path) -> None:
     settings = loaded(write, 'api_key_file = "the-key"')
     place = place_of(settings)
-    assert settings.key == place.read_again() == ApiKey(OLD)
+    assert settings.key == again(place) == ApiKey(OLD)
     assert (place.words, place.is_file, place.can_change) == (settings.key_source, True, True)
     key_file.write_text(f"{NEW}\n")
-    assert place.read_again() == ApiKey(NEW)
+    assert again(place) == ApiKey(NEW)
     key_file.write_text("")
     assert "empty" in sentence(place)
     key_file.write_text(f"{NEW} {OLD}")
@@ -102,10 +107,10 @@ def test_a_file(write: Write, key_file: Path) -> None:
 def test_a_command(write: Write, key_file: Path) -> None:
     settings = loaded(write, 'api_key_command = ["cat", "' + str(key_file) + '"]')
     place = place_of(settings)
-    assert settings.key == place.read_again() == ApiKey(OLD)
+    assert settings.key == again(place) == ApiKey(OLD)
     assert (place.words, place.is_file, place.can_change) == (settings.key_source, False, True)
     key_file.write_text(f"{NEW}\n")
-    assert place.read_again() == ApiKey(NEW)
+    assert again(place) == ApiKey(NEW)
     key_file.unlink()
     assert "exit code 1" in sentence(place)
 
@@ -114,12 +119,12 @@ def test_a_command(write: Write, key_file: Path) -> None:
 def test_a_keyring(write: Write, keyring: Path) -> None:
     settings = loaded(write, "keyring = true")
     place = place_of(settings)
-    assert settings.key == place.read_again() == ApiKey(OLD)
+    assert settings.key == again(place) == ApiKey(OLD)
     assert (place.is_file, place.can_change) == (False, True)
     keyring.write_text(NEW)
-    assert place.read_again() == ApiKey(NEW)
+    assert again(place) == ApiKey(NEW)
     keyring.write_text("session")
-    assert place.read_again() == ApiKey("True"), "without a terminal to ask at"
+    assert again(place) == ApiKey("True"), "without a terminal to ask at"
     keyring.write_text("locked")
     assert "RuntimeError" in sentence(place)
     keyring.write_text("")
@@ -129,10 +134,10 @@ def test_a_keyring(write: Write, keyring: Path) -> None:
 def test_the_environment_stays_as_it_is(write: Write) -> None:
     env = {"AGENTCO_API_KEY": OLD}
     place = place_of(loaded(write, "keyring = true", env))
-    assert place.read_again() == ApiKey(OLD)
+    assert again(place) == ApiKey(OLD)
     assert (place.words, place.can_change) == ("AGENTCO_API_KEY", False)
     place = place_of(loaded(write, 'api_key_env = "PROD_KEY"', {"PROD_KEY": OLD}))
-    assert place.read_again() == ApiKey(OLD)
+    assert again(place) == ApiKey(OLD)
     assert (place.words, place.can_change) == ("api_key_env of profile prod", False)
 
 
@@ -152,14 +157,14 @@ def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         "else: seen += ['/dev/tty']\n"
         "print(f'{held}{seen}{leads}{sys.stdin.read()!r}'.replace(' ', ''))"
     )
-    assert command_place(sys.executable, "-c", code).read_again() == ApiKey("[][]True''")
+    assert command_place(sys.executable, "-c", code).read(apart=True) == ApiKey("[][]True''")
 
 
 @pytest.mark.parametrize(
     "script", ["sleep 60", "sleep 60 & wait", "sleep 60 &"], ids=["hangs", "waits", "leaves one"]
 )
 def test_a_command_that_hangs_is_given_up(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_sources, "COMMAND_SECONDS", 0.2)
+    monkeypatch.setattr(api_key, "COMMAND_SECONDS", 0.2)
     assert "no answer within 0.2 seconds" in sentence(command_place("sh", "-c", script))
 
 
@@ -167,7 +172,7 @@ def test_a_command_that_hangs_is_given_up(script: str, monkeypatch: pytest.Monke
 def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
     script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_sources, "COMMAND_SECONDS", 60.0)
+    monkeypatch.setattr(api_key, "COMMAND_SECONDS", 60.0)
     fifo = tmp_path / "alive"
     os.mkfifo(fifo)
     # Whatever it starts holds it open, so its end is the end of them all.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.config import key_sources
+from agentco_tui.config import api_key
 from agentco_tui.config.command_output import CommandError, run_for_output
 from agentco_tui.config.problems import WrongError
 
@@ -23,12 +23,12 @@ def _python(code: str) -> tuple[str, ...]:
 
 
 def test_a_command_prints_the_key() -> None:
-    key = key_sources.from_command(("printf", "%s\\n", KEY), os.environ)
+    key = api_key.from_command(("printf", "%s\\n", KEY), os.environ)
     assert key.reveal() == KEY
 
 
 def test_a_command_runs_without_a_shell() -> None:
-    key = key_sources.from_command(("echo", "$HOME;x"), os.environ)
+    key = api_key.from_command(("echo", "$HOME;x"), os.environ)
     assert key.reveal() == "$HOME;x"
 
 
@@ -48,14 +48,14 @@ def test_a_command_runs_without_a_shell() -> None:
 def test_a_command_that_brings_no_key(command: tuple[str, ...], words: str) -> None:
     env = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     with pytest.raises(WrongError) as refused:
-        key_sources.from_command(command, env)
+        api_key.from_command(command, env)
     assert words in str(refused.value)
     assert KEY not in str(refused.value)
 
 
 def test_what_a_successful_command_says_beside_the_key_is_not_an_error() -> None:
     code = f"import sys; print('unlocked', file=sys.stderr); print('{KEY}')"
-    assert key_sources.from_command(_python(code), os.environ).reveal() == KEY
+    assert api_key.from_command(_python(code), os.environ).reveal() == KEY
 
 
 @pytest.mark.parametrize(
@@ -72,16 +72,16 @@ def test_a_command_that_hangs_is_ended(script: str) -> None:
 
 def test_a_command_has_no_stdin_to_wait_for() -> None:
     with pytest.raises(WrongError, match="empty"):
-        key_sources.from_command(("cat",), os.environ)
+        api_key.from_command(("cat",), os.environ)
 
 
 def test_an_environment_variable() -> None:
-    assert key_sources.from_variable("K", {"K": f"{KEY}\n"}).reveal() == KEY
+    assert api_key.from_variable("K", {"K": f"{KEY}\n"}).reveal() == KEY
     for env in ({}, {"K": " "}):
         with pytest.raises(WrongError, match="is not set"):
-            key_sources.from_variable("K", env)
+            api_key.from_variable("K", env)
     with pytest.raises(WrongError) as refused:
-        key_sources.from_variable("K", {"K": f"{KEY} x"})
+        api_key.from_variable("K", {"K": f"{KEY} x"})
     assert KEY not in str(refused.value)
 
 
@@ -89,10 +89,10 @@ def test_a_key_file(tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text(f"{KEY}\n")
     path.chmod(0o600)
-    assert key_sources.from_file(path).reveal() == KEY
-    key_sources.check_file(path)
+    assert api_key.from_file(path).reveal() == KEY
+    api_key.check_file(path)
     path.chmod(0o400)
-    assert key_sources.from_file(path).reveal() == KEY
+    assert api_key.from_file(path).reveal() == KEY
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o666])
@@ -100,7 +100,7 @@ def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -
     path = tmp_path / "key"
     path.write_text(KEY)
     path.chmod(mode)
-    for look in (key_sources.from_file, key_sources.check_file):
+    for look in (api_key.from_file, api_key.check_file):
         with pytest.raises(WrongError) as refused:
             look(path)
         assert f"chmod 600 {shlex.quote(str(path))}" in str(refused.value)
@@ -124,7 +124,7 @@ def test_key_files_that_are_none(tmp_path: Path) -> None:
         (large, "too large"),
     ):
         with pytest.raises(WrongError, match=words):
-            key_sources.from_file(path)
+            api_key.from_file(path)
 
 
 def test_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,18 +139,18 @@ def test_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = types.ModuleType("keyring")
     fake.get_password = get_password  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "keyring", fake)
-    assert key_sources.from_keyring("prod").reveal() == KEY
+    assert api_key.from_keyring("prod").reveal() == KEY
     for profile, words in (
         ("none", "keyring set agentco-tui none"),
         ("odd", "cannot be used"),
         ("locked", "LockedError"),
     ):
         with pytest.raises(WrongError, match=words) as refused:
-            key_sources.from_keyring(profile)
+            api_key.from_keyring(profile)
         assert KEY not in str(refused.value)
 
 
 def test_the_keyring_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(WrongError, match=r"pip install 'agentco-tui\[keyring\]'"):
-        key_sources.from_keyring("prod")
+        api_key.from_keyring("prod")

@@ -15,7 +15,7 @@ from agentco_tui.config import (
     load,
     load_for_demo,
 )
-from agentco_tui.config.sources import default_config_path
+from agentco_tui.config.resolve import default_config_path
 from tests.config.conftest import Write
 
 KEY = "ag_0123456789abcdef"

@@ -9,25 +9,25 @@ from agentco_tui.keys import RESERVED_KEYS, UNBOUND
 
 
 def test_dotted_names_with_and_without_quotes_are_the_same() -> None:
-    assert read_keys({"tasks": {"approve": "A"}}).keymap == {"tasks.approve": "A"}
-    assert read_keys({"tasks.approve": "A"}).keymap == {"tasks.approve": "A"}
+    assert read_keys({"tasks": {"approve": "A"}})[0] == {"tasks.approve": "A"}
+    assert read_keys({"tasks.approve": "A"})[0] == {"tasks.approve": "A"}
 
 
 def test_keys_come_out_as_textual_compares_them() -> None:
-    read = read_keys({"list.down": ["J", " Down "], "app.help": "?,f1", "tasks.mark": ""})
-    assert read.keymap == {
+    keymap, wrong = read_keys({"list.down": ["J", " Down "], "app.help": "?,f1", "tasks.mark": ""})
+    assert keymap == {
         "list.down": "J,down",
         "app.help": "question_mark,f1",
         "tasks.mark": UNBOUND,
     }
-    assert read.wrong == ()
+    assert wrong == []
 
 
 @pytest.mark.parametrize("key", RESERVED_KEYS)
 def test_keys_of_other_programs_are_refused(key: str) -> None:
-    (wrong,) = read_keys({"tasks.approve": key.upper()}).wrong
-    assert key in wrong.text
-    assert wrong.path == ("tasks.approve",)
+    ((name, text),) = read_keys({"tasks.approve": key.upper()})[1]
+    assert key in text
+    assert name == "tasks.approve"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_keys_of_other_programs_are_refused(key: str) -> None:
     ],
 )
 def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
-    texts = [wrong.text for wrong in read_keys(table).wrong]
+    texts = [text for _, text in read_keys(table)[1]]
     assert any(words in text for text in texts), texts
 
 
@@ -69,12 +69,12 @@ def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
     ],
 )
 def test_what_only_looks_like_a_clash_is_allowed(table: dict[str, object]) -> None:
-    assert read_keys(table).wrong == ()
+    assert read_keys(table)[1] == []
 
 
 def test_every_problem_is_told() -> None:
     table = {"tasks.aprove": "A", "list.up": "ctrl+b,wat", "app.quit": ""}
-    assert len(read_keys(table).wrong) == 4
+    assert len(read_keys(table)[1]) == 4
 
 
 def test_nearest_key() -> None:

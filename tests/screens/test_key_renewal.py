@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
-from agentco_tui.config import Flags, Settings, key_sources, load
+from agentco_tui.config import Flags, Settings, api_key, load
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Phase
@@ -258,7 +258,7 @@ async def test_a_command_that_never_answers_is_told(
     async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
         platform.revoke_key()
         (tmp_path / "hangs").touch()
-        monkeypatch.setattr(key_sources, "COMMAND_SECONDS", 0.1)
+        monkeypatch.setattr(api_key, "COMMAND_SECONDS", 0.1)
         await refused(s)
         await s.press("r")
         await told(s, "gave no answer within 0.1 seconds")
@@ -278,7 +278,7 @@ async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
 
     async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
         platform.revoke_key()
-        monkeypatch.setattr(key_sources, "from_file", hang)
+        monkeypatch.setattr(api_key, "from_file", hang)
         monkeypatch.setattr(key_renewal, "LONGEST", 0.1)
         await refused(s)
         await s.press("r")

@@ -1,4 +1,4 @@
-"""The kinds of values a setting can have: each a function from what was written to what it means.
+"""What values a setting can have: each a function from what was written to what it means.
 
 Every one raises `WrongError` with a sentence that says what the value must be and what was found,
 so that the file, the environment and the flags are told off in the same words.
@@ -19,27 +19,10 @@ SCREENS = ("overview", "companies", "agents", "tasks", "budget", "activity")
 """The screens, in the order of their keys."""
 
 THEMES = (
-    "textual-dark",
-    "textual-light",
-    "nord",
-    "gruvbox",
-    "catppuccin-mocha",
-    "dracula",
-    "tokyo-night",
-    "monokai",
-    "flexoki",
-    "catppuccin-latte",
-    "catppuccin-frappe",
-    "catppuccin-macchiato",
-    "solarized-light",
-    "solarized-dark",
-    "rose-pine",
-    "rose-pine-moon",
-    "rose-pine-dawn",
-    "atom-one-dark",
-    "atom-one-light",
-    "ansi-dark",
-    "ansi-light",
+    *("textual-dark", "textual-light", "nord", "gruvbox", "catppuccin-mocha", "dracula"),
+    *("tokyo-night", "monokai", "flexoki", "catppuccin-latte", "catppuccin-frappe"),
+    *("catppuccin-macchiato", "solarized-light", "solarized-dark", "rose-pine", "rose-pine-moon"),
+    *("rose-pine-dawn", "atom-one-dark", "atom-one-light", "ansi-dark", "ansi-light"),
 )
 """Textual's own themes, written out because this room does not import Textual (a test compares)."""
 
@@ -110,22 +93,20 @@ def variable(value: object) -> str:
 
 def refresh(value: object) -> float:
     """Seconds between two polls of what the screen shows, from 0.5."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongError(f"must be a number of seconds, is {what(value)}")
-    if not REFRESH_FROM <= value <= REFRESH_TO:
-        raise WrongError(
-            f"must be a number of seconds from {REFRESH_FROM:g} to {REFRESH_TO:g}, is {what(value)}"
-        )
-    return float(value)
+    return _seconds(value, REFRESH_FROM, REFRESH_TO)
 
 
 def hold(value: object) -> float:
     """Seconds for which a yes can be taken back; 0 for not at all."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongError(f"must be a number of seconds, is {what(value)}")
-    if not 0 <= value <= LONGEST_HOLD:
-        raise WrongError(f"must be a number of seconds from 0 to {LONGEST_HOLD:g}")
-    return float(value)
+    return _seconds(value, 0, LONGEST_HOLD)
+
+
+def _seconds(value: object, least: float, most: float) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not least <= value <= most:  # type: ignore[operator]
+        bounds = f" from {least:g} to {most:g}" if number else ""
+        raise WrongError(f"must be a number of seconds{bounds}, is {what(value)}")
+    return float(value)  # type: ignore[arg-type]
 
 
 def refresh_word(value: object) -> float:

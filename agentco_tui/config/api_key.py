@@ -1,7 +1,11 @@
 """Where the key comes from: the environment, or exactly one of the profile's four sources.
 
 The key goes from its source straight into an `ApiKey`, which masks itself; no text made here holds
-it (law 4). Nor does one repeat what stands in the config file, where a key may stand by mistake.
+it, nor what stands in the config file, where a key may stand by mistake.
+
+At the start a command may ask for a passphrase at the terminal, and so may a keyring. Later the
+terminal belongs to the dashboard: whatever is run then (`apart`) has none, can be ended at any
+time, and is never given longer than its limit.
 """
 
 from __future__ import annotations
@@ -12,61 +16,114 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from agentco_tui.api.credentials import ApiKey, CredentialError
 from agentco_tui.config.command_output import CommandError, run_for_output
 from agentco_tui.config.problems import WrongError
 
+API_KEY = "AGENTCO_API_KEY"
 COMMAND_SECONDS = 10.0
 KEYRING_SECONDS = 30.0
 """A keyring that is locked asks the person in a window of its own."""
 KEYRING_SERVICE = "agentco-tui"
 _MAX_FILE = 64 * 1024
+_ASK_KEYRING = """\
+import sys
+from agentco_tui.config.api_key import from_keyring
+from agentco_tui.config.problems import WrongError
+try:
+    sys.stdout.write(from_keyring(sys.argv[1]).reveal())
+except WrongError as wrong:
+    sys.exit(str(wrong))
+"""
 
 
-def from_text(text: str) -> ApiKey:
+class KeyPlace(NamedTuple):
+    """The environment, or one of the profile's four sources; holds no key itself.
+
+    A tuple: a data class takes several times as long to make, and every start makes one.
+    """
+
+    words: str
+    """Fit for a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
+    setting: str
+    """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
+    profile: str
+    value: Any
+    """The setting's value, a path absolute; a key may stand there by mistake."""
+    env: Mapping[str, str]
+
+    @property
+    def can_change(self) -> bool:
+        """Whether another key may stand there while the program runs; not in its environment."""
+        return self.setting not in (API_KEY, "api_key_env")
+
+    @property
+    def is_file(self) -> bool:
+        """Whether looking there costs nothing and disturbs nobody."""
+        return self.setting == "api_key_file"
+
+    def __repr__(self) -> str:
+        # Neither the value nor the environment: secrets may stand in both.
+        return f"KeyPlace({self.words})"
+
+    def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
+        """The key that stands there now; may take as long as the command or the keyring.
+
+        `apart`: what is run for it has no terminal, and is ended when the descriptor `until` can
+        be read. Raises WrongError, whose text holds no key but may quote what a command wrote to
+        stderr.
+        """
+        match self.setting:
+            case "api_key_file":
+                return from_file(Path(self.value))
+            case "api_key_env":
+                return from_variable(self.value, self.env)
+            case "api_key_command":
+                return from_command(self.value, self.env, apart=apart, until=until)
+            case "keyring" if apart:
+                return _from_keyring_apart(self.profile, self.env, until)
+            case "keyring":
+                return from_keyring(self.profile)
+            case _:
+                return _parsed(self.env[API_KEY])
+
+
+def _parsed(text: str, what: str = "") -> ApiKey:
     """A key from a text; WrongError, without the text, if it cannot be one."""
     try:
         return ApiKey.parse(text)
     except CredentialError as error:
-        raise WrongError(str(error)) from None
+        raise WrongError(f"{what} cannot be used: {error}" if what else str(error)) from None
 
 
-def from_command(command: tuple[str, ...], env: Mapping[str, str]) -> ApiKey:
+def from_command(
+    command: tuple[str, ...],
+    env: Mapping[str, str],
+    *,
+    apart: bool = False,
+    until: int | None = None,
+) -> ApiKey:
     """What the command prints. Raises WrongError: not found, failed, too slow, or no key in it."""
     try:
-        return _printed(run_for_output(command, env, COMMAND_SECONDS))
-    except CommandError as failed:
-        raise WrongError(f"the command {failed}") from None
-
-
-def from_command_apart(
-    command: tuple[str, ...], env: Mapping[str, str], until: int | None = None
-) -> ApiKey:
-    """The same without a terminal; ended when the descriptor `until` can be read."""
-    try:
-        return _printed(run_for_output(command, env, COMMAND_SECONDS, apart=True, until=until))
+        return _printed(run_for_output(command, env, COMMAND_SECONDS, apart=apart, until=until))
     except CommandError as failed:
         raise WrongError(f"the command {failed}") from None
 
 
 def _printed(output: bytes) -> ApiKey:
     try:
-        return from_text(output.decode("ascii"))
+        return _parsed(output.decode("ascii"), "what the command printed")
     except UnicodeDecodeError:
         raise WrongError("what the command printed is no key") from None
-    except WrongError as wrong:
-        raise WrongError(f"what the command printed cannot be used: {wrong}") from None
 
 
 def from_variable(name: str, env: Mapping[str, str]) -> ApiKey:
     """What the variable holds. Raises WrongError if it is unset, empty or no key."""
     if not env.get(name, "").strip():
         raise WrongError("the environment variable that it names is not set")
-    try:
-        return from_text(env[name])
-    except WrongError as wrong:
-        raise WrongError(f"what the environment variable holds cannot be used: {wrong}") from None
+    return _parsed(env[name], "what the environment variable holds")
 
 
 def check_file(path: Path) -> None:
@@ -76,13 +133,10 @@ def check_file(path: Path) -> None:
 
 def from_file(path: Path) -> ApiKey:
     """What the file holds. Raises WrongError as `check_file` does, or if there is no key in it."""
-    raw = _open(path, read=True)
     try:
-        return from_text(raw.decode("ascii"))
+        return _parsed(_open(path, read=True).decode("ascii"), str(path))
     except UnicodeDecodeError:
         raise WrongError(f"{path} holds no key: a key is plain letters, digits and signs") from None
-    except WrongError as wrong:
-        raise WrongError(f"{path} cannot be used: {wrong}") from None
 
 
 def _open(path: Path, *, read: bool) -> bytes:
@@ -131,33 +185,15 @@ def from_keyring(profile: str) -> ApiKey:
         raise WrongError(
             f"the system's keyring holds no key for it: keyring set {KEYRING_SERVICE} {profile}"
         )
-    try:
-        return from_text(str(stored))
-    except WrongError as wrong:
-        raise WrongError(f"the system's keyring holds what cannot be used: {wrong}") from None
+    return _parsed(str(stored), "the system's keyring holds what")
 
 
-_ASK_KEYRING = """\
-import sys
-from agentco_tui.config.key_sources import from_keyring
-from agentco_tui.config.problems import WrongError
-try:
-    sys.stdout.write(from_keyring(sys.argv[1]).reveal())
-except WrongError as wrong:
-    sys.exit(str(wrong))
-"""
-
-
-def from_keyring_apart(profile: str, env: Mapping[str, str], until: int | None = None) -> ApiKey:
-    """The same from a process of its own, without a terminal that a keyring could ask at.
-
-    It is ended when the descriptor `until` can be read, and after `KEYRING_SECONDS`.
-    """
+def _from_keyring_apart(profile: str, env: Mapping[str, str], until: int | None) -> ApiKey:
+    """The same from a process of its own, without a terminal that a keyring could ask at."""
     # Not from the working directory, which anybody's files may lie in, but from where this program
     # has its own modules from.
     command = (sys.executable, "-P", "-c", _ASK_KEYRING, profile)
-    found_in = os.pathsep.join(entry for entry in sys.path if entry)
-    own = {**env, "PYTHONPATH": found_in}
+    own = {**env, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     try:
         return _printed(run_for_output(command, own, KEYRING_SECONDS, apart=True, until=until))
     except CommandError as failed:
