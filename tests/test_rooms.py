@@ -29,22 +29,24 @@ LEAVES = {
 
 MAY_IMPORT = {
     "model": {"text", "width", "cells", "signs", "patterns"},
-    "reading": LEAVES | {"model"},
+    "reading": LEAVES | {"model", "api"},
     "api": LEAVES | {"model", "reading"},
-    "live": LEAVES | {"model", "api"},
-    "actions": LEAVES | {"model", "api", "live"},
+    "live": LEAVES | {"model", "api", "reading"},
+    "actions": LEAVES | {"model", "api", "live", "reading"},
     "widgets": LEAVES,
     "screens": LEAVES
-    | {"model", "api", "live", "actions", "widgets", "config", "whole_file", "remembered"},
+    | {"model", "reading", "api", "live", "actions", "widgets"}
+    | {"config", "whole_file", "remembered"},
     "commands": LEAVES
-    | {"model", "api", "live", "actions", "config", "demo", "terminal", "whole_file", "arguments"},
-    "config": LEAVES | {"model", "api"},
+    | {"model", "reading", "api", "live", "actions"}
+    | {"config", "demo", "terminal", "whole_file", "arguments"},
+    "config": LEAVES | {"model", "reading", "api"},
     "terminal": LEAVES,
     "demo": LEAVES,
 }
 """What each room may import of the others."""
 
-NO_TEXTUAL = ("api", "live", "actions", "config", "commands", "demo")
+NO_TEXTUAL = ("reading", "api", "live", "actions", "config", "commands", "demo")
 
 
 def imports(module: Path) -> Iterator[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.api.content import without_volatile
-from agentco_tui.api.extras import CUT
 from agentco_tui.api.names import fold
 from agentco_tui.model.records import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.reading.content import without_volatile
+from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 
 _MOST = 200

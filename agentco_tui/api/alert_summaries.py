@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Unread
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.names import fold, words
-from agentco_tui.api.states import severity
 from agentco_tui.model.records import Alert, Severity
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.status import severity
 from agentco_tui.text import safe
 
 SUMMARY_ID: Final = "alerts-summary"

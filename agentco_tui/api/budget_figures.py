@@ -13,14 +13,13 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api import shares
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.figures import OWNERS, PERIOD_ORDER, Found, figures_in, says_nothing
 from agentco_tui.api.moneys import to_money
 from agentco_tui.api.names import word_set, words
-from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import Partial
 from agentco_tui.api.units import NO_UNIT, Unit, merged
 from agentco_tui.model.records import Money
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.values.number import to_decimal
 
 _UNLIMITED_WORDS: Final = word_set(
     """unlimited none infinity inf infinite nolimit no_limit ∞ -1 uncapped never"""

@@ -8,11 +8,8 @@ import msgspec
 
 from agentco_tui.api.units import NO_UNIT, Unit
 from agentco_tui.model.records import Ref
+from agentco_tui.reading.schema import Unread as Unread
 from agentco_tui.text import SafeText
-
-
-class Unread(ValueError):  # noqa: N818 - told, and no failure of the call
-    """One record cannot be read; costs only itself. `str(error)` is the reason, fit to show."""
 
 
 class Context(msgspec.Struct, frozen=True):

@@ -7,7 +7,6 @@ body says that the call failed). What was not understood is in each record's `ex
 
 from __future__ import annotations
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.kinds import (
     ACTIVITY,
     AGENT_BUDGETS,
@@ -22,6 +21,7 @@ from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, de
 from agentco_tui.api.overviews import WHOLE_ID, decode_overview
 from agentco_tui.api.receipts import decode_receipt
 from agentco_tui.model.records import Trace
+from agentco_tui.reading.schema import Json
 
 __all__ = [
     "ACTIVITY",

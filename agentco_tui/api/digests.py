@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agentco_tui.api.bodies import Json
+from agentco_tui.reading.schema import Json
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context
+from agentco_tui.reading.schema import Json
 
 D = TypeVar("D")
 

@@ -13,10 +13,11 @@ from itertools import islice
 from typing import Final
 
 from agentco_tui.api import tables
-from agentco_tui.api.bodies import BodyError, Json, parse_json
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.resources import FoundList, Resource
+from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.schema import Json
 
 _LISTS: Final = (
     "data", "items", "results", "records", "entries", "content", "value", "values", "rows",

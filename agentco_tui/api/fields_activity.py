@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agentco_tui.api import sentences
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.digests import content_id
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.names import fold, word_set
-from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
-from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
-from agentco_tui.api.states import fold_word, outcome_is_bad, severity
-from agentco_tui.api.texts import text_only, word
-from agentco_tui.api.times import NONE, to_moment
+from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.model.records import Activity, Ref, Severity
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.reading.values.status import fold_word, outcome_is_bad, severity
+from agentco_tui.reading.values.text import text_only, word
+from agentco_tui.reading.values.time import NONE, to_moment
 from agentco_tui.text import SafeText, safe
 
 

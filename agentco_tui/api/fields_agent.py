@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import read_figures
 from agentco_tui.api.context import BARE, Context, Unread
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.moneys import minus
 from agentco_tui.api.names import fold
-from agentco_tui.api.numbers import to_count, to_decimal
-from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Spec, Values
-from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
-from agentco_tui.api.states import agent_state
+from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.task_states import worded
-from agentco_tui.api.texts import block, flag, line, named, text_only, word
-from agentco_tui.api.times import NONE, to_moment
 from agentco_tui.api.units import unit_of_values, unit_rule
-from agentco_tui.model.records import Agent, AgentState, Company, Money
+from agentco_tui.model.records import Agent, AgentState, Money
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.number import to_count, to_decimal
+from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.reading.values.status import agent_state
+from agentco_tui.reading.values.text import flag, line, named, text_only, word
+from agentco_tui.reading.values.time import NONE, to_moment
 from agentco_tui.text import SafeText, safe
 
 
@@ -252,89 +252,3 @@ def _remaining(left: dict[str, Json], values: Values, context: Context) -> Money
     if figures.limit is None or figures.spent is None or figures.limit_is_zero:
         return None
     return minus(figures.limit, figures.spent)
-
-
-_COMPANY_STATS: Final = Spec(
-    (
-        Meaning("agent_count", "agents agent_count total_agents active_agents", _sum),
-        Meaning("task_count", "tasks task_count total_tasks", _sum),
-        Meaning("pending_count", "pending pending_tasks pending_approvals pending_count", _sum),
-    )
-)
-
-COMPANY: Final = Spec(
-    (
-        Meaning("id", f"id _id company_id company_uuid organization_id org_id uuid {_IDS}", to_id),
-        Meaning("name", "name company_name display_name title label organization_name", named),
-        Meaning(
-            "template", "template template_name company_template template_id blueprint preset "
-            "template_slug", named,
-        ),
-        Meaning("mission", "mission mission_statement purpose goal objective description", block),
-        Meaning("status", "status state company_status lifecycle_state phase", word),
-        Meaning("active", "is_active active enabled archived is_archived paused", lambda _: None),
-        Meaning("created", _CREATED, to_moment),
-        Meaning(
-            "agent_count", "agent_count agents_count num_agents total_agents agents headcount "
-            "number_of_agents", _sum,
-        ),
-        Meaning(
-            "task_count", "task_count tasks_count num_tasks total_tasks tasks issue_count "
-            "number_of_tasks", _sum,
-        ),
-        Meaning(
-            "pending_count",
-            """pending_count pending_tasks pending_task_count tasks_pending pending_approvals
-            pending pending_approval_count approvals_pending""",
-            _sum,
-        ),
-    ),
-    nested={
-        "stats": _COMPANY_STATS, "counts": _COMPANY_STATS, "metrics": _COMPANY_STATS,
-        "_count": _COMPANY_STATS, "totals": _COMPANY_STATS, "summary": _COMPANY_STATS,
-    },
-    wrappers=f"company organization {_WRAPPERS}",
-    kind="company organization org",
-    others="organisation workspace tenant account",
-)  # fmt: skip
-
-
-def read_company(
-    obj: Mapping[str, Json], context: Context = BARE, key: str | None = None
-) -> Company:
-    """The company in `obj`; raises Unread without an id."""
-    del context
-    values: Values = {}
-    left = COMPANY.read(obj, values)
-    company_id = values.get("id") or key
-    if company_id is None:
-        raise Unread("a company without an id")
-    status: SafeText | None = values.get("status")
-    if status is None:
-        for name, raw in left.items():
-            told = _COMPANY_FLAGS.get(fold(name))
-            if told is not None and type(raw) is bool and told[raw]:
-                status = safe(told[raw])
-                break
-    return Company(
-        id=company_id,
-        name=values.get("name"),
-        template=values.get("template"),
-        mission=values.get("mission"),
-        status=status,
-        created=values.get("created"),
-        agent_count=values.get("agent_count"),
-        task_count=values.get("task_count"),
-        pending_count=values.get("pending_count"),
-        extra=as_extra(left),
-    )
-
-
-_COMPANY_FLAGS: Final[dict[str, tuple[str, str]]] = {
-    "archived": ("", "archived"),
-    "isarchived": ("", "archived"),
-    "paused": ("", "paused"),
-    "isactive": ("not active", "active"),
-    "active": ("not active", "active"),
-    "enabled": ("not enabled", "enabled"),
-}

@@ -7,20 +7,27 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from agentco_tui.api import sentences, shares
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.digests import content_id
 from agentco_tui.api.drafts import Row, drafted
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
-from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name, typed_ref
-from agentco_tui.api.states import alert_open, fold_word, severity
-from agentco_tui.api.texts import flag, line, named, text_only, word
-from agentco_tui.api.times import NONE, to_moment
 from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.model.records import Alert, Ref, Severity
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.reference import (
+    joined,
+    to_id,
+    to_ref,
+    to_ref_id,
+    to_ref_name,
+    typed_ref,
+)
+from agentco_tui.reading.values.status import alert_open, fold_word, severity
+from agentco_tui.reading.values.text import flag, line, named, text_only, word
+from agentco_tui.reading.values.time import NONE, to_moment
 from agentco_tui.text import SafeText, safe
 
 

@@ -7,21 +7,21 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.api import shares
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import BARE, Context, Unread
 from agentco_tui.api.drafts import Row, drafted
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.figures import OWNERS, figures_in, is_reset
 from agentco_tui.api.moneys import minus, with_sibling
 from agentco_tui.api.names import some, word_set, words
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
-from agentco_tui.api.refs import joined, to_id, to_ref, to_ref_id, to_ref_name
-from agentco_tui.api.states import fold_word
-from agentco_tui.api.texts import flag, named, word
-from agentco_tui.api.times import to_moment
 from agentco_tui.api.units import NO_UNIT, unit_of_values, unit_rule
 from agentco_tui.model.records import Budget, BudgetScope, Moment, Money, Ref
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.reading.values.status import fold_word
+from agentco_tui.reading.values.text import flag, named, word
+from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText
 
 _MAX_FIELDS: Final = 400

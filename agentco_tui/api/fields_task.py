@@ -6,20 +6,35 @@ from collections.abc import Mapping
 from types import NoneType
 from typing import Any, Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import BARE, Context, Unread
-from agentco_tui.api.extras import WHOLE, as_extra
 from agentco_tui.api.moneys import cost_rule, with_sibling
 from agentco_tui.api.names import fold, snake, word_set, words
-from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import WRAPPERS, Meaning, Partial, Reader, Spec, Values
-from agentco_tui.api.refs import joined, to_id, to_key, to_ref, to_ref_id, to_ref_name
-from agentco_tui.api.states import task_state
+from agentco_tui.api.plans import WRAPPERS, Meaning, Reader, Spec, Values
 from agentco_tui.api.task_states import decided_state, worded
-from agentco_tui.api.texts import first_line, flag, line, long_block, named, text_only, word
-from agentco_tui.api.times import NONE, duration_reader, to_moment
 from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.model.records import Moment, Task
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.unknown_fields import WHOLE, as_extra
+from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.reference import (
+    joined,
+    to_id,
+    to_key,
+    to_ref,
+    to_ref_id,
+    to_ref_name,
+)
+from agentco_tui.reading.values.status import task_state
+from agentco_tui.reading.values.text import (
+    first_line,
+    flag,
+    line,
+    long_block,
+    named,
+    text_only,
+    word,
+)
+from agentco_tui.reading.values.time import NONE, duration_reader, to_moment
 from agentco_tui.text import SafeText, hidden_in, safe, safe_block
 
 _TITLES: Final = (

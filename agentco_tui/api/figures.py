@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, some, word_set, words
-from agentco_tui.api.refs import looks_like_id
-from agentco_tui.api.times import NONE
 from agentco_tui.api.units import NO_UNIT, UNIT_WORDS, Unit, combined, merged, unit_of, unit_rule
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.reference import looks_like_id
+from agentco_tui.reading.values.time import NONE
 
 _PERIODS: Final[dict[str, str]] = {
     "monthly": "month", "month": "month", "mtd": "month", "months": "month",

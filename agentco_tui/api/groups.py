@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, some, word_set
-from agentco_tui.api.states import agent_state, alert_open, severity, task_state
 from agentco_tui.model.records import AgentState, Severity, TaskState
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.status import agent_state, alert_open, severity, task_state
 
 Slot = Callable[[str], "str | None"]
 """The field that a group's name is the value of, such as "status"; None if it is no such name."""

@@ -16,7 +16,6 @@ from agentco_tui.api import (
     figures,
     groups,
 )
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import Spec
@@ -31,6 +30,9 @@ from agentco_tui.model.records import (
     Record,
     Task,
 )
+from agentco_tui.reading import schema
+from agentco_tui.reading.kinds import company
+from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
 R = TypeVar("R", bound=Record)
@@ -39,7 +41,6 @@ R = TypeVar("R", bound=Record)
 # else is a tenth of them or less. A budget or an alert takes three times the memory of a task.
 _MOST_TASKS: Final = 200_000
 _MOST_AGENTS: Final = 50_000
-_MOST_COMPANIES: Final = 20_000
 _MOST_ENTRIES: Final = 20_000
 _MOST_AGENT_BUDGETS: Final = 50_000
 _MOST_BUDGETS: Final = 25_000
@@ -74,6 +75,17 @@ class Kind(Generic[R]):
         self.most = most
         """Records of a listing; that there are more is told."""
 
+    by_table: schema.Kind[R] | None = None
+    """The kind in the new room, which then reads all."""
+
+    @classmethod
+    def of(cls, kind: schema.Kind[R]) -> Kind[R]:
+        """A kind that the new room reads."""
+        self = cls.__new__(cls)
+        self.name, self.noun, self.most, self.needs = kind.name, kind.noun, kind.most, kind.needs
+        self.by_table = kind
+        return self
+
     def __repr__(self) -> str:
         return f"Kind({self.name})"
 
@@ -107,20 +119,7 @@ def _resource(
     return Resource(names, tuple(map(fold, also.split())), spec, inside, knows, maps)
 
 
-COMPANIES: Final[Kind[Company]] = Kind(
-    "companies",
-    "companies",
-    _resource(
-        "companies company company_list",
-        "organizations organisations orgs workspaces tenants accounts",
-        fields_agent.COMPANY,
-        groups.agent_slot,
-    ),
-    _each(fields_agent.read_company),
-    needs="id",
-    nameless="a company without an id",
-    most=_MOST_COMPANIES,
-)
+COMPANIES: Final[Kind[Company]] = Kind.of(company.COMPANIES)
 AGENTS: Final[Kind[Agent]] = Kind(
     "agents",
     "agents",

@@ -10,28 +10,31 @@ from __future__ import annotations
 from collections.abc import Hashable
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from agentco_tui.api import drafts
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.content import content_of
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import find_list
 from agentco_tui.api.kinds import Kind
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.naming import Naming
-from agentco_tui.api.numbers import to_count
 from agentco_tui.api.pairs import from_pairs
-from agentco_tui.api.refs import looks_like_id, to_id
-from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
+from agentco_tui.api.refusals import failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.resources import FoundList
-from agentco_tui.api.shared_ids import identity
 from agentco_tui.api.singles import find_one
 from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside
 from agentco_tui.api.unwrapping import flatten, linked_id, names_beside, untyped, with_links
 from agentco_tui.model.records import Record, Task
+from agentco_tui.reading import envelope
+from agentco_tui.reading.content import content_of
+from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_one, read_page
+from agentco_tui.reading.decode import read_rows as read_rows_by_table
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.shared_ids import identity
+from agentco_tui.reading.values.number import to_count
+from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.text import SafeText, safe
 
 __all__ = ["Kind", "Page", "RefusedBody", "Unshaped", "decode_one", "decode_page", "read_rows"]
@@ -42,42 +45,13 @@ _MAX_REASONS: Final = 5
 _IN_VAIN: Final = 2_000
 
 
-class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
-    """The body is JSON, but holds nothing in it that could be what was asked for."""
-
-    def __init__(self, sentence: SafeText) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-
-
-class RefusedBody(Unshaped):
-    """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(with_code(refusal) or safe("the platform says that the call failed"))
-        self.refusal = refusal
-
-
-class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """The records in one answer."""
-
-    records: tuple[R, ...]
-    unread: int = 0
-    unread_reasons: tuple[SafeText, ...] = ()
-    total: int | None = None
-    """The platform's own count, if it sent one: a hint only."""
-    shape: str = ""
-    is_list: bool = True
-    """False if the answer held one object or a summary where a list was due."""
-    notice: SafeText | None = None
-    """What the platform said went wrong beside the data (GraphQL's `errors`)."""
-
-
 def decode_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     """The records of `kind` in one answer; of those that are the same the last one is kept.
 
     `unit` is that of all sums, where what is round `body` tells it.
     """
+    if kind.by_table is not None:
+        return read_page(kind.by_table, body)
     if failed_in_2xx(body):
         raise RefusedBody(refusal_in(body))
     found = find_list(body, kind.resource)
@@ -97,6 +71,8 @@ def decode_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
 
 def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     """The one record of `kind` in an answer; among several the one with `wanted_id`."""
+    if kind.by_table is not None:
+        return read_one(kind.by_table, body, wanted_id)
     if failed_in_2xx(body):
         raise RefusedBody(refusal_in(body))
 
@@ -117,10 +93,19 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
+def listed(body: Json, kind: Kind[Any]) -> FoundList | envelope.FoundList | None:
+    """The list of `kind` in `body`."""
+    if kind.by_table is not None:
+        return envelope.find_list(body, kind.by_table)
+    return find_list(body, kind.resource)
+
+
 def read_rows(
     kind: Kind[R], found: FoundList, body: Json, unit: Unit = NO_UNIT
 ) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
+    if kind.by_table is not None:
+        return read_rows_by_table(kind.by_table, envelope.FoundList(*found), body, unit)
     context = Context(names_beside(body), unit)
     resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentco_tui.api import footprint
-from agentco_tui.api.bodies import BodyError, Json, parse_json
 from agentco_tui.api.cuts import Cutter, UnevenError
+from agentco_tui.reading.json_body import BodyError, fits_memory, parse_json
+from agentco_tui.reading.schema import Json
 
 _FED: Final = 256 * 1024
 _STAND_IN: Final = b'{"agentco_tui":"the list"}'
@@ -22,7 +22,7 @@ _MOST_DEEP: Final = 8
 
 def parse_long(body: bytes) -> Json:
     """What `parse_json` makes of the body, and what it raises."""
-    if not footprint.fits(body) or _STAND_IN in body:
+    if not fits_memory(body) or _STAND_IN in body:
         return parse_json(body)
     try:
         return _parse(body)

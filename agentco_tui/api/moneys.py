@@ -10,10 +10,7 @@ from collections.abc import Mapping
 from decimal import Context, Decimal
 from typing import Any, Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, word_set, words
-from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import Partial
 from agentco_tui.api.units import (
     MINOR,
     NO_MONEY,
@@ -29,6 +26,8 @@ from agentco_tui.api.units import (
 )
 from agentco_tui.model.records import Money
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.text import SafeText
 
 _NO_MINOR: Final = word_set("""JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF""")

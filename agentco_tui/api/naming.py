@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, some, word_set, words
 from agentco_tui.api.resources import FoundList, Resource
+from agentco_tui.reading.schema import Json
 
 _MOST_FIELDS: Final = 60
 _LIKE_ID: Final = frozenset(("id", "uuid", "guid", "gid", "uid"))

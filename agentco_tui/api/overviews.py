@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.context import Context, Unread
 from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.fields_budget import draft, finish, looks_like_budget, scale_of
@@ -17,6 +16,7 @@ from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.units import NO_UNIT, Unit, unit_beside
 from agentco_tui.model.records import Budget, BudgetOverview, BudgetScope
+from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
 WHOLE_ID: Final = "all"

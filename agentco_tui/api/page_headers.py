@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.api.bodies import BodyError, Json, parse_json
 from agentco_tui.api.names import fold, some
+from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.schema import Json
 
 _NAMES: Final = {
     "x-page": "page", "x-current-page": "page", "x-pagination-page": "page",

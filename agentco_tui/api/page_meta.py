@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, some
-from agentco_tui.api.numbers import to_count
-from agentco_tui.api.texts import flag
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.number import to_count
+from agentco_tui.reading.values.text import flag
 
 _HOLDERS: Final = (
     "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",

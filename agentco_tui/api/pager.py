@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.decode import Kind, Page, decode_page
 from agentco_tui.api.etags import if_none_match, usable_etag
 from agentco_tui.api.long_list import LongList
@@ -19,9 +18,10 @@ from agentco_tui.api.memo import Memo
 from agentco_tui.api.page_headers import PAGING_HEADERS
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
 from agentco_tui.api.reading import LARGE, beside, body_digest, read_body
-from agentco_tui.api.shared_ids import identity, marked
 from agentco_tui.api.slices import Sliced, read_sliced
 from agentco_tui.model.records import Listing, Record
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.shared_ids import identity, marked
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:

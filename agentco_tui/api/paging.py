@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, snake, some
-from agentco_tui.api.numbers import to_count
 from agentco_tui.api.page_headers import meta_in
 from agentco_tui.api.page_meta import Meta, meta_of, says_more, total_in
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.number import to_count
 
 _MAX_TOKEN: Final = 4_096
 _NO_HEADERS: Final[Mapping[str, str]] = {}

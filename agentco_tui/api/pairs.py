@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import word_set
+from agentco_tui.reading.schema import Json
 
 _NAMES: Final = ("name", "key", "field", "property", "attribute", "k")
 _VALUES: Final = ("value", "val", "v")

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
-from agentco_tui.api.times import NONE, to_moment
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.values.time import NONE, to_moment
 
 Reader: TypeAlias = Callable[[Any], Any]
 Values: TypeAlias = dict[str, Any]
@@ -36,15 +36,6 @@ _MAX_PLANNED_KEYS: Final = 400
 WRAPPERS: Final = """attributes node properties fields embedded source info resource item record
     document"""
 """Names under which a record of any kind may sit inside another object."""
-
-
-class Partial:
-    """A value that was read from a nested object which holds more than that."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
 
 class Meaning(NamedTuple):

@@ -14,18 +14,18 @@ from typing import Final, TypeVar
 
 from agentco_tui.api import answered, errors
 from agentco_tui.api.answered import Asked
-from agentco_tui.api.bodies import (
-    BodyError,
-    Json,
-    OverfullBodyError,
-    looks_like_html,
-    parse_json,
-)
 from agentco_tui.api.decode import RefusedBody, Unshaped
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.long_json import parse_long
 from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in
 from agentco_tui.api.thrift import keep_little
+from agentco_tui.reading.json_body import (
+    BodyError,
+    OverfullBodyError,
+    looks_like_html,
+    parse_json,
+)
+from agentco_tui.reading.schema import Json
 from agentco_tui.text import plain
 
 LARGE: Final = 256 * 1024

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeVar
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.envelopes import json_inside
-from agentco_tui.api.kinds import Kind
-from agentco_tui.api.listings import Unshaped, decode_one
+from agentco_tui.api.listings import Kind, Unshaped, decode_one
 from agentco_tui.api.names import fold, some, word_set
-from agentco_tui.api.numbers import to_count
-from agentco_tui.api.refs import to_id
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in, with_code
-from agentco_tui.api.states import fold_word, is_failure_word
-from agentco_tui.api.texts import text_only, word
 from agentco_tui.model.records import Agent, Budget, Company, Receipt, Record, Task, Verdict
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.number import to_count
+from agentco_tui.reading.values.reference import to_id
+from agentco_tui.reading.values.status import fold_word, is_failure_word
+from agentco_tui.reading.values.text import text_only, word
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)

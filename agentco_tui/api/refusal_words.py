@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.extras import hide_keys
 from agentco_tui.api.names import fold, is_secret, some, word_set
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.text import SafeText, safe
 
 MAX_LINES: Final = 5

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from agentco_tui.api.bodies import BodyError, Json, looks_like_html, parse_json
-from agentco_tui.api.extras import hide_keys
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.refusal_words import (
     BESIDE_ERROR,
@@ -24,8 +22,11 @@ from agentco_tui.api.refusal_words import (
     one_line,
     refused_fields,
 )
-from agentco_tui.api.states import is_failure_word
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.unknown_fields import hide_keys
+from agentco_tui.reading.values.status import is_failure_word
 from agentco_tui.text import SafeText, safe
 
 _TRACE_IDS: Final = word_set(

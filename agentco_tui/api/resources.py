@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.groups import Groups
 from agentco_tui.api.plans import Spec
+from agentco_tui.reading.schema import Json
 
 
 class FoundList(NamedTuple):

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from decimal import Context, Decimal
 from typing import Final, NamedTuple
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.numbers import to_decimal
 from agentco_tui.model.records import Money
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.number import to_decimal
 
 _PERCENT_ABOVE: Final = Decimal("1.5")
 _ROUNDING: Final = Context(prec=28)

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.envelopes import MAX_DEPTH, is_record, json_inside
 from agentco_tui.api.names import fold
 from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.resources import Resource
+from agentco_tui.reading.schema import Json
 
 
 class FoundOne(msgspec.Struct, frozen=True):

@@ -18,17 +18,17 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from agentco_tui.api.bodies import BodyError, Json, parse_json
 from agentco_tui.api.cuts import Cutter, UnevenError
-from agentco_tui.api.envelopes import find_list
-from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, read_rows
+from agentco_tui.api.listings import Kind, Page, Unshaped, decode_page, listed, read_rows
 from agentco_tui.api.memo import Memo, Recall
 from agentco_tui.api.resources import FoundList
-from agentco_tui.api.shared_ids import identity
 from agentco_tui.api.units import unit_beside
 from agentco_tui.api.unwrapping import names_beside
 from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.model.records import Record
+from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.shared_ids import identity
 from agentco_tui.text import SafeText
 
 R = TypeVar("R", bound=Record)
@@ -216,7 +216,7 @@ class _Taken(Generic[R]):
 
 def _check(kind: Kind[R], thin: Json, first: list[bytes]) -> None:
     """Refuses a body where more than the list decides how its records are read."""
-    found = find_list(thin, kind.resource)
+    found = listed(thin, kind)
     if found is None or found.keys is not None or len(found.items) != len(first):
         raise UnevenError
     if found.items[0] != parse_json(first[0]) or found.items[-1] != parse_json(first[-1]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import Spec
-from agentco_tui.api.refs import looks_like_id
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.reference import looks_like_id
 
 _HEADERS: Final = ("columns", "fields", "headers", "header", "keys", "schema")
 _MOST_COLUMNS: Final = 400

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import Values
-from agentco_tui.api.states import task_state
-from agentco_tui.api.texts import word
 from agentco_tui.model.records import TaskState
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.status import task_state
+from agentco_tui.reading.values.text import word
 from agentco_tui.text import SafeText
 
 _ENDED: Final = frozenset(

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.digests import content_id
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.moneys import cost_rule, to_money, with_sibling
 from agentco_tui.api.names import words
-from agentco_tui.api.numbers import to_count, to_decimal
-from agentco_tui.api.plans import Meaning, Partial, Spec, Values
-from agentco_tui.api.refs import to_id
-from agentco_tui.api.states import fold_word, task_state
-from agentco_tui.api.texts import flag, line, named, shown, word
-from agentco_tui.api.times import NONE, duration_reader, to_moment
+from agentco_tui.api.plans import Meaning, Spec, Values
 from agentco_tui.api.units import Unit, currency_rule
 from agentco_tui.model.records import Moment, Money, TaskState, TraceStep
+from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.number import to_count, to_decimal
+from agentco_tui.reading.values.reference import to_id
+from agentco_tui.reading.values.status import fold_word, task_state
+from agentco_tui.reading.values.text import flag, line, named, shown, word
+from agentco_tui.reading.values.time import NONE, duration_reader, to_moment
 from agentco_tui.text import SafeText, safe, safe_block
 
 CHILDREN: Final = (

@@ -12,18 +12,18 @@ from itertools import islice
 from typing import Final
 
 from agentco_tui.api import tables
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.envelopes import json_inside
-from agentco_tui.api.extras import as_extra
 from agentco_tui.api.listings import RefusedBody, Unshaped
 from agentco_tui.api.names import fold, some
-from agentco_tui.api.refs import looks_like_id
 from agentco_tui.api.refusals import failed_in_2xx, refusal_in
-from agentco_tui.api.times import to_moment
 from agentco_tui.api.trace_steps import CHILDREN, STEP, StepDraft, finish_step, read_step
 from agentco_tui.api.units import Unit, unit_beside
 from agentco_tui.api.unwrapping import linked_id, untyped
 from agentco_tui.model.records import Moment, Trace, TraceStep
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.reference import looks_like_id
+from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import safe
 
 MAX_STEPS: Final = 20_000

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, some, word_set, words
-from agentco_tui.api.times import NONE
+from agentco_tui.reading.schema import Json
+from agentco_tui.reading.values.time import NONE
 from agentco_tui.text import safe
 
 NO_MONEY: Final = frozenset(("TOKENS", "CREDITS", "POINTS"))

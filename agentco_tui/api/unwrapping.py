@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.pairs import from_pairs
 from agentco_tui.api.resources import Resource
+from agentco_tui.reading.schema import Json
 from agentco_tui.text import SafeText, safe
 
 _MAX_FLATTEN: Final = 4

@@ -11,13 +11,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui import format as fmt
-from agentco_tui.api.content import is_substance
-from agentco_tui.api.extras import CUT
 from agentco_tui.api.moneys import to_money
 from agentco_tui.api.names import word_set, words
-from agentco_tui.api.numbers import to_decimal
 from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside, unit_of
 from agentco_tui.model.records import Moment, Money, SharedTask, Task, extra_fields
+from agentco_tui.reading.content import is_substance
+from agentco_tui.reading.unknown_fields import CUT
+from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, Field, Gap, Heading, Item, Text

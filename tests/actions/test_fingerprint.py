@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences, fingerprint
-from agentco_tui.api import bodies, decode
-from agentco_tui.api.content import VOLATILE, Place
-from agentco_tui.api.shared_ids import marked
+from agentco_tui.api import decode
 from agentco_tui.demo.fields import Cash, Link, Rank, When, Word
 from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shape import Ask
 from agentco_tui.demo.shapes import ALL as SHAPES
 from agentco_tui.model.records import Ref, Task
+from agentco_tui.reading import json_body
+from agentco_tui.reading.content import VOLATILE, Place
+from agentco_tui.reading.shared_ids import marked
 from agentco_tui.text import plain
 
 SENT: dict[str, Any] = {
@@ -69,7 +70,7 @@ VOLATILE_PATHS: dict[tuple[str | int, ...], Any] = {
 
 
 def read(sent: dict[str, Any]) -> Task:
-    page = decode.decode_page(decode.TASKS, bodies.parse_json(json.dumps([sent]).encode()))
+    page = decode.decode_page(decode.TASKS, json_body.parse_json(json.dumps([sent]).encode()))
     [task] = page.records
     return task
 
@@ -117,7 +118,7 @@ def test_any_change_of_what_is_not_volatile_is_a_change_with_a_name(
     if json.dumps(at(path)) == json.dumps(value) or (path == ("id",) and not value):
         return
     page = decode.decode_page(
-        decode.TASKS, bodies.parse_json(json.dumps([changed(path, value)]).encode())
+        decode.TASKS, json_body.parse_json(json.dumps([changed(path, value)]).encode())
     )
     for now in page.records:
         assert now.content != SHOWN.content
@@ -296,7 +297,7 @@ def in_shape(name: str, fields: dict[str, Any]) -> tuple[Any, Task]:
         fields=lambda row: row,
         revision=1,
     )
-    [task] = decode.decode_page(decode.TASKS, bodies.parse_json(out.body)).records
+    [task] = decode.decode_page(decode.TASKS, json_body.parse_json(out.body)).records
     return out.body, task
 
 

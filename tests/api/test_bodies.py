@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.bodies import BodyError, looks_like_html, parse_json
+from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.api.extras import CUT, as_extra
 from agentco_tui.api.names import some
 from agentco_tui.model.records import extra_fields
+from agentco_tui.reading.unknown_fields import CUT, as_extra
 
 
 def test_fields_beyond_those_looked_at_are_told() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.model.records import (
     Activity,
     Agent,
@@ -18,6 +18,7 @@ from agentco_tui.model.records import (
     Severity,
     extra_fields,
 )
+from agentco_tui.reading import json_body
 from agentco_tui.text import SafeText
 
 
@@ -26,7 +27,7 @@ def ref(id: str | None, name: str | None = None) -> Ref:
 
 
 def read(body: Any) -> Any:
-    return bodies.parse_json(json.dumps(body).encode())
+    return json_body.parse_json(json.dumps(body).encode())
 
 
 def agent(**fields: Any) -> Agent:

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.model.records import Budget, Money
+from agentco_tui.reading import json_body
 
 
 def read(body: Any) -> Any:
-    return bodies.parse_json(json.dumps(body).encode())
+    return json_body.parse_json(json.dumps(body).encode())
 
 
 def money(found: Money | None) -> str | None:

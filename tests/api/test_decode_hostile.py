@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import bodies, decode, paging
+from agentco_tui.api import decode, paging
 from agentco_tui.api.names import word_set
 from agentco_tui.model.records import extra_fields
+from agentco_tui.reading import json_body
 
 KINDS: tuple[decode.Kind[Any], ...] = (
     decode.COMPANIES, decode.AGENTS, decode.TASKS, decode.COMPANY_BUDGETS, decode.AGENT_BUDGETS,
@@ -88,7 +89,7 @@ def records_of(answer: Any) -> list[Any]:
 @settings(max_examples=400)
 @given(VALUES)
 def test_any_json_gives_records_or_a_stated_exception(body: Any) -> None:
-    parsed = bodies.parse_json(json.dumps(body).encode())
+    parsed = json_body.parse_json(json.dumps(body).encode())
     for call in calls(parsed):
         with contextlib.suppress(decode.Unshaped):
             for record in records_of(call()):
@@ -101,8 +102,8 @@ def test_any_json_gives_records_or_a_stated_exception(body: Any) -> None:
 
 
 def check(raw: bytes) -> None:
-    with contextlib.suppress(bodies.BodyError):
-        parsed = bodies.parse_json(raw)
+    with contextlib.suppress(json_body.BodyError):
+        parsed = json_body.parse_json(raw)
         for call in calls(parsed):
             with contextlib.suppress(decode.Unshaped):
                 call()
@@ -176,7 +177,7 @@ MEGABYTES: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.parametrize("name", sorted(MEGABYTES))
 def test_a_megabyte_of_noise_takes_bounded_time(name: str) -> None:
-    parsed = bodies.parse_json(MEGABYTES[name]())
+    parsed = json_body.parse_json(MEGABYTES[name]())
     start = time.process_time()
     for kind in (KINDS[2], KINDS[4], KINDS[6]):
         with contextlib.suppress(decode.Unshaped):

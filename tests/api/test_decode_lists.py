@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.api.decode import Kind, Page
+from agentco_tui.reading import json_body
 
 ROWS = [{"id": "t1", "title": "Plan"}, {"id": "t2", "title": "Write"}]
 IDS = ["t1", "t2"]
@@ -17,7 +18,7 @@ IDS = ["t1", "t2"]
 
 def page(body: Any, kind: Kind[Any] = decode.TASKS) -> Page[Any]:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return decode.decode_page(kind, bodies.parse_json(raw))
+    return decode.decode_page(kind, json_body.parse_json(raw))
 
 
 def ids(body: Any, kind: Kind[Any] = decode.TASKS) -> list[str]:

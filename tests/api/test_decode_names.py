@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
+from agentco_tui.reading import json_body
 
 
 def page(kind: decode.Kind[Any], body: Any) -> decode.Page[Any]:
-    return decode.decode_page(kind, bodies.parse_json(json.dumps(body).encode()))
+    return decode.decode_page(kind, json_body.parse_json(json.dumps(body).encode()))
 
 
 def only(kind: decode.Kind[Any], body: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.model.records import Agent, Task, TaskState
+from agentco_tui.reading import json_body
 
 DAY = "2026-01-01T00:00:00Z"
 AT = 1_767_225_600
@@ -202,7 +203,7 @@ SHAPES: dict[str, Any] = {
 
 
 def read(kind: decode.Kind[Any], body: Any) -> decode.Page[Any]:
-    return decode.decode_page(kind, bodies.parse_json(json.dumps(body).encode()))
+    return decode.decode_page(kind, json_body.parse_json(json.dumps(body).encode()))
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -303,7 +304,7 @@ TRACES: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", TRACES)
 def test_the_same_trace_in_every_shape(name: str) -> None:
-    trace = decode.decode_trace(bodies.parse_json(json.dumps(TRACES[name]).encode()))
+    trace = decode.decode_trace(json_body.parse_json(json.dumps(TRACES[name]).encode()))
     assert [(step.id, step.name) for step in trace.steps] == [("s1", "plan"), ("s2", "act")]
     assert trace.unread == 0
 

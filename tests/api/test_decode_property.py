@@ -11,9 +11,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import bodies, decode
-from agentco_tui.api.states import task_state
+from agentco_tui.api import decode
 from agentco_tui.model.records import Activity, Budget, Moment, Money, Ref, Task, extra_fields
+from agentco_tui.reading import json_body
+from agentco_tui.reading.values.status import task_state
 from agentco_tui.text import safe
 from tests.api.renderings import (
     ENVELOPES,
@@ -36,7 +37,7 @@ REFS = ("flat", "object", "flat id and object name")
 
 
 def parsed(body: Any) -> Any:
-    return bodies.parse_json(json.dumps(body).encode())
+    return json_body.parse_json(json.dumps(body).encode())
 
 
 @st.composite

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.model.records import Budget, Receipt, Task, Verdict, extra_fields
+from agentco_tui.reading import json_body
 
 TASK = {"id": "t1", "title": "Plan", "status": "pending"}
 
 
 def read(body: Any) -> Any:
-    return bodies.parse_json(json.dumps(body).encode())
+    return json_body.parse_json(json.dumps(body).encode())
 
 
 def one(body: Any, wanted: str | None = "t1") -> Task:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.model.records import Ref, Task, TaskState, extra_fields
+from agentco_tui.reading import json_body
 from agentco_tui.text import SafeText
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
@@ -21,7 +22,7 @@ def ref(id: str | None, name: str | None = None) -> Ref:
 
 
 def read(body: Any) -> Any:
-    return bodies.parse_json(json.dumps(body).encode())
+    return json_body.parse_json(json.dumps(body).encode())
 
 
 def task(**fields: Any) -> Task:
@@ -79,7 +80,7 @@ def test_a_human_key_is_an_id_and_an_api_key_is_none() -> None:
 
 
 def test_large_integers_as_ids_are_exact() -> None:
-    page = decode.decode_page(decode.TASKS, bodies.parse_json(b'[{"id":9007199254740993}]'))
+    page = decode.decode_page(decode.TASKS, json_body.parse_json(b'[{"id":9007199254740993}]'))
     assert page.records[0].id == "9007199254740993"
 
 
@@ -260,6 +261,7 @@ def test_a_huge_extra_is_cut_and_says_so() -> None:
 
 def test_numbers_that_no_json_reader_takes_back_stay_readable() -> None:
     page = decode.decode_page(
-        decode.TASKS, bodies.parse_json(b'[{"id":1,"x":1e999,"y":1e300,"z":' + b"9" * 5000 + b"}]")
+        decode.TASKS,
+        json_body.parse_json(b'[{"id":1,"x":1e999,"y":1e300,"z":' + b"9" * 5000 + b"}]"),
     )
     assert "x" in extra_fields(page.records[0].extra)

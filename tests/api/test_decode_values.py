@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.moneys import to_money
 from agentco_tui.api.names import fold, is_secret, snake, words
-from agentco_tui.api.numbers import to_count, to_decimal
-from agentco_tui.api.plans import Partial
-from agentco_tui.api.refs import looks_like_id, to_id
-from agentco_tui.api.states import agent_state, alert_open, severity, task_state
-from agentco_tui.api.times import NONE, to_moment, to_seconds
 from agentco_tui.api.units import NO_UNIT, merged, unit_from_sibling, unit_of
 from agentco_tui.model.records import AgentState, Moment, Money, Severity, TaskState
+from agentco_tui.reading.schema import Partial
+from agentco_tui.reading.values.number import to_count, to_decimal
+from agentco_tui.reading.values.reference import looks_like_id, to_id
+from agentco_tui.reading.values.status import agent_state, alert_open, severity, task_state
+from agentco_tui.reading.values.time import NONE, to_moment, to_seconds
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 

@@ -9,9 +9,10 @@ import zlib
 
 import pytest
 
-from agentco_tui.api import bodies, decode, footprint
+from agentco_tui.api import decode
 from agentco_tui.api.slices import read_sliced
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.reading import json_body
 from tests.api.wire_server import answering, http
 from tests.terminal.pty_session import REPOSITORY, clean_environment
 
@@ -32,8 +33,8 @@ def whole(unit: bytes, size: int = SIZE) -> bytes:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_what_would_not_fit_is_not_parsed(unit: bytes) -> None:
-    with pytest.raises(bodies.BodyError) as caught:
-        bodies.parse_json(whole(unit))
+    with pytest.raises(json_body.BodyError) as caught:
+        json_body.parse_json(whole(unit))
     assert caught.value.reason in (
         "more values than fit into memory",
         "JSON that is nested too deeply",
@@ -43,16 +44,16 @@ def test_what_would_not_fit_is_not_parsed(unit: bytes) -> None:
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_small_body_is_read_whatever_is_in_it(unit: bytes) -> None:
     body = whole(unit, 3_000)
-    assert footprint.fits(body)
-    assert footprint.fits(body, as_text=True)
+    assert json_body.fits_memory(body)
+    assert json_body.fits_memory(body, as_text=True)
 
 
 def test_what_was_estimated_is_what_it_takes() -> None:
     """Never less than half of it, for any of the pieces: measured as the interpreter counts it."""
     for unit in UNITS[:6]:
         body = whole(unit, 600_000)
-        counted = sum(cost * body.count(sign) for sign, cost in footprint.COSTS) + len(body)
-        found = bodies.parse_json(body)
+        counted = sum(cost * body.count(sign) for sign, cost in json_body.MEMORY_COSTS) + len(body)
+        found = json_body.parse_json(body)
         one = found[0] if isinstance(found[0], (dict, list)) else None
         inner = sum(map(sys.getsizeof, one.values())) if isinstance(one, dict) else 0
         real = sys.getsizeof(found) + len(found) * (sys.getsizeof(found[0]) + inner)
@@ -82,7 +83,7 @@ def test_fifty_thousand_budgets_are_read_as_a_whole() -> None:
         "remaining": 108.25, "currency": "USD", "status": "ok", "period": "month",
     }  # fmt: skip
     body = json.dumps([{**row, "agent_id": f"ag_{number}"} for number in range(50_000)]).encode()
-    page = decode.decode_page(decode.AGENT_BUDGETS, bodies.parse_json(body))
+    page = decode.decode_page(decode.AGENT_BUDGETS, json_body.parse_json(body))
     assert len(page.records) == 50_000
     assert page.unread == 0
 

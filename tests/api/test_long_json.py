@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, long_json
-from agentco_tui.api.bodies import BodyError, parse_json
+from agentco_tui.api import long_json
 from agentco_tui.api.long_json import parse_long
+from agentco_tui.reading import json_body
+from agentco_tui.reading.json_body import BodyError, parse_json
 
 ROWS = [
     {"agent_id": f"ag_{at}", "limit": at / 7, "spent": 12.50, "note": '},{"x":[{', "tags": [{}, {}]}
@@ -81,5 +82,5 @@ def outcome(parse: Callable[[bytes], Any], sent: bytes) -> Any:
 
 
 def test_what_would_fill_the_memory_is_refused() -> None:
-    with pytest.raises(bodies.OverfullBodyError):
+    with pytest.raises(json_body.OverfullBodyError):
         parse_long(b'{"a":[' + b",".join([b"{}"] * 3_000_000) + b"]}")

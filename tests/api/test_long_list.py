@@ -13,7 +13,6 @@ import pytest
 
 from agentco_tui.api import errors, slices
 from agentco_tui.api.answered import Asked
-from agentco_tui.api.bodies import parse_json
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.cuts import Cutter
@@ -22,6 +21,7 @@ from agentco_tui.api.held import Held
 from agentco_tui.api.intake import SHORT, Intake, Waiting, Whole
 from agentco_tui.api.long_list import KEPT, LongList
 from agentco_tui.model.records import Task
+from agentco_tui.reading.json_body import parse_json
 from agentco_tui.text import safe
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import Answer, WireServer, answering, http

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api import bodies
 from agentco_tui.api.paging import PageRequest, more_suspected, next_page
+from agentco_tui.reading import json_body
 
 ORIGIN = "https://platform.example"
 FIRST = PageRequest("/api/tasks", (("status", "pending"),), ORIGIN)
@@ -20,7 +20,7 @@ ROWS = [{"id": "t1"}, {"id": "t2"}]
 def following(
     body: Any, headers: dict[str, str] | None = None, request: PageRequest = FIRST, count: int = 2
 ) -> dict[str, str] | None:
-    parsed = bodies.parse_json(json.dumps(body).encode())
+    parsed = json_body.parse_json(json.dumps(body).encode())
     found = next_page(parsed, headers or {}, request, count)
     if found is None:
         return None
@@ -222,7 +222,7 @@ def walk(pages: list[Any], size: int) -> list[dict[str, str]]:
     for body in pages:
         assert request is not None
         asked.append({key: value for key, value in request.params if key != "status"})
-        request = next_page(bodies.parse_json(json.dumps(body).encode()), {}, request, size)
+        request = next_page(json_body.parse_json(json.dumps(body).encode()), {}, request, size)
     assert request is None
     return asked
 
@@ -258,7 +258,7 @@ def test_whole_walks_end_where_the_pages_end() -> None:
 def test_more_is_suspected(
     body: Any, count: int, params: tuple[tuple[str, str], ...], more: bool
 ) -> None:
-    parsed = bodies.parse_json(json.dumps(body).encode())
+    parsed = json_body.parse_json(json.dumps(body).encode())
     assert more_suspected(parsed, count, PageRequest("/api/activity", params, ORIGIN)) is more
 
 
@@ -353,4 +353,4 @@ def test_pages_counted_in_headers(headers: dict[str, str], params: dict[str, str
 
 def test_a_total_in_an_object_tells_of_more() -> None:
     body = {"hits": {"total": {"value": 5, "relation": "eq"}, "hits": ROWS}}
-    assert more_suspected(bodies.parse_json(json.dumps(body).encode()), 2, FIRST)
+    assert more_suspected(json_body.parse_json(json.dumps(body).encode()), 2, FIRST)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import cuts, memo
-from agentco_tui.api.bodies import parse_json
 from agentco_tui.api.decode import AGENTS, ALERTS, TASKS, decode_page
 from agentco_tui.api.slices import read_sliced
+from agentco_tui.reading.json_body import parse_json
 
 NASTY = ('},{"id":"tsk_fake","title":"no task"},{', '"}]', "]}", '\\"},{', "[{", "\u202e},\n{")
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.model.records import Trace, TraceStep
+from agentco_tui.reading import json_body
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 AT = "2026-11-21T09:00:00Z"
@@ -58,7 +59,7 @@ SHAPES: dict[str, Any] = {
 
 
 def trace(body: Any) -> Trace:
-    return decode.decode_trace(bodies.parse_json(json.dumps(body).encode()))
+    return decode.decode_trace(json_body.parse_json(json.dumps(body).encode()))
 
 
 def only(body: Any) -> TraceStep:

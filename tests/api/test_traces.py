@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
 from agentco_tui.api.traces import MAX_STEPS
 from agentco_tui.model.records import Trace, TraceStep, extra_fields
+from agentco_tui.reading import json_body
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 
 
 def trace(body: Any) -> Trace:
-    return decode.decode_trace(bodies.parse_json(json.dumps(body).encode()))
+    return decode.decode_trace(json_body.parse_json(json.dumps(body).encode()))
 
 
 def step(**fields: Any) -> TraceStep:

@@ -15,14 +15,15 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from agentco_tui.api import bodies, decode, paging, refusals
+from agentco_tui.api import decode, paging, refusals
 from agentco_tui.api.fields_activity import ACTIVITY
-from agentco_tui.api.fields_agent import AGENT, COMPANY
+from agentco_tui.api.fields_agent import AGENT
 from agentco_tui.api.fields_alert import ALERT
 from agentco_tui.api.fields_budget import BUDGET
 from agentco_tui.api.fields_task import TASK
 from agentco_tui.api.names import word_set
 from agentco_tui.api.trace_steps import STEP
+from agentco_tui.reading import json_body
 from agentco_tui.text import escaped
 
 KINDS: tuple[decode.Kind[Any], ...] = (
@@ -34,7 +35,7 @@ KINDS: tuple[decode.Kind[Any], ...] = (
     decode.ALERTS,
     decode.ACTIVITY,
 )
-SPECS = (TASK, AGENT, COMPANY, ALERT, ACTIVITY, BUDGET, STEP)
+SPECS = (TASK, AGENT, ALERT, ACTIVITY, BUDGET, STEP)
 AROUND = word_set(
     """data items results tasks agents companies alerts edges node nodes pageInfo hasNextPage
     endCursor next links meta total limit offset page has_more nextCursor monthly_limit spentCents
@@ -82,7 +83,7 @@ def mutated(dice: random.Random, raw: bytes) -> bytes:
 
 def readings(raw: bytes, dice: random.Random) -> list[Callable[[], object]]:
     """What is done with a body: one list, one record, and one of everything else."""
-    parsed = bodies.parse_json(raw)
+    parsed = json_body.parse_json(raw)
     kind = dice.choice(KINDS)
     request = paging.PageRequest("/api/tasks", (), "https://h")
     return [
@@ -114,7 +115,7 @@ def main() -> int:
                 except decode.Unshaped:
                     continue
             read += 1
-        except bodies.BodyError:
+        except json_body.BodyError:
             pass
         except Exception:
             bad += 1

@@ -10,7 +10,8 @@ import time
 
 import msgspec
 
-from agentco_tui.api import bodies, decode
+from agentco_tui.api import decode
+from agentco_tui.reading import json_body
 
 
 def body(count: int) -> bytes:
@@ -46,7 +47,7 @@ def main() -> None:
     parsing = decoding = float("inf")
     for _ in range(3):
         start = time.process_time()
-        parsed = bodies.parse_json(raw)
+        parsed = json_body.parse_json(raw)
         middle = time.process_time()
         page = decode.decode_page(decode.TASKS, parsed)
         end = time.process_time()

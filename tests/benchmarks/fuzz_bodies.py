@@ -24,9 +24,10 @@ import urllib.request
 from collections import Counter
 from typing import Any
 
-from agentco_tui.api import bodies, decode, paging, refusals
+from agentco_tui.api import decode, paging, refusals
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
+from agentco_tui.reading import json_body
 from agentco_tui.text import escaped
 from tests.api.test_decode_platforms import SHAPES as OTHERS
 
@@ -50,7 +51,7 @@ KINDS = (
     decode.ALERTS,
     decode.ACTIVITY,
 )
-STATED = (bodies.BodyError, decode.Unshaped)
+STATED = (json_body.BodyError, decode.Unshaped)
 BREAKERS = (
     b"[", b"{", b"]", b"}", b'"', b",", b":", b"NaN", b"-Infinity", b"1e999", b"-0", b"\xff",
     b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", b"\x00", b"\n", b"\r\ndata: ", b"null", b"true",
@@ -160,8 +161,8 @@ def read(raw: bytes, ended: Counter[str]) -> None:
     request = paging.PageRequest("/api/tasks", (), "https://h")
     refusals.platform_message(422, raw)
     try:
-        parsed = bodies.parse_json(raw)
-    except bodies.BodyError as error:
+        parsed = json_body.parse_json(raw)
+    except json_body.BodyError as error:
         ended[type(error).__name__] += 1
         return
     for kind in KINDS:

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import bodies, decode
-from agentco_tui.api.shared_ids import marked
+from agentco_tui.api import decode
 from agentco_tui.config.settings import AlertLimits
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Task
+from agentco_tui.reading import json_body
+from agentco_tui.reading.shared_ids import marked
 from agentco_tui.screens.columns.look import Look
 from agentco_tui.screens.substance import substance
 from agentco_tui.text import cell_width
@@ -28,7 +29,7 @@ LOOK = Look(STORE, Names(STORE), SystemClock(), AlertLimits())
 def read(**fields: Any) -> Task:
     record = {"id": "t1", "title": "Pay ACME", **fields}
     sent = json.dumps([{name: each for name, each in record.items() if each is not ...}]).encode()
-    [task] = decode.decode_page(decode.TASKS, bodies.parse_json(sent)).records
+    [task] = decode.decode_page(decode.TASKS, json_body.parse_json(sent)).records
     return task
 
 

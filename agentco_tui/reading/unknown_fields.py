@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import is_secret, some
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.field_names import is_secret
+from agentco_tui.reading.schema import Json
 
 HIDDEN: Final = "(hidden)"
 CUT: Final = "(cut)"
@@ -62,7 +63,7 @@ def as_extra(fields: Mapping[str, Json], caps: Caps = USUAL) -> bytes:
     budget: _Budget | None = None
     clean: dict[str, Json] = {}
     within = len(fields) <= caps.values
-    for name, value in fields.items() if within else some(fields, caps.values):
+    for name, value in fields.items() if within else islice(fields.items(), caps.values):
         kind = type(value)
         if value is None or kind is bool:
             clean[name] = value

@@ -1,6 +1,6 @@
 """Points in time and durations, in all the forms of SHAPES H.
 
-Readers return `NONE` for a value that means "no time" (Go's year 1, the epoch itself, year 9999,
+Readers return `NOTHING` for a value that means "no time" (Go's year 1, the epoch itself, year 9999,
 an empty text), which is not the same as a value that is no time at all (None).
 """
 
@@ -13,22 +13,13 @@ from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.names import fold
-from agentco_tui.api.numbers import to_decimal
 from agentco_tui.model.records import Moment
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.schema import NOTHING, Json
+from agentco_tui.reading.values.number import to_decimal
 
-
-class _None:
-    """The type of NONE."""
-
-    def __repr__(self) -> str:
-        return "NONE"
-
-
-NONE: Final = _None()
-"""Understood, and means that there is nothing: an empty text, a sentinel."""
+NONE: Final = NOTHING
 
 _DAY: Final = 86_400.0
 _FIRST: Final = _DAY * 2
@@ -56,7 +47,7 @@ _DIGITS: Final = lazy_pattern(r"-?\d{1,25}(?:\.\d{1,12})?\Z", re.ASCII)
 _MAX_TEXT: Final = 64
 
 
-def to_moment(raw: Json) -> Moment | _None | None:
+def to_moment(raw: Json) -> Any:
     """`raw` as a point in time; NONE for a sentinel; None if it is no time.
 
     Numbers count by their size alone: seconds, milliseconds, microseconds or nanoseconds since
@@ -79,21 +70,21 @@ def to_moment(raw: Json) -> Moment | _None | None:
     return None
 
 
-def _checked(at: float, zone_assumed: bool) -> Moment | _None:
+def _checked(at: float, zone_assumed: bool) -> Any:
     if at < _FIRST or at >= _LAST:
-        return NONE
+        return NOTHING
     return Moment(at, zone_assumed)
 
 
-def _from_datetime(when: datetime) -> Moment | _None:
+def _from_datetime(when: datetime) -> Any:
     if when.tzinfo is None:
         return _checked(when.replace(tzinfo=UTC).timestamp(), True)
     return _checked(when.timestamp(), False)
 
 
-def _from_number(value: int | Decimal) -> Moment | _None | None:
+def _from_number(value: int | Decimal) -> Any:
     if value == 0:
-        return NONE
+        return NOTHING
     if 1_000_000_000 <= value < 10_000_000_000:
         return Moment(float(value))
     if 1_000_000_000_000 <= value < 10_000_000_000_000:
@@ -104,16 +95,16 @@ def _from_number(value: int | Decimal) -> Moment | _None | None:
         return Moment(float(value / 1_000_000_000))
     # the sentinels' own numbers: year 1 and years 9999, in seconds and milliseconds
     if value in (-62_135_596_800, -62_135_596_800_000):
-        return NONE
+        return NOTHING
     if _LAST <= value < 253_402_300_801 or _LAST * 1000 <= value < 253_402_300_801_000:
-        return NONE
+        return NOTHING
     return None
 
 
-def _from_text(raw: str) -> Moment | _None | None:
+def _from_text(raw: str) -> Any:
     text = raw.strip()
     if not text or len(text) > _MAX_TEXT:
-        return NONE if not text else None
+        return NOTHING if not text else None
     if _DIGITS.match(text):
         return _from_digits(text)
     if text[0].isdigit():
@@ -128,11 +119,11 @@ def _from_text(raw: str) -> Moment | _None | None:
         except (ValueError, TypeError, IndexError, OverflowError):
             return None
     if text.lower() in ("never", "none", "null", "n/a", "-"):
-        return NONE
+        return NOTHING
     return None
 
 
-def _from_digits(text: str) -> Moment | _None | None:
+def _from_digits(text: str) -> Any:
     number = to_decimal(text)
     if number is None:
         return None
@@ -144,7 +135,7 @@ def _from_digits(text: str) -> Moment | _None | None:
     return _from_match(match) if match and 1970 <= int(match[1]) <= 2200 else None
 
 
-def _from_match(match: re.Match[str]) -> Moment | _None | None:
+def _from_match(match: re.Match[str]) -> Any:
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:
         when = datetime(
@@ -159,7 +150,7 @@ def _from_match(match: re.Match[str]) -> Moment | _None | None:
         )
     except (ValueError, OverflowError):
         # year 0000 is how some databases write "none"
-        return NONE if year == "0000" else None
+        return NOTHING if year == "0000" else None
     return _from_datetime(when)
 
 
@@ -173,7 +164,7 @@ def _zone(text: str | None) -> timezone | None:
     return timezone(-offset if text[0] == "-" else offset)
 
 
-def _from_object(raw: dict[str, Json]) -> Moment | _None | None:
+def _from_object(raw: dict[str, Json]) -> Any:
     """Protobuf's and Firestore's seconds and nanos, MongoDB's `$date`, PHP's date and zone."""
     if not 0 < len(raw) <= 6:
         return None
@@ -195,7 +186,7 @@ def _from_object(raw: dict[str, Json]) -> Moment | _None | None:
     return None
 
 
-def _from_parts(raw: list[Json]) -> Moment | _None | None:
+def _from_parts(raw: list[Json]) -> Any:
     """`[2026, 11, 21, 9, 0, 0]`: how Jackson writes a time without a zone."""
     if not 3 <= len(raw) <= 7 or not all(type(part) is int for part in raw):
         return None

@@ -9,8 +9,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from agentco_tui.api.bodies import Json
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.schema import Json
 
 _MAX_ADJUSTED: Final = 60
 _MAX_TEXT: Final = 60

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.extras import compact
-from agentco_tui.api.names import fold
-from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.plans import Partial
-from agentco_tui.api.times import NONE
+from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.schema import NOTHING, Json, Partial
+from agentco_tui.reading.unknown_fields import compact
+from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.text import SafeText, safe, safe_block
 
 _WORD_CELLS: Final = 60
@@ -31,9 +29,9 @@ _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markd
 
 
 def line(raw: Json) -> Any:
-    """One line of text; a number as its digits; `NONE` for an empty text; None for all else."""
+    """One line of text; a number as its digits; `NOTHING` for an empty text; None for all else."""
     if type(raw) is str:
-        return safe(raw) if raw and not raw.isspace() else NONE
+        return safe(raw) if raw and not raw.isspace() else NOTHING
     if type(raw) is int or type(raw) is Decimal:
         return number_text(raw)
     return None
@@ -54,7 +52,7 @@ def named(raw: Json) -> Any:
 def word(raw: Json) -> Any:
     """A status word or the like: a short line, or the word inside `{"state": "working", …}`."""
     if type(raw) is str:
-        return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else NONE
+        return safe(raw.strip(), _WORD_CELLS) if raw and not raw.isspace() else NOTHING
     if type(raw) is dict:
         if len(raw) == 1 and (number := to_decimal(raw)) is not None:
             return number_text(number)
@@ -73,8 +71,8 @@ def long_block(raw: Json, max_cells: int, max_lines: int) -> Any:
     """As `block`, of at most so many cells and lines."""
     if type(raw) is str:
         if len(raw) <= _SHORT and raw.isascii() and raw.isprintable() and not raw.isspace():
-            return safe(raw) if raw else NONE
-        return safe_block(raw, max_cells, max_lines) if raw and not raw.isspace() else NONE
+            return safe(raw) if raw else NOTHING
+        return safe_block(raw, max_cells, max_lines) if raw and not raw.isspace() else NOTHING
     if type(raw) is list and raw and all(type(part) is str for part in raw):
         return safe_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
@@ -142,7 +140,7 @@ def _inner(raw: Mapping[str, Json], names: tuple[str, ...], reader: Any) -> Any:
         if value is None or type(value) is dict or type(value) is list:
             continue
         found = reader(value)
-        if found is None or found is NONE:
+        if found is None or found is NOTHING:
             continue
         return found if sum(each is not None for each in raw.values()) == 1 else Partial(found)
     return None

@@ -1,19 +1,18 @@
-"""Identifiers, and references from one record to another (SHAPES H "Ids seen", F)."""
+"""Identifiers, and references from one record to another."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import unquote
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.extras import hide_keys
-from agentco_tui.api.names import fold, word_set
-from agentco_tui.api.plans import Meaning, Partial, Spec, Values
-from agentco_tui.api.times import NONE
 from agentco_tui.model.records import Ref
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table
+from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.text import SafeText, safe
 
 _MAX_ID: Final = 1_000
@@ -35,7 +34,7 @@ def to_id(raw: Json) -> Any:
     """`raw` as an identifier, exactly as sent; whole numbers as their digits; else None."""
     if type(raw) is str:
         if not raw or raw.isspace():
-            return NONE
+            return NOTHING
         if len(raw) > _MAX_ID:
             return None
         # an address for an identifier (JSON-LD): what the platform calls it is at its end
@@ -75,7 +74,7 @@ def to_ref(raw: Json) -> Any:
     """A reference: an id, a name, a path that ends in the id, an object, or a list's first."""
     if type(raw) is str:
         if not raw or raw.isspace():
-            return NONE
+            return NOTHING
         if looks_like_id(raw):
             return Ref(raw, None)
         if len(raw) < 300 and (_PATH.match(raw) or _RESOURCE.match(raw)):
@@ -87,7 +86,7 @@ def to_ref(raw: Json) -> Any:
         return _from_object(raw)
     if type(raw) is list:
         if not raw:
-            return NONE
+            return NOTHING
         first = to_ref(raw[0])
         if isinstance(first, Ref):
             return first if len(raw) == 1 else Partial(first)
@@ -98,18 +97,18 @@ def to_ref(raw: Json) -> Any:
 def to_ref_id(raw: Json) -> Any:
     """A reference under a name that says "id": a text is never a name."""
     if type(raw) is str:
-        return Ref(raw, None) if raw and not raw.isspace() and len(raw) <= _MAX_ID else NONE
+        return Ref(raw, None) if raw and not raw.isspace() and len(raw) <= _MAX_ID else NOTHING
     return to_ref(raw)
 
 
 def to_ref_name(raw: Json) -> Any:
     """A reference under a name that says "name": a text is never an id."""
     if type(raw) is str:
-        return Ref(None, safe(raw)) if raw and not raw.isspace() else NONE
+        return Ref(None, safe(raw)) if raw and not raw.isspace() else NOTHING
     return to_ref(raw) if type(raw) is dict else None
 
 
-def _to_ref_id(raw: Json) -> Any:
+def _key_or_path_end(raw: Json) -> Any:
     """An identifier, also at the end of a path; a long text is none, and may be an API key."""
     found = to_key(raw)
     if type(found) is str and _PATH.match(found):
@@ -121,86 +120,67 @@ def _line(raw: Json) -> Any:
     return safe(raw) if type(raw) is str and raw and not raw.isspace() else None
 
 
-_REF: Final = Spec(
+_REF: Final = Table(
     (
-        Meaning(
+        Field(
             "id",
-            """id _id $oid uuid guid uid gid sys_id agent_id company_id task_id user_id agent_uuid
-            company_uuid task_uuid issue_id organization_id account_id identifier slug""",
+            """
+            id _id $oid uuid guid uid       # most platforms; MongoDB
+            {agent,company,task,user}_id    # OpenFang; paperclip's nested records
+            {agent,company,task}_uuid issue_id organization_id account_id
+            gid sys_id identifier slug      # Asana, ServiceNow, Linear
+            {user,agent,service_account,session.user,api_key.user,api_key.service_account}.id
+                                            # OpenAI audit logs: whose session or key it was
+            """,
             to_id,
         ),
-        Meaning("ref", "ref reference key code ref_id agent_ref company_ref task_ref", _to_ref_id),
-        Meaning(
+        Field("id", "ref reference key code ref_id  # human keys: ACT-1778", _key_or_path_end),
+        Field(
             "name",
-            """name display_name title label full_name agent_name company_name task_name task_title
-            user_name username login email text caption display display_value""",
+            """
+            name display_name title label full_name  # most platforms
+            {agent,company,task,user}_name task_title
+            username login email text caption        # GitHub, Okta
+            display_value                            # ServiceNow
+            {user,agent,session.user,api_key.user}.{name,email}  # OpenAI audit logs
+            """,
             _line,
         ),
-        Meaning("value", "value", _to_ref_id),
-        Meaning("href", "href url link self", to_ref),
-        Meaning("type", "type object __typename", _line),
-    ),
-    kind="agent company task user",
+        Field("value", "value  # an option of a form: {value, label}", _key_or_path_end),
+        Field(
+            "href",
+            "href url link self links.{related,self}  # Django REST, HAL, JSON:API",
+            to_ref,
+        ),
+        Field("type", "type kind object __typename {object,entity,resource}_type", _line),
+    )
 )
 
 
-_INSIDE: Final = word_set("user session apikey serviceaccount agent actor account principal owner")
-
-
-def _inside(raw: dict[str, Json], depth: int) -> Any:
-    """Who it is, further inside: `{"type": "session", "session": {"user": {"id": …}}}`."""
-    if depth >= 3 or len(raw) > 20:
-        return None
-    for key, value in raw.items():
-        if type(value) is dict and fold(key) in _INSIDE:
-            found = _from_object(value, depth + 1)
-            found = found.value if type(found) is Partial else found
-            if isinstance(found, Ref):
-                return Partial(found)
-    return None
-
-
-def _from_object(raw: dict[str, Json], depth: int = 0) -> Any:
-    if not raw:
-        return NONE
+def _from_object(raw: Mapping[str, Json]) -> Any:
+    if not raw or raw.get("data", raw) is None:
+        return NOTHING
     inner = raw.get("data", raw.get("node"))
-    if type(inner) is dict and inner:
-        return _from_object(inner, depth + 1) if depth < 3 else None
+    if type(inner) is dict:
+        return _from_object(inner)
     if type(inner) is list and inner and type(inner[0]) is dict:
         return Partial(first) if isinstance(first := to_ref(inner[0]), Ref) else None
-    if "data" in raw and inner is None and "links" in raw:
-        return NONE
-    links = raw.get("links")
-    if type(links) is dict and len(raw) == 1:
-        href = links.get("related", links.get("self"))
-        href = href.get("href") if type(href) is dict else href
-        if (
-            type(href) is str
-            and len(href) < 300
-            and _RESOURCE.match(href.rpartition("//")[2].strip("/"))
-        ):
-            return Ref(unquote(href.rpartition("/")[2]), None)
-    values: Values = {}
-    left = _REF.read(raw, values)
-    found = values.get("id") or values.get("ref")
-    if found is None and "name" in values:
-        # an option of a form: {"value": "ag_1", "label": "Scout"}
-        found = values.get("value")
+    row = _REF.read(raw)
+    values, left = row.values, row.left
+    found_id = values.get("id")
+    if found_id is None and "name" in values:
+        found_id = values.get("value")
     elif "value" in values:
         left["value"] = values["value"]
-    ref = Ref(found, values.get("name"))
-    if ref == Ref():
+    if found_id is None and "name" not in values:
         href = values.get("href")
-        if isinstance(href, Ref) and href.id:
-            return href
-        return _inside(raw, depth)
+        return Partial(href) if isinstance(href, Ref) and href.id else None
+    ref = Ref(found_id, values.get("name"))
     if "href" in values or any(value is not None for value in left.values()):
         return Partial(ref)
     return ref
 
 
-_KIND_NAMES: Final = word_set("type kind objecttype entitytype resourcetype typename object")
-_PLAIN_REF: Final = _KIND_NAMES | {"id", "name", "label", "title", "key", "ref"}
 _KINDS: Final = {
     **dict.fromkeys(("agent", "assistant", "worker", "bot", "employee"), "agent"),
     **dict.fromkeys(
@@ -208,27 +188,17 @@ _KINDS: Final = {
         "company",
     ),
 }
-_KIND_OF_ID: Final = (("agent", ("ag_", "agt_", "agent_")), ("company", ("cmp_", "company_")))
 
 
-def typed_ref(raw: Json) -> Any:
+def typed_ref(raw: Json) -> tuple[str, Ref] | None:
     """("agent" or "company", reference) from `{"type": "agent", "id": "ag_1"}`, else None."""
     if type(raw) is not dict:
         return None
-    found = _from_object(raw)
+    told = _REF.read(raw).values.get("type")
+    kind = _KINDS.get(fold(told)) if told is not None else None
+    found = _from_object(raw) if kind is not None else None
     ref = found.value if type(found) is Partial else found
-    if not isinstance(ref, Ref):
-        return None
-    told = next((v for k, v in raw.items() if fold(k) in _KIND_NAMES and type(v) is str), None)
-    if told is not None:
-        kind = _KINDS.get(fold(told))
-    else:
-        starts = ref.id or ""
-        kind = next((name for name, marks in _KIND_OF_ID if starts.startswith(marks)), None)
-    if kind is None:
-        return None
-    beyond = any(v is not None for k, v in raw.items() if fold(k) not in _PLAIN_REF)
-    return Partial((kind, ref)) if beyond else (kind, ref)
+    return (kind, ref) if kind is not None and isinstance(ref, Ref) else None
 
 
 def joined(*refs: Ref | None) -> Ref | None:

@@ -19,15 +19,13 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from agentco_tui.api.bodies import Json
-from agentco_tui.api.context import Unread
-from agentco_tui.api.moneys import to_money
-from agentco_tui.api.names import fold, word_set
-from agentco_tui.api.numbers import to_decimal
-from agentco_tui.api.states import agent_state
-from agentco_tui.api.times import to_moment, to_seconds
-from agentco_tui.model.records import AgentState, Money
+from agentco_tui.model.records import AgentState
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.schema import Json, Unread
+from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.status import agent_state
+from agentco_tui.reading.values.time import to_moment, to_seconds
 
 SIZE: Final = 15
 """Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""
@@ -75,6 +73,9 @@ _SPAN_WORD: Final = lazy_pattern(
 )
 
 
+_SUM: Final = lazy_pattern(r"\W{0,3}[A-Z]{0,3} ?-?\d[\d.,]{0,30} ?([A-Z]{3}|\W)?", re.ASCII)
+
+
 def _is_span(value: Json) -> bool:
     if to_seconds(value) is not None:
         return True
@@ -87,7 +88,10 @@ def _is_number(value: Json) -> bool:
 
 
 def _is_sum(value: Json) -> bool:
-    return _is_number(value) or isinstance(to_money(value), Money)
+    """A number, also with its currency: `{"amount": 12, "currency": "USD"}`, "12.50 USD"."""
+    if type(value) is dict:
+        return len(value) <= 4 and all(type(each) is not dict for each in value.values())
+    return _is_number(value) or (type(value) is str and _SUM.fullmatch(value) is not None)
 
 
 def _is_flag(value: Json) -> bool:

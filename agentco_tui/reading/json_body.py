@@ -1,11 +1,11 @@
-"""Bytes of an answer to JSON, however odd the bytes are (SHAPES A39, SAFETY "HTTP").
+"""Bytes of an answer to JSON, however odd the bytes are.
 
 The usual body takes msgspec's fast way. One that it refuses is read again by the standard
 library's parser with its hazards taken away: a byte-order mark, NaN and Infinity (no numbers in
 JSON; they become None), control characters inside texts, lone surrogates, bytes that are no
 UTF-8, integers of thousands of digits and exponents past all sense (both kept as text), and
 several documents in one body (NDJSON, server-sent events), which come back as a list. What would
-fill the memory is not parsed at all (`footprint`).
+fill the memory is not parsed at all.
 """
 
 from __future__ import annotations
@@ -15,15 +15,12 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
-from agentco_tui.api import footprint
+from agentco_tui.reading.schema import Json
 from agentco_tui.text import SafeText, safe
-
-Json: TypeAlias = Any
-"""None, bool, int, Decimal, str, or a list or dict of these; never a float."""
 
 _MAX_INT_DIGITS: Final = 40
 _MAX_EXPONENT: Final = 400
@@ -65,7 +62,7 @@ def parse_json(body: bytes) -> Json:
     Fractions come as Decimal, exactly as written. Of a key given twice the last one wins. Takes
     time in proportion to the body, whatever it holds, and raises only `BodyError`.
     """
-    if not footprint.fits(body):
+    if not fits_memory(body):
         raise _overfull(body)
     try:
         return _decode(body)
@@ -73,7 +70,7 @@ def parse_json(body: bytes) -> Json:
         raise _too_deep(body) from None
     except (ValueError, InvalidOperation):
         pass
-    if not footprint.fits(body, as_text=True):
+    if not fits_memory(body, as_text=True):
         raise _overfull(body)
     text = _text(body)
     if not text:
@@ -181,7 +178,7 @@ _loads: Callable[[str], Json] = json.JSONDecoder(
 
 
 def _server_sent(text: str) -> list[Json] | None:
-    """The `data:` of each event (SHAPES A39), or None if these are no server-sent events."""
+    """The `data:` of each event, or None if these are no server-sent events."""
     if not _SSE_LINE.match(text):
         return None
     events: list[Json] = []
@@ -251,3 +248,50 @@ def _without_surrogates(found: Json) -> Json:
             elif isinstance(value, (dict, list)):
                 todo.append(value)
     return top[0]
+
+
+# A body has its cap, but `[{},{},…` becomes thirty times its size in Python's objects. Counting the
+# bytes that begin objects, lists and values takes a millisecond for four megabytes, and tells
+# enough. Signs inside texts are counted too, so that prose seems larger than it is.
+MOST_MEMORY: Final = 120_000_000
+"""Bytes that a body may take together with what it is parsed to."""
+_SMALL: Final = 256 * 1024
+"""Bytes: no body up to here can come to more than a fifth of that."""
+
+MEMORY_COSTS: Final = (
+    (b"{", 170),
+    (b"[", 80),
+    (b",", 75),
+    (b".", 50),
+)
+"""Bytes for an object, a list, a further value, a fraction, as measured with CPython 3.11."""
+_LINE_COST: Final = 75
+_ASTRAL: Final = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
+_AT_ONCE: Final = 8 * 1024 * 1024
+"""Bytes counted in one go: two or three milliseconds."""
+
+
+def fits_memory(body: bytes, *, as_text: bool = False) -> bool:
+    """True if `body` and all that is parsed from it take at most `MOST_MEMORY` bytes.
+
+    `as_text`: the body is to become one text first, which is then parsed, maybe line by line.
+    """
+    size = len(body)
+    if size <= _SMALL:
+        return True
+    width = _width(body)
+    total = size + width * size * (2 if as_text else 1)
+    costs = (*MEMORY_COSTS, (b"\n", _LINE_COST)) if as_text else MEMORY_COSTS
+    for start in range(0, size, _AT_ONCE):
+        for sign, cost in costs:
+            total += cost * body.count(sign, start, start + _AT_ONCE)
+        if total > MOST_MEMORY:
+            return False
+    return True
+
+
+def _width(body: bytes) -> int:
+    """Bytes for a character: one letter that is no ASCII makes all of its text wider."""
+    if body.isascii():
+        return 1
+    return 4 if any(lead in body for lead in _ASTRAL) else 2

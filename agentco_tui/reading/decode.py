@@ -1,0 +1,228 @@
+"""Answers to records: lists and single records.
+
+Takes parsed bodies (`json_body.parse_json`) and gives records, how many could not be read and why,
+and the envelope that was seen. Raises only `Unshaped` (nothing in it could be what was asked for)
+and its child `RefusedBody` (a 2xx answer that says the call failed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
+from agentco_tui.api.units import combined, unit_beside
+from agentco_tui.model.records import Record, Task
+from agentco_tui.reading.content import content_of
+from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.schema import Around, Json, Kind, Unread, under
+from agentco_tui.reading.shared_ids import identity
+from agentco_tui.reading.values.number import to_count
+from agentco_tui.reading.values.reference import looks_like_id
+from agentco_tui.text import SafeText, safe
+
+R = TypeVar("R", bound=Record)
+
+_MOST_REASONS: Final = 5
+
+
+class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
+    """The body is JSON, but holds nothing in it that could be what was asked for."""
+
+    def __init__(self, sentence: SafeText) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class RefusedBody(Unshaped):
+    """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(with_code(refusal) or safe("the platform says that the call failed"))
+        self.refusal = refusal
+
+
+class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+    """The records in one answer."""
+
+    records: tuple[R, ...]
+    unread: int = 0
+    unread_reasons: tuple[SafeText, ...] = ()
+    total: int | None = None
+    """The platform's own count, if it sent one: a hint only."""
+    shape: str = ""
+    """The envelope in a few words, for `doctor`: "data.tasks[] + meta"."""
+    is_list: bool = True
+    """False if the answer held one object or a summary where a list was due."""
+    notice: SafeText | None = None
+    """What the platform said went wrong beside the data (GraphQL's `errors`)."""
+
+
+def read_page(kind: Kind[R], body: Json, unit: Any = None) -> Page[R]:
+    """The records of `kind` in one answer; of those that are the same the last one is kept.
+
+    `unit` is that of all sums, where what is round `body` tells it.
+    """
+    if failed_in_2xx(body):
+        raise RefusedBody(refusal_in(body))
+    found = find_list(body, kind)
+    if found is None:
+        return _summary(kind, body)
+    around = unit_beside(body)
+    records, reasons = read_rows(kind, found, body, combined(around, unit) if unit else around)
+    errors = body.get("errors") if type(body) is dict else None
+    return Page(
+        records=tuple(records),
+        unread=sum(reasons.values()),
+        unread_reasons=tuple(list(reasons)[:_MOST_REASONS]),
+        total=_total(body, found),
+        shape=_shape(body, found),
+        is_list="{one}" not in found.path,
+        notice=with_code(refusal_in({"errors": errors})) if errors else None,
+    )
+
+
+def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
+    """The one record of `kind` in an answer; among several the one with `wanted_id`."""
+    if failed_in_2xx(body):
+        raise RefusedBody(refusal_in(body))
+    found = find_one(body, kind, wanted_id)
+    if found is None:
+        raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
+    obj = unwrapped(found.obj, kind)
+    around = Around(
+        names=names_beside(body),
+        unit=unit_beside(body),
+        is_root=found.is_root,
+        key=found.key or wanted_id,
+    )
+    record = _with_content(kind.read([(obj, around)])[0], found.obj)
+    if isinstance(record, Unread):
+        raise Unshaped(safe(f"the answer holds {record}"))
+    return record
+
+
+def read_rows(
+    kind: Kind[R], found: FoundList, body: Json, unit: Any = None
+) -> tuple[list[R], dict[SafeText, int]]:
+    """The records, and how often each reason kept one from being read."""
+    around = Around(names=names_beside(body), unit=unit)
+    keys = found.keys
+    rows: list[tuple[Mapping[str, Json], Around]] = []
+    sent: list[Json] = []
+    unread: dict[SafeText, int] = {}
+    for index, item in enumerate(found.items):
+        if len(rows) >= kind.most:
+            unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
+            break
+        raw = _as_object(item, kind)
+        if type(raw) is not dict:
+            reason = safe(f"{_type_name(raw)} where an object was due")
+            unread[reason] = unread.get(reason, 0) + 1
+            continue
+        obj = unwrapped(raw, kind)
+        if keys is None and not kind.is_one(obj):
+            unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
+            continue
+        here = around if keys is None else msgspec.structs.replace(around, key=keys[index])
+        rows.append((obj, here))
+        sent.append(raw)
+    distinct: dict[Hashable, R] = {}
+    for read, raw in zip(kind.read(rows), sent, strict=True):
+        record = _with_content(read, raw)
+        if isinstance(record, Unread):
+            reason = safe(str(record))
+            unread[reason] = unread.get(reason, 0) + 1
+        else:
+            distinct[identity(record)] = record
+    return list(distinct.values()), unread
+
+
+def _with_content(record: R | Unread, raw: Json) -> R | Unread:
+    """A task with the digest of what was sent for it; another record as it is."""
+    if type(record) is Task:
+        try:
+            # Nobody has seen it yet; a record of its own would cost more than its digest.
+            msgspec.structs.force_setattr(record, "content", content_of(raw))
+        except Unread as error:
+            return error
+    return record
+
+
+def _as_object(item: Json, kind: Kind[Any]) -> Json:
+    """What may stand in an object's place: a log's text, a mere identifier."""
+    if type(item) is str and item:
+        if not kind.needs:
+            return {"message": item}
+        if "id" in kind.needs and looks_like_id(item):
+            return {"id": item}
+    return item
+
+
+def _summary(kind: Kind[R], body: Json) -> Page[R]:
+    """What a summary in place of the list says, or Unshaped."""
+    if kind.instead is not None:
+        try:
+            summary = kind.instead(body)
+        except Unread:
+            pass
+        else:
+            records = () if summary is None else (summary,)
+            return Page(records=records, shape="{summary}", is_list=False)
+    told = refusal_in(body).message if type(body) is dict else None
+    why = f"the platform says: {told}" if told else outline(body)
+    raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
+
+
+_TOTALS: Final = (
+    "total", "totalcount", "totalitems", "totalentries", "totalelements", "totalresults",
+    "totalrecords", "recordcount", "resultcount", "count", "totalsize",
+)  # fmt: skip
+_META: Final = ("meta", "pagination", "paging", "resultinfo", "page", "pageinfo", "metadata")
+
+
+def _total(body: Json, found: FoundList) -> int | None:
+    for holder in (found.holder, body):
+        if type(holder) is not dict:
+            continue
+        for each in (holder, *(under(holder, name) for name in _META)):
+            for name in _TOTALS if type(each) is dict else ():
+                value = under(each, name)
+                total = to_count(value) if type(value) in (int, str) else None
+                if total is not None:
+                    return total
+    return None
+
+
+_TOLD: Final = word_set(
+    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging
+    pageinfo total offset limit page success ok status count resultinfo included lastid"""
+)
+
+
+def _shape(body: Json, found: FoundList) -> str:
+    if type(body) is not dict:
+        return safe(found.path, 120)
+    beside = [key for key in islice(body, 50) if fold(key) in _TOLD and not _is_on(key, found.path)]
+    return safe(" + ".join([found.path, *beside[:4]]), 120)
+
+
+def _is_on(key: str, path: str) -> bool:
+    return path == key or path.startswith((f"{key}.", f"{key}[", f"{key}{{", f"{key}:"))
+
+
+def outline(body: Json) -> str:
+    """What a body is, in words."""
+    if type(body) is dict:
+        names = ", ".join(str(safe(key, 30)) for key in islice(body, 6))
+        return f"an object with {names}{', …' if len(body) > 6 else ''}" if body else "an empty one"
+    return _type_name(body)
+
+
+def _type_name(value: Json) -> str:
+    names = {type(None): "null", bool: "a yes or no", str: "a text", list: "a list"}
+    return names.get(type(value), "an object" if type(value) is dict else "a number")

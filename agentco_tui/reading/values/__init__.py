@@ -1,0 +1,1 @@
+"""Readers of single values: a raw JSON value in, what it means out."""
