@@ -15,6 +15,7 @@ from rich.console import Console
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
+from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import ThemeProvider
 from textual.worker import Worker, WorkerState
@@ -36,13 +37,13 @@ from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Store
 from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS
+from agentco_tui.screens.command_palette import Palette
+from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.hands import Hands
-from agentco_tui.screens.key_presses import KeyApp
-from agentco_tui.screens.least_size import Overlay
-from agentco_tui.screens.main import MainScreen
-from agentco_tui.screens.palette import Palette
+from agentco_tui.screens.key_queue import KeyApp
+from agentco_tui.screens.low_bandwidth import PAINTING_ALL, PAINTING_LESS
+from agentco_tui.screens.minimum_size import Overlay
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.thin_paint import ALL, LESS, paint_as_told
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
 from agentco_tui.terminal.ending import EndingApp
 from agentco_tui.terminal.fitness import check, prepare
@@ -67,7 +68,7 @@ TURN = 0.001
 
 def read_the_rest() -> None:
     """Import the dialogs, so that the first key that wants one doesn't wait for them."""
-    import agentco_tui.screens.dialogs  # noqa: F401, PLC0415
+    import agentco_tui.screens.dialogs.router  # noqa: F401, PLC0415
 
 
 def settle_memory() -> None:
@@ -143,13 +144,13 @@ class DashboardApp(EndingApp, KeyApp):
 
     def _paint_as_told(self) -> None:
         if self.main_screen is not None:
-            paint_as_told(self.main_screen)
+            self.main_screen.paint_as_told()
 
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
         slow = self._line.look(SPEED.took())
         if self.session.thin.set_slow(slow) and self.main_screen is not None:
-            self.main_screen.say(LESS if slow else ALL)
+            self.main_screen.say(PAINTING_LESS if slow else PAINTING_ALL)
 
     async def _live(self) -> None:
         async with self.session.client:
@@ -188,6 +189,15 @@ class DashboardApp(EndingApp, KeyApp):
             return
         if not self.before_leaving():
             self.exit(return_code=0)
+
+    def on_notify(self, event: Notify) -> None:
+        """Say a thing once: leave out what stands in the corner already."""
+        new = event.notification
+        if any(
+            (new.title, new.message, new.severity) == (old.title, old.message, old.severity)
+            for old in self._notifications
+        ):
+            event.prevent_default()
 
     async def action_quit(self) -> None:
         """Leave, by Textual's own key."""

@@ -17,10 +17,9 @@ from agentco_tui.live.freshness import Phase
 from agentco_tui.live.insight import in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Alert, Budget, BudgetScope
-from agentco_tui.screens.columns.alerts import alert_columns
-from agentco_tui.screens.columns.budgets import budget_columns
-from agentco_tui.screens.details import details
-from agentco_tui.screens.frame_lines import shown_key
+from agentco_tui.screens.columns.budgets import alert_columns, budget_columns
+from agentco_tui.screens.detail_pane import details
+from agentco_tui.screens.header_footer import shown_key
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable

@@ -14,7 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.live.feeds import NAMES, FeedName
 from agentco_tui.live.store import Change, Collection, Told
 from agentco_tui.model.records import Record
-from agentco_tui.screens.details import details
+from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import ListTable, TableView
 from agentco_tui.text import SafeText, plain, signs

@@ -10,9 +10,9 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Phase
 from agentco_tui.live.insight import budget_level, in_scope
 from agentco_tui.model.records import Activity, Budget, BudgetScope
-from agentco_tui.screens.columns.look import Look
-from agentco_tui.screens.level_cells import (
+from agentco_tui.screens.columns.cells import (
     TONES,
+    Look,
     level_sign,
     severity_level,
     share_text,

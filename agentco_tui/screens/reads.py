@@ -18,8 +18,8 @@ from agentco_tui.screens.view import View
 from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
-    from agentco_tui.screens.dialogs import Dialogs
-    from agentco_tui.screens.key_renewal import KeyRenewal
+    from agentco_tui.screens.dialogs.router import Dialogs
+    from agentco_tui.screens.reload_key import KeyRenewal
 
 Ask = Callable[[], Awaitable[Agent | Company]]
 
@@ -48,7 +48,7 @@ class Reads:
     @cached_property
     def key_renewal(self) -> KeyRenewal:
         """Reads the key again; imported here, and only here, when that is first wanted."""
-        from agentco_tui.screens.key_renewal import KeyRenewal  # noqa: PLC0415
+        from agentco_tui.screens.reload_key import KeyRenewal  # noqa: PLC0415
 
         return KeyRenewal(self.session, self.say)
 

@@ -16,7 +16,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.live.waiting import Waiting
 from agentco_tui.model.records import Task
 from agentco_tui.screens.hands import Hands
-from agentco_tui.screens.thin_line import ThinLine
+from agentco_tui.screens.low_bandwidth import ThinLine
 
 
 @dataclass(frozen=True, slots=True)

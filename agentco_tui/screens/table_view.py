@@ -12,7 +12,7 @@ from agentco_tui.keys import keys_of
 from agentco_tui.live.freshness import Phase
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
 from agentco_tui.screens.decision_notes import line_note
-from agentco_tui.screens.key_presses import KeyApp, MovedByKeys
+from agentco_tui.screens.key_queue import KeyApp, MovedByKeys
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.text import plain, safe, signs

@@ -14,9 +14,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Company, Task
-from agentco_tui.screens.columns.look import Look
-from agentco_tui.screens.frame_lines import key_advice
-from agentco_tui.screens.freshness_cells import notice, worst
+from agentco_tui.screens.columns.cells import Look
+from agentco_tui.screens.header_footer import key_advice, notice, worst
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.status_line import StatusLine

@@ -17,14 +17,14 @@ from agentco_tui.actions.rights import Denied, Rights
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.model.records import Company, Task
 from agentco_tui.screens.decision_notes import line_note
-from agentco_tui.screens.frame_lines import key_advice
+from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
-    from agentco_tui.screens.dialogs import Dialogs
+    from agentco_tui.screens.dialogs.router import Dialogs
 
 VERBS = {
     "tasks.approve": Verb.APPROVE,
@@ -76,7 +76,7 @@ class Writes:
     @cached_property
     def dialogs(self) -> Dialogs:
         """All that comes over the frame; imported here, and only here, when it is first wanted."""
-        from agentco_tui.screens.dialogs import Dialogs  # noqa: PLC0415
+        from agentco_tui.screens.dialogs.router import Dialogs  # noqa: PLC0415
 
         return Dialogs(self)
 

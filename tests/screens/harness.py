@@ -33,9 +33,9 @@ from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.turn import Turn
-from agentco_tui.screens.key_presses import REPEAT, KeyPresses
+from agentco_tui.screens.frame import MainScreen
+from agentco_tui.screens.key_queue import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.main import MainScreen
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import TableView
 

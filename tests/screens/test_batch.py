@@ -12,8 +12,8 @@ import pytest
 from agentco_tui.actions.outcome import Kind
 from agentco_tui.actions.waits import Waits
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.screens.batch import BatchQuestion
-from agentco_tui.screens.batch_progress import BatchProgress
+from agentco_tui.screens.dialogs.batch import BatchQuestion
+from agentco_tui.screens.dialogs.batch_progress import BatchProgress
 from tests.actions.waits import QUICK
 from tests.screens.harness import NARROW, NOW, WIDE, RunningClock, Stage, settings_for, stage
 

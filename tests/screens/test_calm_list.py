@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.approve_question import ApproveQuestion
-from agentco_tui.screens.batch import BatchQuestion
+from agentco_tui.screens.dialogs.approve import ApproveQuestion
+from agentco_tui.screens.dialogs.batch import BatchQuestion
 from agentco_tui.screens.table_view import HAND
 from tests.actions.waits import QUICK
 from tests.screens.harness import NOW, RunningClock, Stage, stage

@@ -11,7 +11,7 @@ from textual.keys import _character_to_key
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import KEYS, RESERVED_KEYS, Place
-from agentco_tui.screens.palette import Palette
+from agentco_tui.screens.command_palette import Palette
 from tests.screens.harness import PLACES, Stage, key_event, settings_for, stage
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]

@@ -17,8 +17,8 @@ from agentco_tui.live.store import Store
 from agentco_tui.model.records import Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.shared_ids import marked
-from agentco_tui.screens.columns.look import Look
-from agentco_tui.screens.substance import substance
+from agentco_tui.screens.columns.cells import Look
+from agentco_tui.screens.dialogs.substance import substance
 from agentco_tui.text import cell_width
 from agentco_tui.widgets.text_pane import broken
 

@@ -14,7 +14,7 @@ import pytest
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.dialog import Question
+from agentco_tui.screens.dialogs.base import Question
 from tests.screens.harness import PLACES, Stage, key_event, stage
 
 

@@ -60,11 +60,11 @@ def test_help_imports_nothing_that_talks_to_a_network(tmp_path: Path) -> None:
 
 
 LATER = (
-    "agentco_tui.screens.dialogs",
-    "agentco_tui.screens.form",
-    "agentco_tui.screens.batch",
-    "agentco_tui.screens.trace",
-    "agentco_tui.screens.key_renewal",
+    "agentco_tui.screens.dialogs.router",
+    "agentco_tui.screens.dialogs.form",
+    "agentco_tui.screens.dialogs.batch",
+    "agentco_tui.screens.dialogs.trace",
+    "agentco_tui.screens.reload_key",
     "agentco_tui.actions.approve",
     "agentco_tui.actions.write",
     "importlib.metadata",
@@ -79,7 +79,7 @@ def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
         f"print([name for name in {LATER!r} if name in sys.modules]);"
         "agentco_tui.app.read_the_rest();"
         "print([name for name in sys.modules if name in"
-        " ('agentco_tui.screens.dialogs', 'agentco_tui.actions.limit')])"
+        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.limit')])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code],

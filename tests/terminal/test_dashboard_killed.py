@@ -23,7 +23,7 @@ import pytest
 
 from agentco_tui.actions.journal_entries import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import Kind
-from agentco_tui.screens.dialogs import TOLD_ONE_BY_ONE
+from agentco_tui.screens.dialogs.router import TOLD_ONE_BY_ONE
 from tests.terminal.dashboard import dashboard, leave, ready, say_yes, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession

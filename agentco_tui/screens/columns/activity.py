@@ -5,8 +5,7 @@ from __future__ import annotations
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.insight import Level
 from agentco_tui.model.records import Activity
-from agentco_tui.screens.columns.look import Look, label
-from agentco_tui.screens.level_cells import TONES, level_cell, severity_level
+from agentco_tui.screens.columns.cells import TONES, Look, label, level_cell, severity_level
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone

@@ -8,10 +8,11 @@ import msgspec
 
 from agentco_tui.live.insight import Level, budget_level
 from agentco_tui.model.records import Agent, Budget, Money, Ref
-from agentco_tui.screens.columns.look import Look, label
-from agentco_tui.screens.level_cells import (
+from agentco_tui.screens.columns.cells import (
     TONES,
+    Look,
     agent_status_cell,
+    label,
     level_cell,
     money_cell,
     number_cell,

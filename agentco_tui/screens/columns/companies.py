@@ -7,8 +7,15 @@ from decimal import Decimal
 from agentco_tui import format as fmt
 from agentco_tui.live.insight import Level, budget_level
 from agentco_tui.model.records import Budget, Company, Ref
-from agentco_tui.screens.columns.look import Look, label
-from agentco_tui.screens.level_cells import TONES, level_cell, money_cell, number_cell, text_cell
+from agentco_tui.screens.columns.cells import (
+    TONES,
+    Look,
+    label,
+    level_cell,
+    money_cell,
+    number_cell,
+    text_cell,
+)
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone, bar

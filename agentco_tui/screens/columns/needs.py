@@ -5,9 +5,10 @@ from __future__ import annotations
 from agentco_tui import format as fmt
 from agentco_tui.live.insight import Need, waiting_since
 from agentco_tui.model.records import Agent, Alert, Budget, Record, Ref, Task
-from agentco_tui.screens.columns.look import Look, label
-from agentco_tui.screens.level_cells import (
+from agentco_tui.screens.columns.cells import (
     TONES,
+    Look,
+    label,
     level_cell,
     share_text,
     spent_text,

@@ -7,11 +7,13 @@ from operator import attrgetter
 
 from agentco_tui.live.insight import Level, priority_rank, task_level, task_levels, waiting_since
 from agentco_tui.model.records import Task
-from agentco_tui.screens.columns.look import Look, label, read_once
-from agentco_tui.screens.level_cells import (
+from agentco_tui.screens.columns.cells import (
     TONES,
+    Look,
+    label,
     level_cell,
     priority_cell,
+    read_once,
     task_status_cell,
     title_cell,
     trust_cell,

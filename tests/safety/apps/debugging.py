@@ -16,7 +16,7 @@ from agentco_tui.cli import main
 
 def plant() -> None:
     """Let the help fail where headers are at hand."""
-    from agentco_tui.screens.main import MainScreen
+    from agentco_tui.screens.frame import MainScreen
 
     def fail(self: MainScreen) -> None:
         headers = {"Authorization": f"Bearer {os.environ['PLANTED']}"}

@@ -19,11 +19,11 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.live.freshness import Freshness
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Agent
-from agentco_tui.screens.columns.look import label
-from agentco_tui.screens.dialog import Question, title_of
-from agentco_tui.screens.form import Form, FormField, FormPlan, Refusal
-from agentco_tui.screens.freshness_cells import notice
-from agentco_tui.screens.go_to import parse, suggestion
+from agentco_tui.screens.columns.cells import label
+from agentco_tui.screens.dialogs.base import Question, title_of
+from agentco_tui.screens.dialogs.form import Form, FormField, FormPlan, Refusal
+from agentco_tui.screens.header_footer import notice
+from agentco_tui.screens.prompts import parse, suggestion
 from agentco_tui.text import clip_for_terminal_title, clipboard_text, plain, safe, safe_block
 from agentco_tui.widgets import partial_paint
 from agentco_tui.widgets.prompt import Prompt, WordSuggester

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
-from agentco_tui.screens.dialog import Dialog, Question
+from agentco_tui.screens.dialogs.base import Dialog, Question
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine

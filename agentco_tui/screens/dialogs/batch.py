@@ -18,12 +18,12 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Task
-from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import line_note
-from agentco_tui.screens.dialog import Question, title_of
-from agentco_tui.screens.key_presses import REPEAT, KeyApp
+from agentco_tui.screens.dialogs.base import Question, title_of
+from agentco_tui.screens.dialogs.substance import sums_told, whole_title
+from agentco_tui.screens.key_queue import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.substance import sums_told, whole_title
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Field, Gap, Heading, Item, Text

@@ -19,7 +19,7 @@ from agentco_tui.api.errors import KeyRejected
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.problems import WrongError
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.screens.frame_lines import refresh_key
+from agentco_tui.screens.header_footer import refresh_key
 from agentco_tui.screens.session import Session
 
 LONGEST: Final = 45.0

@@ -22,15 +22,15 @@ from agentco_tui.actions.verbs import Verb
 from agentco_tui.keys import Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model.records import Company, SharedTask, Task
-from agentco_tui.screens import activity_forms, form_plans
-from agentco_tui.screens.approve_question import ApproveQuestion
-from agentco_tui.screens.batch import BatchQuestion
-from agentco_tui.screens.batch_progress import BatchProgress
-from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import said_of, told
-from agentco_tui.screens.form import Form, FormPlan
-from agentco_tui.screens.help import HelpScreen
-from agentco_tui.screens.trace import TraceScreen
+from agentco_tui.screens.dialogs import form_definitions as forms
+from agentco_tui.screens.dialogs.approve import ApproveQuestion
+from agentco_tui.screens.dialogs.batch import BatchQuestion
+from agentco_tui.screens.dialogs.batch_progress import BatchProgress
+from agentco_tui.screens.dialogs.form import Form, FormPlan
+from agentco_tui.screens.dialogs.help import HelpScreen
+from agentco_tui.screens.dialogs.trace import TraceScreen
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.workers import Work, start_worker
 
@@ -243,21 +243,22 @@ class Dialogs:
 
     def new_task(self, like: Task | None) -> None:
         """Ask for a new task."""
-        self._form(Verb.CREATE_TASK, lambda: form_plans.new_task(self.session, like, self.tell))
+        self._form(Verb.CREATE_TASK, lambda: forms.new_task(self.session, like, self.tell))
 
     def new_company(self) -> None:
         """Ask for a new company."""
-        self._form(Verb.CREATE_COMPANY, lambda: form_plans.new_company(self.session, self.tell))
+        self._form(Verb.CREATE_COMPANY, lambda: forms.new_company(self.session, self.tell))
 
     def clone_company(self, company: Company) -> None:
         """Ask for a company's clone."""
         self._form(
-            Verb.CLONE_COMPANY, lambda: form_plans.clone_company(self.session, company, self.tell)
+            Verb.CLONE_COMPANY,
+            lambda: forms.clone_company(self.session, company, self.tell),
         )
 
     def set_limit(self, agent_id: str) -> None:
         """Ask for an agent's new limit."""
-        self._form(Verb.SET_LIMIT, lambda: form_plans.set_limit(self.session, agent_id, self.tell))
+        self._form(Verb.SET_LIMIT, lambda: forms.set_limit(self.session, agent_id, self.tell))
 
     def _form(self, verb: Verb, plan: Callable[[], FormPlan]) -> None:
         if self._frame.may(verb):
@@ -266,9 +267,9 @@ class Dialogs:
     def activity_filters(self) -> None:
         """Ask what of the log to show."""
         self._frame.app.push_screen(
-            Form(activity_forms.activity_filters(self.session, self._frame.rescope_activity))
+            Form(forms.activity_filters(self.session, self._frame.rescope_activity))
         )
 
     def export_activity(self) -> None:
         """Ask where to write the platform's export."""
-        self._frame.app.push_screen(Form(activity_forms.export_activity(self.session, self._say)))
+        self._frame.app.push_screen(Form(forms.export_activity(self.session, self._say)))

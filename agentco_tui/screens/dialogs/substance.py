@@ -18,7 +18,7 @@ from agentco_tui.model.records import Moment, Money, SharedTask, Task, extra_fie
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.number import to_decimal
-from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.columns.cells import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, Field, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone

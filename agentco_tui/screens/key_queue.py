@@ -9,10 +9,10 @@ from time import monotonic
 from typing import ClassVar
 
 from textual import events
+from textual.app import App
 from textual.dom import DOMNode
 from textual.widget import Widget
 
-from agentco_tui.screens.notices import NoticeApp
 from agentco_tui.widgets.workers import start_worker
 
 REPEAT = 0.7
@@ -80,7 +80,7 @@ class MovedByKeys(Widget):
         """One of them has come."""
 
 
-class KeyApp(NoticeApp):
+class KeyApp(App[None]):
     """An app whose keys are dealt with one after the other, and that keeps the last one.
 
     Textual hands a key to the widget that has the focus when it comes, and only then, on its way

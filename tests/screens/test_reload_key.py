@@ -16,7 +16,7 @@ from agentco_tui.config import Flags, Settings, api_key, load
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.freshness import Phase
-from agentco_tui.screens import key_renewal
+from agentco_tui.screens import reload_key
 from tests.screens.harness import WIDE, RunningClock, Stage, stage
 
 NEW = "ag_canary_of_today_9c31"
@@ -279,7 +279,7 @@ async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
     async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
         platform.revoke_key()
         monkeypatch.setattr(api_key, "from_file", hang)
-        monkeypatch.setattr(key_renewal, "LONGEST", 0.1)
+        monkeypatch.setattr(reload_key, "LONGEST", 0.1)
         await refused(s)
         await s.press("r")
         await told(s, "it hangs, and is still being read")

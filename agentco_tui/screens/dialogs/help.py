@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from agentco_tui.keys import KEYS, KeyBinding, Place
-from agentco_tui.screens.dialog import Dialog
-from agentco_tui.screens.frame_lines import key_words
+from agentco_tui.screens.dialogs.base import Dialog
+from agentco_tui.screens.header_footer import key_words
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import Field, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone

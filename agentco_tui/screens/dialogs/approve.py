@@ -12,14 +12,13 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Task, Trace
-from agentco_tui.screens.columns.look import Look
+from agentco_tui.screens.columns.cells import Look, priority_cell, spent_text
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, line_note
-from agentco_tui.screens.details import budget_fields
-from agentco_tui.screens.dialog import Question, title_of
-from agentco_tui.screens.level_cells import priority_cell, spent_text
+from agentco_tui.screens.detail_pane import budget_fields
+from agentco_tui.screens.dialogs.base import Question, title_of
+from agentco_tui.screens.dialogs.substance import substance
+from agentco_tui.screens.dialogs.trace import TraceScreen, summary_items
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.substance import substance
-from agentco_tui.screens.trace import TraceScreen, summary_items
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.text_pane import Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone

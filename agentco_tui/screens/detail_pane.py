@@ -19,16 +19,16 @@ from agentco_tui.model.records import (
     extra_fields,
 )
 from agentco_tui.screens.columns.agents import left_of
-from agentco_tui.screens.columns.look import Look
-from agentco_tui.screens.level_cells import (
+from agentco_tui.screens.columns.cells import (
     TONES,
+    Look,
     agent_status_cell,
     level_sign,
     limit_text,
     share_text,
     task_status_cell,
 )
-from agentco_tui.screens.substance import asked_for, field, head, identified, table, when
+from agentco_tui.screens.dialogs.substance import asked_for, field, head, identified, table, when
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone, bar

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+PAINTING_LESS: Final = (
+    "the terminal takes long to show what is written: painting less until it keeps up"
+)
+PAINTING_ALL: Final = "the terminal keeps up again: everything is painted"
+
 SECONDS_BETWEEN_AGES: Final = 10
 """Between two times that ages are told anew, on a thin line."""
 

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
 
-from agentco_tui.screens.key_presses import REPEAT, KeyApp
-from agentco_tui.screens.least_size import Overlay
+from agentco_tui.screens.key_queue import REPEAT, KeyApp
+from agentco_tui.screens.minimum_size import Overlay
 from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.status_line import StatusLine

@@ -17,9 +17,9 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, Phase, State
 from agentco_tui.actions.batch import Item as SetItem
 from agentco_tui.actions.outcome import GOOD, Kind
-from agentco_tui.screens.batch import labels, tasks_of
 from agentco_tui.screens.decision_notes import told
-from agentco_tui.screens.dialog import Dialog, title_of
+from agentco_tui.screens.dialogs.base import Dialog, title_of
+from agentco_tui.screens.dialogs.batch import labels, tasks_of
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, TextPane

@@ -19,17 +19,16 @@ from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Change
 from agentco_tui.remembered import ListMemory, Remembered
 from agentco_tui.screens.decision_notes import open_cells
-from agentco_tui.screens.frame_lines import (
+from agentco_tui.screens.header_footer import (
     WRITES,
     footer_cells,
     header_left,
     header_right,
     tab_cells,
 )
-from agentco_tui.screens.go_to import Destination
-from agentco_tui.screens.least_size import size_needed, too_small
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.prompts import FilterWords, GoToWords
+from agentco_tui.screens.minimum_size import size_needed, too_small
+from agentco_tui.screens.prompts import Destination, FilterWords, GoToWords
 from agentco_tui.screens.reads import Reads
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.table_view import TableView
@@ -37,6 +36,7 @@ from agentco_tui.screens.task_actions import TaskActions
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, safe
+from agentco_tui.widgets import paint_rate
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
@@ -176,6 +176,14 @@ class MainScreen(Screen[None], Writes, Reads):
             if isinstance(view, TableView):
                 view.take_decisions()
         self._renote(changed)
+        self.show_frame()
+
+    def paint_as_told(self) -> None:
+        """Paint the lists' cursors as signs only, and all more rarely, on a thin line."""
+        paint_rate.limit(self, thin=self.session.thin.on)
+        for view in self.views.values():
+            if isinstance(view, TableView):
+                view.paint_as_told()
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
