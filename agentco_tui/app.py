@@ -31,9 +31,9 @@ from agentco_tui.api.head_start import HeadStart
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
 from agentco_tui.live.clock import Clock, SystemClock
+from agentco_tui.live.feeds import Query
 from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Store
 from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS

@@ -28,8 +28,7 @@ from agentco_tui.actions.task_reader import Picture
 from agentco_tui.actions.verbs import Verb
 from agentco_tui.api.errors import NotAllowed
 from agentco_tui.format import ago
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import began_at
+from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.model.records import Ref, SharedTask, Task, TaskState
 from agentco_tui.reading.values.status import task_state
 from agentco_tui.text import SafeText, plain, safe

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from agentco_tui.actions.hold import Hold
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
 from agentco_tui.actions.verbs import Verb
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import began_at
+from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Ref, Task
 from agentco_tui.text import safe

@@ -17,7 +17,7 @@ from agentco_tui.actions.watch import Found, Look, Looked
 from agentco_tui.actions.write import OnProgress, Plan, Write
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.format import money
-from agentco_tui.live.sources import of_all_companies
+from agentco_tui.live.fetch import of_all_companies
 from agentco_tui.model.records import Budget, Receipt, Ref
 from agentco_tui.text import SafeText, plain, safe, signs
 

@@ -17,8 +17,8 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.fetch import Take, whole
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.sources import Take, whole
 from agentco_tui.live.store import Store, Told, told_by
 from agentco_tui.model.records import Activity, Listing, Task
 from agentco_tui.text import plain

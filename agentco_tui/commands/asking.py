@@ -13,7 +13,7 @@ from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, TimedOut
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.sources import one_by_one
+from agentco_tui.live.fetch import one_by_one
 from agentco_tui.model.records import Company, Listing, Record
 from agentco_tui.text import plain
 

@@ -23,7 +23,7 @@ from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, complain, say, say_json
 from agentco_tui.commands.tail_feed import News, TailFeed
 from agentco_tui.config import Settings
-from agentco_tui.live.sources import ACTIVITY_CATCH_UP
+from agentco_tui.live.fetch import ACTIVITY_CATCH_UP
 from agentco_tui.model.records import Activity, Listing, Moment, Ref, Severity
 from agentco_tui.text import safe, signs
 

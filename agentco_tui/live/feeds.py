@@ -1,9 +1,16 @@
-"""The feeds: what is asked of the platform, which screen needs what, and how fast."""
+"""The feeds: what is asked of the platform and about what, which screen needs what, how fresh."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
+
+import msgspec
+
+from agentco_tui.api.errors import ApiError
+from agentco_tui.live.clock import Clock
 
 
 class FeedName(StrEnum):
@@ -87,3 +94,94 @@ def paces(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
         feed: Pace.REFRESH if feed in wanted else Pace.SLOW if feed in beside else Pace.OFF
         for feed in FeedName
     }
+
+
+class ActivityFilter(msgspec.Struct, frozen=True):
+    """What of the activity log is asked for; None leaves a query parameter out."""
+
+    company: str | None = None
+    agent: str | None = None
+    from_date: date | None = None
+    to_date: date | None = None
+    limit: int | None = None
+
+
+class Query(msgspec.Struct, frozen=True):
+    """What the feeds are asked about: a company or all, and the filters of the activity log."""
+
+    company: str | None = None
+    activity: ActivityFilter = msgspec.field(default_factory=ActivityFilter)
+
+    @property
+    def activity_company(self) -> str | None:
+        """The company of the activity log: its own filter's, else the scope's."""
+        return self.activity.company or self.company
+
+
+BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
+"""Feeds whose question changes with the company in scope (activity has a rule of its own)."""
+
+SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)
+"""Feeds that are forgotten when their question changes."""
+
+
+def question(feed: FeedName, query: Query) -> object:
+    """What of a query decides a feed's answer: an answer to another question is not shown."""
+    if feed is FeedName.ACTIVITY:
+        chosen = query.activity
+        return query.activity_company, chosen.agent, chosen.from_date, chosen.to_date, chosen.limit
+    # Parts of the overview stand in for the agents of the company in scope.
+    return query.company if feed in (*BY_COMPANY, FeedName.BUDGET) else None
+
+
+class Phase(StrEnum):
+    """Four outcomes, never mixed up: nothing yet, live, old data after a failure, no data."""
+
+    LOADING = "loading"
+    LIVE = "live"
+    STALE = "stale"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """When a feed last answered, and if it doesn't now, why and when it is asked again.
+
+    Times are readings of the clock's `monotonic`, in seconds.
+    """
+
+    answered_at: float | None = None
+    failure: ApiError | None = None
+    """The error of the last poll; None if it answered."""
+    next_try_at: float | None = None
+    failures: int = 0
+    """Failed polls in a row."""
+    took: float | None = None
+    """Seconds the last answered poll took, all its pages together."""
+    slowed: bool = False
+    """True if the platform answers so slowly that this feed is asked less often than wished."""
+
+    @property
+    def phase(self) -> Phase:
+        """Which of the four outcomes it is."""
+        if self.failure is None:
+            return Phase.LOADING if self.answered_at is None else Phase.LIVE
+        return Phase.FAILED if self.answered_at is None else Phase.STALE
+
+    def age(self, monotonic: float) -> float | None:
+        """Seconds since the last answer; None if there was none."""
+        return None if self.answered_at is None else max(0.0, monotonic - self.answered_at)
+
+    def wait(self, monotonic: float) -> float | None:
+        """Seconds until the next try; None if none is planned."""
+        return None if self.next_try_at is None else max(0.0, self.next_try_at - monotonic)
+
+
+def began_at(freshness: Freshness, clock: Clock) -> float:
+    """When the last answered read of a feed began, in seconds since 1970 by the platform's clock;
+    now, if none was answered yet.
+    """
+    if freshness.answered_at is None:
+        return clock.now()
+    began = freshness.answered_at - (freshness.took or 0.0)
+    return clock.now() - (clock.monotonic() - began)

@@ -11,7 +11,8 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from math import inf
 from random import Random
 
 from agentco_tui.api.client import Client
@@ -23,13 +24,10 @@ from agentco_tui.api.errors import (
     Unreachable,
     Unreadable,
 )
-from agentco_tui.live import schedule
 from agentco_tui.live.clock import Clock
-from agentco_tui.live.feeds import SLOWER, FeedName, Pace
-from agentco_tui.live.freshness import Freshness
-from agentco_tui.live.sources import FETCHES, SCOPED, Query, Take, forget, question
+from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
+from agentco_tui.live.fetch import FETCHES, Take, forget
 from agentco_tui.live.store import Store
-from agentco_tui.live.turn import Turn
 from agentco_tui.text import SafeText, plain
 
 AT_ONCE = 4
@@ -44,7 +42,60 @@ still while a laptop sleeps."""
 CUT_OFF = (Unreachable, TimedOut, Broken, KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
+JITTER = 0.1
+"""Share of an interval, so that many dashboards don't ask in step."""
+BACK_OFF_FLOOR = 1.0
+BACK_OFF_CEILING = 30.0
+"""Seconds; also how long a platform that came back can stay unseen."""
+LONGEST_WAIT_ASKED = 600.0
+"""Seconds; a longer Retry-After is cut to this."""
+SHARE_OF_TIME = 4
+"""A feed is busy for at most one part in this many: a slow platform is asked less often."""
+
 log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Schedule:
+    """A feed's place in time: how often it is asked, when next, and who waits for its answer.
+
+    Times are readings of the steady clock, in seconds.
+    """
+
+    pace: Pace = Pace.OFF
+    """As the screen wishes it; a terminal without focus is served more slowly."""
+    due_at: float = 0.0
+    begun_at: float = 0.0
+    """When the last answered poll began."""
+    shown_from: float = -inf
+    """When the read began that brought what is shown."""
+    asked: bool = False
+    """True if it is to be polled now, whatever its pace and its back-off say."""
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when anything above has changed."""
+    busy: bool = False
+    started: int = 0
+    """Polls begun."""
+    ended: int = 0
+    """The last poll, as `started` counts them, that brought an answer or a failure to keep."""
+    waiting: int = 0
+    """Callers that wait for a poll to end."""
+    settled: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    def ask(self) -> None:
+        """Have it polled now."""
+        self.asked = True
+        self.woken.set()
+
+    def is_due(self, now: float) -> bool:
+        """Whether it is to be polled now."""
+        return self.asked or (self.pace is not Pace.OFF and self.due_at <= now)
+
+    async def settle(self) -> None:
+        """Tell those who wait that the poll begun last has ended."""
+        async with self.settled:
+            self.ended = self.started
+            self.settled.notify_all()
 
 
 class Poller:
@@ -66,7 +117,7 @@ class Poller:
         self.refresh = refresh
         self.query = query or Query()
         self._random = random or Random()  # noqa: S311 (jitter, not secrecy)
-        self._turns = {feed: Turn() for feed in FeedName}
+        self._turns = {feed: Schedule() for feed in FeedName}
         self._places = asyncio.Semaphore(AT_ONCE)
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
@@ -158,7 +209,7 @@ class Poller:
         """Take what another read of the feed brought that began then, as if it were a poll's.
 
         Nothing older takes its place: the answer to a poll that began before is dropped when it
-        comes, and asked for again. For who asks the feed's question of now (`sources.question`).
+        comes, and asked for again. For who asks the feed's question of now (`feeds.question`).
         """
         turn = self._turns[feed]
         if began <= turn.shown_from:
@@ -188,7 +239,7 @@ class Poller:
             elif turn.pace is not Pace.OFF or turn.waiting:
                 turn.asked = True
 
-    async def _until_due(self, turn: Turn) -> None:
+    async def _until_due(self, turn: Schedule) -> None:
         while True:
             turn.woken.clear()
             now = self.clock.monotonic()
@@ -211,7 +262,7 @@ class Poller:
             async with self._places:
                 yield
 
-    async def _poll(self, feed: FeedName, turn: Turn) -> bool:
+    async def _poll(self, feed: FeedName, turn: Schedule) -> bool:
         """Ask a feed; False if the question changed meanwhile, so that the answer is nobody's."""
         query = self.query
         begun = self.clock.monotonic()
@@ -241,10 +292,10 @@ class Poller:
     def _asks_other_than(self, feed: FeedName, query: Query) -> bool:
         return question(feed, query) != question(feed, self.query)
 
-    def _answered(self, feed: FeedName, turn: Turn, begun: float, took: float) -> None:
+    def _answered(self, feed: FeedName, turn: Schedule, begun: float, took: float) -> None:
         pace = self.pace(feed)
-        wished = schedule.interval(pace, self.refresh) or self.refresh * SLOWER
-        delay, slowed = schedule.after_answer(wished, took, self._random)
+        wished = interval(pace, self.refresh) or self.refresh * SLOWER
+        delay, slowed = after_answer(wished, took, self._random)
         turn.begun_at = turn.shown_from = begun
         turn.due_at = begun + delay
         recovered = self.store.freshness[feed].failure
@@ -260,10 +311,10 @@ class Poller:
         if isinstance(recovered, CUT_OFF):
             self._wake_the_cut_off()
 
-    def _failed(self, feed: FeedName, turn: Turn, error: ApiError) -> None:
+    def _failed(self, feed: FeedName, turn: Schedule, error: ApiError) -> None:
         before = self.store.freshness[feed]
         failures = before.failures + 1
-        delay = schedule.after_failure(error, failures, self.refresh, self._random)
+        delay = after_failure(error, failures, self.refresh, self._random)
         turn.due_at = self.clock.monotonic() + delay
         self.store.set_freshness(
             feed,
@@ -288,11 +339,11 @@ class Poller:
     def _plan_anew(self, feed: FeedName) -> None:
         """Its pace has changed: plan from when it was asked last, unless it is in its back-off."""
         turn, freshness = self._turns[feed], self.store.freshness[feed]
-        wished = schedule.interval(self.pace(feed), self.refresh)
+        wished = interval(self.pace(feed), self.refresh)
         if wished is not None and freshness.failure is None:
-            spacing, slowed = schedule.spacing(wished, freshness.took or 0.0)
+            gap, slowed = spacing(wished, freshness.took or 0.0)
             freshness = replace(freshness, slowed=slowed)
-            turn.due_at = turn.begun_at + spacing
+            turn.due_at = turn.begun_at + gap
             if freshness.answered_at is None:
                 turn.due_at = self.clock.monotonic()
         is_known = freshness.answered_at is not None or freshness.failure is not None
@@ -308,6 +359,45 @@ class Poller:
     def _by_weight(self, feeds: Iterable[FeedName]) -> list[FeedName]:
         """What the screen is about comes first to the places."""
         return sorted(feeds, key=lambda feed: self._turns[feed].pace is not Pace.REFRESH)
+
+
+def interval(pace: Pace, refresh: float) -> float | None:
+    """Seconds between polls at this pace, None if it is not polled."""
+    match pace:
+        case Pace.REFRESH:
+            return refresh
+        case Pace.SLOW:
+            return refresh * SLOWER
+        case Pace.OFF:
+            return None
+
+
+def spacing(wished: float, took: float) -> tuple[float, bool]:
+    """Seconds from the start of a poll that took `took` seconds to the next, and if that is slowed.
+
+    >>> spacing(5.0, 0.1), spacing(5.0, 3.0)
+    ((5.0, False), (12.0, True))
+    """
+    least = took * SHARE_OF_TIME
+    return max(wished, least), least > wished
+
+
+def after_answer(wished: float, took: float, random: Random) -> tuple[float, bool]:
+    """The same as `spacing`, jittered."""
+    seconds, slowed = spacing(wished, took)
+    return seconds * random.uniform(1 - JITTER, 1 + JITTER), slowed
+
+
+def after_failure(error: ApiError, failures: int, refresh: float, random: Random) -> float:
+    """Seconds until the next try after `failures` failed polls in a row (at least one).
+
+    Doubles from the refresh interval to the ceiling; a Retry-After is obeyed where it is longer.
+    """
+    doubled = max(BACK_OFF_FLOOR, refresh) * 2.0 ** min(failures - 1, 10)
+    delay = min(BACK_OFF_CEILING, doubled) * random.uniform(1 - JITTER, 1)
+    if error.retry_after is not None:
+        delay = max(delay, min(error.retry_after, LONGEST_WAIT_ASKED))
+    return delay
 
 
 def _bug(error: Exception) -> SafeText:

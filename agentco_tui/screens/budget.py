@@ -12,8 +12,7 @@ from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import Place, keys_of
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Alert, Budget, BudgetScope

@@ -14,8 +14,7 @@ from textual.screen import Screen
 from textual.widget import AwaitMount
 
 from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName, paces
-from agentco_tui.live.sources import Query
+from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
 from agentco_tui.remembered import ListMemory, Remembered
 from agentco_tui.screens.decision_notes import open_cells

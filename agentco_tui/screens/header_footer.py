@@ -10,8 +10,7 @@ from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, KeyBinding, Place, keys_of
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Freshness, Phase
+from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.store import Collection
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs

@@ -13,8 +13,7 @@ from textual.containers import Horizontal, Vertical
 from agentco_tui import format as fmt
 from agentco_tui.background import in_slices
 from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import (
     Level,
     Need,
@@ -23,9 +22,10 @@ from agentco_tui.live.insight import (
     in_scope,
     is_failing,
     needs,
+    picked,
+    worst_tasks,
 )
 from agentco_tui.live.store import Change
-from agentco_tui.live.worst import picked, worst_tasks
 from agentco_tui.model.records import Agent, AgentState, Alert, Budget, BudgetScope, Task
 from agentco_tui.screens.columns.needs import need_columns, subject
 from agentco_tui.screens.decision_notes import said_of

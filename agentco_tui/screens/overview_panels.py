@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from agentco_tui import format as fmt
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import budget_level, in_scope
 from agentco_tui.model.records import Activity, Budget, BudgetScope
 from agentco_tui.screens.columns.cells import (

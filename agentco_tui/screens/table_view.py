@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import BindingType
 
 from agentco_tui.keys import keys_of
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import Phase
 from agentco_tui.remembered import LONGEST_FILTER, ListMemory
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.key_queue import KeyApp, MovedByKeys

@@ -10,8 +10,7 @@ from textual.widget import Widget
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import KEYS, Place
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Freshness, Phase
+from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Company, Task
 from agentco_tui.screens.columns.cells import Look

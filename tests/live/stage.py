@@ -22,10 +22,8 @@ from agentco_tui.api.retry import RetryPolicy
 from agentco_tui.api.transport import Transport
 from agentco_tui.demo.requestlog import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName, Pace, paces
-from agentco_tui.live.freshness import Freshness
+from agentco_tui.live.feeds import FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.sources import Query
 from agentco_tui.live.store import Store
 
 SLOW_MOTION = 0.001

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.live import comparison
-from agentco_tui.live.comparison import Comparison
+from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.store import Change, Collection
+from agentco_tui.live.store import Change, Collection, Comparison
 from agentco_tui.model.records import Agent, Listing
 from agentco_tui.text import plain
 
@@ -29,7 +28,7 @@ def listing(*agents: Agent) -> Listing[Agent]:
 @pytest.fixture
 def collection(monkeypatch: pytest.MonkeyPatch) -> Collection[Agent]:
     """Many agents, compared in the smallest slices."""
-    monkeypatch.setattr(comparison, "SLICE", 0.0)
+    monkeypatch.setattr(background, "SLICE", 0.0)
     held: Collection[Agent] = Collection(FeedName.AGENTS)
     held.replace(listing(*map(agent, range(MANY))))
     return held

@@ -17,10 +17,9 @@ from agentco_tui.api.errors import (
     Unreadable,
 )
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live import sources
-from agentco_tui.live.feeds import FeedName, Pace, paces
-from agentco_tui.live.freshness import Phase
-from agentco_tui.live.schedule import BACK_OFF_CEILING, LONGEST_WAIT_ASKED
+from agentco_tui.live import fetch
+from agentco_tui.live.feeds import FeedName, Pace, Phase, paces
+from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED
 from agentco_tui.live.store import Change
 from tests.live.stage import EVERYTHING, Stage, stage
 
@@ -214,13 +213,13 @@ async def test_the_reason_is_a_sentence_with_the_platforms_words(
 async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
     platform: EmbeddedPlatform, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*_: object) -> sources.Take:
+    async def broken(*_: object) -> fetch.Take:
         raise ZeroDivisionError("a fault of ours")
 
-    real = sources.FETCHES[FeedName.ALERTS]
+    real = fetch.FETCHES[FeedName.ALERTS]
     async with stage(platform, wanted=paces("tasks"), refresh=1.0) as on:
         await on.settled()
-        monkeypatch.setitem(sources.FETCHES, FeedName.ALERTS, broken)
+        monkeypatch.setitem(fetch.FETCHES, FeedName.ALERTS, broken)
         for _ in range(3):
             freshness = await on.poller.read_again(FeedName.ALERTS)
             assert isinstance(freshness.failure, Unreadable)
@@ -229,7 +228,7 @@ async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
             assert on.wait(FeedName.ALERTS) > 0
         assert len(on.store.alerts)
         assert (await on.poller.read_again(FeedName.PENDING)).phase is Phase.LIVE
-        monkeypatch.setitem(sources.FETCHES, FeedName.ALERTS, real)
+        monkeypatch.setitem(fetch.FETCHES, FeedName.ALERTS, real)
         await on.go_by(on.wait(FeedName.ALERTS))
         await on.until(lambda: on.freshness(FeedName.ALERTS).phase is Phase.LIVE)
     assert [record.message for record in caplog.records] == ["reading the feed alerts failed"] * 3

@@ -11,9 +11,8 @@ import pytest
 from agentco_tui.api.limits import Limits
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Phase
-from agentco_tui.live.schedule import BACK_OFF_CEILING
+from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.poller import BACK_OFF_CEILING
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Activity, Budget
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage

@@ -10,9 +10,16 @@ from datetime import date, timedelta
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.live.freshness import Freshness, Phase
-from agentco_tui.live.sources import BY_COMPANY, SCOPED, ActivityFilter, Query
+from agentco_tui.live.feeds import (
+    BY_COMPANY,
+    SCOPED,
+    ActivityFilter,
+    FeedName,
+    Freshness,
+    Pace,
+    Phase,
+    Query,
+)
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model.records import Activity, Budget, Task
 from tests.live.choosy import ChoosyPlatform

@@ -13,10 +13,9 @@ from agentco_tui.api.errors import Broken, PlatformFailed, TimedOut
 from agentco_tui.demo.requestlog import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Pace, paces
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, paces
+from agentco_tui.live.fetch import whole
 from agentco_tui.live.poller import AT_ONCE, GLANCE
-from agentco_tui.live.sources import Query, whole
 from tests.api.canary import failure
 from tests.live.stage import EVERYTHING, is_polled, name_of, stage
 

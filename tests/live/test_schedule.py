@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.errors import RateLimited, TimedOut
 from agentco_tui.live.feeds import ALWAYS, FeedName, Pace, paces
-from agentco_tui.live.schedule import (
+from agentco_tui.live.poller import (
     BACK_OFF_CEILING,
     JITTER,
     LONGEST_WAIT_ASKED,

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.live import waiting
-from agentco_tui.live.insight import in_scope, waiting_since, waits_for_person
+from agentco_tui.live import insight
+from agentco_tui.live.insight import Queue, Waiting, in_scope, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.live.waiting import Queue, Waiting
 from agentco_tui.model.records import Agent, Listing, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 
@@ -92,7 +91,7 @@ def test_tasks_that_did_not_change_are_not_looked_at_again(
         looked_at.append(task.id)
         return waits_for_person(task)
 
-    monkeypatch.setattr(waiting, "waits_for_person", seen)
+    monkeypatch.setattr(insight, "waits_for_person", seen)
     # A task whose platform names no state is not told by the shortcut.
     tasks = [Task(id=f"t{n}", title=plain("Pay"), created=Moment(float(n))) for n in range(50)]
     store.publish(store.pending.replace(Listing(records=tuple(tasks))))

@@ -31,8 +31,7 @@ from agentco_tui.demo.requestlog import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Pace, paces
-from agentco_tui.live.poller import Poller
-from agentco_tui.live.turn import Turn
+from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_queue import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
@@ -92,7 +91,7 @@ def steady(poller: Poller) -> None:
     poller._random = NoJitter()
     answered = poller._answered
 
-    def at_once(feed: FeedName, turn: Turn, begun: float, _: float) -> None:
+    def at_once(feed: FeedName, turn: Schedule, begun: float, _: float) -> None:
         answered(feed, turn, begun, 0.0)
 
     poller._answered = at_once  # type: ignore[method-assign,assignment]

@@ -8,8 +8,7 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import FeedName, Phase
 from tests.screens.harness import (
     NARROW,
     PLACES,

@@ -14,8 +14,7 @@ from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
 from agentco_tui.config import Flags, Settings, api_key, load
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.freshness import Phase
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens import reload_key
 from tests.screens.harness import WIDE, RunningClock, Stage, stage
 

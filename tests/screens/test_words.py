@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.freshness import Freshness
+from agentco_tui.live.feeds import Freshness
 from agentco_tui.model.records import Agent, Budget, BudgetScope, Money, Task, TaskState
 from agentco_tui.screens.columns.agents import left_of
 from agentco_tui.screens.columns.cells import spent_text, task_status_cell

@@ -19,7 +19,7 @@ from agentco_tui.actions.form_checks import (
 from agentco_tui.actions.outcome import Outcome, Progress, Step
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
-from agentco_tui.live.sources import ActivityFilter, Query
+from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.model.records import Agent, Budget, Company, Money, Ref, Task
 from agentco_tui.screens.columns.cells import limit_text
 from agentco_tui.screens.dialogs.base import title_of

@@ -16,7 +16,7 @@ from textual.app import App, ComposeResult
 
 from agentco_tui.api.answered import Asked, refused
 from agentco_tui.api.errors import ApiError
-from agentco_tui.live.freshness import Freshness
+from agentco_tui.live.feeds import Freshness
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Agent
 from agentco_tui.screens.columns.cells import label

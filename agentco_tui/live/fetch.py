@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import date
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import structs
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Invalid, NotFound
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Collection, Store
 from agentco_tui.model.records import (
@@ -33,28 +31,6 @@ ACTIVITY_LIMIT = 200
 """Entries asked for at a poll, where the person chose no limit."""
 ACTIVITY_CATCH_UP = 1_000
 """Entries asked for once, where a poll doesn't join the entries that are known."""
-
-
-class ActivityFilter(msgspec.Struct, frozen=True):
-    """What of the activity log is asked for; None leaves a query parameter out."""
-
-    company: str | None = None
-    agent: str | None = None
-    from_date: date | None = None
-    to_date: date | None = None
-    limit: int | None = None
-
-
-class Query(msgspec.Struct, frozen=True):
-    """What the feeds are asked about: a company or all, and the filters of the activity log."""
-
-    company: str | None = None
-    activity: ActivityFilter = msgspec.field(default_factory=ActivityFilter)
-
-    @property
-    def activity_company(self) -> str | None:
-        """The company of the activity log: its own filter's, else the scope's."""
-        return self.activity.company or self.company
 
 
 Take = Callable[[], Change]
@@ -209,21 +185,6 @@ FETCHES: dict[FeedName, Fetch] = {
     FeedName.ALERTS: alerts,
     FeedName.ACTIVITY: activity,
 }
-
-BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
-"""Feeds whose question changes with the company in scope (activity has a rule of its own)."""
-
-SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)
-"""Feeds that are forgotten when their question changes."""
-
-
-def question(feed: FeedName, query: Query) -> object:
-    """What of a query decides a feed's answer: an answer to another question is not shown."""
-    if feed is FeedName.ACTIVITY:
-        chosen = query.activity
-        return query.activity_company, chosen.agent, chosen.from_date, chosen.to_date, chosen.limit
-    # Parts of the overview stand in for the agents of the company in scope.
-    return query.company if feed in (*BY_COMPANY, FeedName.BUDGET) else None
 
 
 def forget(store: Store, feed: FeedName) -> None:

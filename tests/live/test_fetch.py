@@ -7,15 +7,8 @@ import pytest
 from agentco_tui.api.errors import Invalid, NotFound
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
-from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.live.freshness import Phase
-from agentco_tui.live.sources import (
-    ACTIVITY_CATCH_UP,
-    ACTIVITY_LIMIT,
-    ActivityFilter,
-    Query,
-    question,
-)
+from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
+from agentco_tui.live.fetch import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
 from agentco_tui.live.store import Store
 from tests.live.choosy import Choice, ChoosyPlatform
 from tests.live.stage import EVERYTHING, Stage, stage
