@@ -1,6 +1,6 @@
 """An answer that is not what was asked for, as an ApiError with a sentence that says what to do.
 
-All sentences are ours. Words of the platform stand beside them, read by `refusals` and cleaned by
+All sentences are ours. Words of the platform stand beside them, read by `error_body` and cleaned by
 `text`; a reason phrase or a header is never shown, except the host of a redirect, cleaned.
 """
 
@@ -14,8 +14,8 @@ import msgspec
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
-from agentco_tui.api.refusals import platform_message
 from agentco_tui.api.waits import asked_wait
+from agentco_tui.reading.error_body import read_error
 from agentco_tui.text import SafeText, plain, safe
 
 KEY_SOURCE: Final = "AGENTCO_API_KEY, or the profile's api_key_command"
@@ -123,7 +123,7 @@ def refused(
     `headers` has lower-case names, `body` is what could be read of the answer, `now` is our clock
     in seconds since 1970.
     """
-    said = platform_message(status, body, headers.get("content-type", ""))
+    said = read_error(body, headers.get("content-type", ""))
     wait = asked_wait(status, headers, now)
     kind, words, sent = _verdict(asked, status, headers, said.code, wait)
     error = tell(kind, words, asked, sent=sent, status=status, retry_after=wait)

@@ -7,6 +7,8 @@ body says that the call failed). What was not understood is in each record's `ex
 
 from __future__ import annotations
 
+from typing import Final, TypeVar
+
 from agentco_tui.api.kinds import (
     ACTIVITY,
     AGENT_BUDGETS,
@@ -19,9 +21,9 @@ from agentco_tui.api.kinds import (
 )
 from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, decode_page
 from agentco_tui.api.overviews import WHOLE_ID, decode_overview
-from agentco_tui.api.receipts import decode_receipt
-from agentco_tui.model.records import Trace
+from agentco_tui.model.records import Receipt, Record, Trace
 from agentco_tui.reading.schema import Json
+from agentco_tui.reading.write_response import read_write_response
 
 __all__ = [
     "ACTIVITY",
@@ -42,6 +44,29 @@ __all__ = [
     "decode_receipt",
     "decode_trace",
 ]
+
+
+R = TypeVar("R", bound=Record)
+
+_ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "tasks": ("taskid", "id", "uuid", "approvalid"),
+    "companies": ("companyid", "id", "uuid"),
+    "agents": ("agentid", "id", "uuid"),
+    "agent_budgets": ("agentid", "scopeid", "id"),
+    "company_budgets": ("companyid", "scopeid", "id"),
+}
+
+
+def decode_receipt(kind: Kind[R], body: Json, http_status: int) -> Receipt[R]:
+    """The receipt in a 2xx answer to a write; never raises, whatever the body."""
+
+    def read_one(body: Json) -> R | None:
+        try:
+            return decode_one(kind, body)
+        except Unshaped:
+            return None
+
+    return read_write_response(body, http_status, read_one, _ID_NAMES.get(kind.name, ("id",)))
 
 
 def decode_trace(body: Json) -> Trace:

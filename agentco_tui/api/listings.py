@@ -21,7 +21,6 @@ from agentco_tui.api.kinds import Kind
 from agentco_tui.api.names import fold, some, word_set
 from agentco_tui.api.naming import Naming
 from agentco_tui.api.pairs import from_pairs
-from agentco_tui.api.refusals import failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.resources import FoundList
 from agentco_tui.api.singles import find_one
 from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside
@@ -31,6 +30,7 @@ from agentco_tui.reading import envelope
 from agentco_tui.reading.content import content_of
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_one, read_page
 from agentco_tui.reading.decode import read_rows as read_rows_by_table
+from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.shared_ids import identity
 from agentco_tui.reading.values.number import to_count
@@ -52,8 +52,8 @@ def decode_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     """
     if kind.by_table is not None:
         return read_page(kind.by_table, body)
-    if failed_in_2xx(body):
-        raise RefusedBody(refusal_in(body))
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
     found = find_list(body, kind.resource)
     if found is None:
         return _summary(kind, body)
@@ -73,8 +73,8 @@ def decode_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     """The one record of `kind` in an answer; among several the one with `wanted_id`."""
     if kind.by_table is not None:
         return read_one(kind.by_table, body, wanted_id)
-    if failed_in_2xx(body):
-        raise RefusedBody(refusal_in(body))
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
 
     def is_wanted(item: Json) -> bool:
         return any(to_id(value) == wanted_id for name, value in item.items() if "id" in fold(name))
@@ -196,7 +196,7 @@ def _summary(kind: Kind[R], body: Json) -> Page[R]:
     """What a summary in place of the list says (SHAPES A19), or Unshaped."""
     summary = kind.summed_up(body) if kind.summed_up is not None else Unread()
     if isinstance(summary, Unread):
-        told = refusal_in(body).message if type(body) is dict else None
+        told = error_in(body).message if type(body) is dict else None
         why = f"the platform says: {told}" if told else _outline(body)
         raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
     records = () if summary is None else (summary,)
@@ -248,7 +248,7 @@ def _is_on(key: str, path: str) -> bool:
 def _notice(body: Json) -> SafeText | None:
     """The platform's words about what failed beside partial data."""
     errors = body.get("errors") if type(body) is dict else None
-    return with_code(refusal_in({"errors": errors})) if errors else None
+    return error_in({"errors": errors}).told if errors else None
 
 
 def _outline(body: Json) -> str:

@@ -13,9 +13,9 @@ from agentco_tui.api.kinds import AGENT_BUDGETS, COMPANY_BUDGETS, Kind
 from agentco_tui.api.listings import RefusedBody, Unshaped, decode_page
 from agentco_tui.api.names import fold
 from agentco_tui.api.pairs import from_pairs
-from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.units import NO_UNIT, Unit, unit_beside
 from agentco_tui.model.records import Budget, BudgetOverview, BudgetScope
+from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
@@ -39,8 +39,8 @@ def decode_overview(body: Json) -> BudgetOverview:
 
     Raises Unshaped if the answer holds neither a figure nor a part.
     """
-    if failed_in_2xx(body):
-        raise RefusedBody(refusal_in(body))
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
     if type(body) is str:
         body = json_inside(body)
         if body is None:

@@ -17,8 +17,8 @@ from agentco_tui.api.answered import Asked
 from agentco_tui.api.decode import RefusedBody, Unshaped
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.long_json import parse_long
-from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in
 from agentco_tui.api.thrift import keep_little
+from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.json_body import (
     BodyError,
     OverfullBodyError,
@@ -91,7 +91,7 @@ def _digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=16).digest()
 
 
-def failed_inside(asked: Asked, status: int, refusal: Refusal) -> ApiError:
+def failed_inside(asked: Asked, status: int, refusal: ErrorBody) -> ApiError:
     """The error for a 2xx whose body says that the call failed (SHAPES C6, C27c)."""
     rate = answered.is_rate_code(refusal.code)
     kind = errors.RateLimited if rate else errors.OtherStatus
@@ -121,6 +121,6 @@ def not_the_export(
         found = parse_json(first)
     except BodyError:
         found = None
-    if failed_in_2xx(found) or (isinstance(found, dict) and "error" in found):
-        return failed_inside(asked, status, refusal_in(found))
+    if says_failed(found) or (isinstance(found, dict) and "error" in found):
+        return failed_inside(asked, status, error_in(found))
     return answered.unreadable(asked, status, f"JSON where {wanted} was due")

@@ -15,11 +15,11 @@ from agentco_tui.api import tables
 from agentco_tui.api.envelopes import json_inside
 from agentco_tui.api.listings import RefusedBody, Unshaped
 from agentco_tui.api.names import fold, some
-from agentco_tui.api.refusals import failed_in_2xx, refusal_in
 from agentco_tui.api.trace_steps import CHILDREN, STEP, StepDraft, finish_step, read_step
 from agentco_tui.api.units import Unit, unit_beside
 from agentco_tui.api.unwrapping import linked_id, untyped
 from agentco_tui.model.records import Moment, Trace, TraceStep
+from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import looks_like_id
@@ -51,8 +51,8 @@ _SELF: Final = frozenset(("name", "kind"))
 
 def decode_trace(body: Json) -> Trace:
     """What `decode.decode_trace` says."""
-    if failed_in_2xx(body):
-        raise RefusedBody(refusal_in(body))
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
     if type(body) is str:
         body = json_inside(body) or [body]
     if body is None:

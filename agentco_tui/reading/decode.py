@@ -13,11 +13,11 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.api.refusals import Refusal, failed_in_2xx, refusal_in, with_code
 from agentco_tui.api.units import combined, unit_beside
 from agentco_tui.model.records import Record, Task
 from agentco_tui.reading.content import content_of
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
+from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Around, Json, Kind, Unread, under
 from agentco_tui.reading.shared_ids import identity
@@ -41,8 +41,8 @@ class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of i
 class RefusedBody(Unshaped):
     """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(with_code(refusal) or safe("the platform says that the call failed"))
+    def __init__(self, refusal: ErrorBody) -> None:
+        super().__init__(refusal.told or safe("the platform says that the call failed"))
         self.refusal = refusal
 
 
@@ -67,8 +67,8 @@ def read_page(kind: Kind[R], body: Json, unit: Any = None) -> Page[R]:
 
     `unit` is that of all sums, where what is round `body` tells it.
     """
-    if failed_in_2xx(body):
-        raise RefusedBody(refusal_in(body))
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
     found = find_list(body, kind)
     if found is None:
         return _summary(kind, body)
@@ -82,14 +82,14 @@ def read_page(kind: Kind[R], body: Json, unit: Any = None) -> Page[R]:
         total=_total(body, found),
         shape=_shape(body, found),
         is_list="{one}" not in found.path,
-        notice=with_code(refusal_in({"errors": errors})) if errors else None,
+        notice=error_in({"errors": errors}).told if errors else None,
     )
 
 
 def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     """The one record of `kind` in an answer; among several the one with `wanted_id`."""
-    if failed_in_2xx(body):
-        raise RefusedBody(refusal_in(body))
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
     found = find_one(body, kind, wanted_id)
     if found is None:
         raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
@@ -173,7 +173,7 @@ def _summary(kind: Kind[R], body: Json) -> Page[R]:
         else:
             records = () if summary is None else (summary,)
             return Page(records=records, shape="{summary}", is_list=False)
-    told = refusal_in(body).message if type(body) is dict else None
+    told = error_in(body).message if type(body) is dict else None
     why = f"the platform says: {told}" if told else outline(body)
     raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
 

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from agentco_tui.api import decode, paging, refusals
+from agentco_tui.api import decode, paging
 from agentco_tui.api.fields_activity import ACTIVITY
 from agentco_tui.api.fields_agent import AGENT
 from agentco_tui.api.fields_alert import ALERT
@@ -23,7 +23,7 @@ from agentco_tui.api.fields_budget import BUDGET
 from agentco_tui.api.fields_task import TASK
 from agentco_tui.api.names import word_set
 from agentco_tui.api.trace_steps import STEP
-from agentco_tui.reading import json_body
+from agentco_tui.reading import error_body, json_body
 from agentco_tui.text import escaped
 
 KINDS: tuple[decode.Kind[Any], ...] = (
@@ -94,7 +94,7 @@ def readings(raw: bytes, dice: random.Random) -> list[Callable[[], object]]:
         lambda: decode.decode_trace(parsed),
         lambda: paging.next_page(parsed, {"link": "</api/tasks?page=2>; rel=next"}, request, 3),
         lambda: paging.more_suspected(parsed, 3, request),
-        lambda: refusals.platform_message(400, raw),
+        lambda: error_body.read_error(raw),
     ]
 
 

@@ -24,10 +24,10 @@ import urllib.request
 from collections import Counter
 from typing import Any
 
-from agentco_tui.api import decode, paging, refusals
+from agentco_tui.api import decode, paging
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
-from agentco_tui.reading import json_body
+from agentco_tui.reading import error_body, json_body
 from agentco_tui.text import escaped
 from tests.api.test_decode_platforms import SHAPES as OTHERS
 
@@ -159,7 +159,7 @@ def _somewhere(dice: random.Random, top: list[Any]) -> tuple[Any, Any]:
 def read(raw: bytes, ended: Counter[str]) -> None:
     """The body through the parser and every decoder; what is not stated comes out."""
     request = paging.PageRequest("/api/tasks", (), "https://h")
-    refusals.platform_message(422, raw)
+    error_body.read_error(raw)
     try:
         parsed = json_body.parse_json(raw)
     except json_body.BodyError as error:

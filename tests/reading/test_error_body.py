@@ -1,4 +1,4 @@
-"""Error bodies (SHAPES C), and what of them a person gets to see."""
+"""Error bodies, and what of them a person gets to see."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.refusals import Refusal, platform_message, with_code
+from agentco_tui.reading.error_body import ErrorBody, read_error
 
 
-def told(body: Any, status: int = 400, content_type: str = "application/json") -> Refusal:
+def told(body: Any, content_type: str = "application/json") -> ErrorBody:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return platform_message(status, raw, content_type)
+    return read_error(raw, content_type)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_words_of_a_refusal(body: Any, message: str) -> None:
     ],
 )  # fmt: skip
 def test_which_fields_were_refused(body: Any, fields: tuple[tuple[str, str], ...]) -> None:
-    assert told(body, 422).fields == fields
+    assert told(body).fields == fields
 
 
 def test_fields_are_part_of_the_message_and_at_most_five_of_them() -> None:
@@ -128,15 +128,10 @@ def test_codes_that_are_words(body: Any, code: str | None) -> None:
 
 def test_the_code_goes_in_brackets() -> None:
     assert (
-        with_code(told({"code": "approval_expired", "message": "too late"}))
+        told({"code": "approval_expired", "message": "too late"}).told
         == "too late [approval_expired]"
     )
-    assert with_code(Refusal()) is None
-
-
-@pytest.mark.parametrize("name", ["request_id", "requestId", "trace_id", "correlationId"])
-def test_an_id_to_quote(name: str) -> None:
-    assert told({"message": "x", name: "req-7"}).trace_id == "req-7"
+    assert ErrorBody().told is None
 
 
 @pytest.mark.parametrize(
@@ -146,13 +141,13 @@ def test_an_id_to_quote(name: str) -> None:
      {"traceback": "Traceback"}],
 )  # fmt: skip
 def test_an_answer_without_words(body: Any) -> None:
-    assert told(body, 500).message is None
+    assert told(body).message is None
 
 
 def test_a_web_page_is_told_as_one() -> None:
     page = b"<!doctype html><html><head><title>Sign in</title></head><body>Token: abc</body>"
     for content_type in ("text/html; charset=utf-8", ""):
-        found = platform_message(200, page, content_type)
+        found = read_error(page, content_type)
         assert found.message == "the address answered with a web page, not with data"
 
 
@@ -167,7 +162,7 @@ def test_a_web_page_is_told_as_one() -> None:
     ],
 )
 def test_stacks_are_never_shown(body: Any) -> None:
-    found = told(body, 500)
+    found = told(body)
     assert found.message == "boom"
     assert "/srv" not in repr(found)
 
@@ -176,9 +171,7 @@ def test_stacks_are_never_shown(body: Any) -> None:
     "key", ["sk-live-abcdefgh12345678", "Bearer abcdefgh12345678", "ghp_abcdefghijkl1234"]
 )
 def test_keys_echoed_in_a_message_are_hidden(key: str) -> None:
-    found = told(
-        {"error": f"Incorrect key provided: {key}. See the docs.", "fields": {"x": [key]}}, 401
-    )
+    found = told({"error": f"Incorrect key provided: {key}. See the docs.", "fields": {"x": [key]}})
     assert key not in repr(found)
     assert "Incorrect key provided" in str(found.message)
 
@@ -212,7 +205,7 @@ def test_any_json_is_a_refusal_without_a_failure(body: Any) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are(body: bytes) -> None:
-    platform_message(500, body)
+    read_error(body)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,191 @@
+"""What a 2xx answer to a write says: yes or no, of which record, in which words.
+
+`status` in it may be the outcome of the call or the state of the record; only a later read settles
+what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Final, TypeVar
+
+from agentco_tui.model.records import Agent, Budget, Company, Receipt, Record, Task, Verdict
+from agentco_tui.reading.error_body import error_in, says_failed
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.schema import Json
+from agentco_tui.text import SafeText, safe
+
+R = TypeVar("R", bound=Record)
+
+_INNER: Final = word_set(
+    """data result response payload item record results items responses task agent company budget
+    approval body outcome"""
+)
+"""Names of what may say within an answer how the call went."""
+_STATUS_NAMES: Final = ("status", "state", "decision", "result", "outcome")
+_MESSAGE_NAMES: Final = ("message", "msg", "detail", "note", "info", "reason", "description")
+_FAILURE_LISTS: Final = word_set("failed failures errors usererrors validationerrors")
+_FAILED: Final = word_set("error fail failed failure")
+_REFUSED: Final = _FAILED | word_set(
+    """deny denied rejected reject refused declined disallowed forbidden blocked invalid
+    notallowed notapproved"""
+)
+_MOST_LAYERS: Final = 20
+_MAX_DEPTH: Final = 4
+
+
+def read_write_response(
+    body: Json,
+    http_status: int,
+    read_one: Callable[[Json], R | None],
+    id_names: tuple[str, ...],
+) -> Receipt[R]:
+    """The receipt in a 2xx answer to a write; never raises, whatever the body.
+
+    `read_one` gives the record in the body, None if there is none; `id_names` are the folded names
+    of the id of what was written, best first. The verdict is NO for `ok: false`, `approved:
+    false`, `decision: "deny"`, a `status` of "error" without a record, a lone `error`, and where
+    every item of a 207 failed.
+    """
+    layers = list(_layers(body))
+    failed = [layer for layer in layers if says_failed(layer) or _refuses(layer)]
+    if not failed and http_status == 207:
+        failed = _failed_items(body)
+    no = bool(failed) or body is False
+    record = None if no or type(body) not in (dict, list) else read_one(body)
+    if record is not None and not _is_whole(record):
+        record = None
+    return Receipt(
+        verdict=Verdict.NO if no else Verdict.YES,
+        http_status=http_status,
+        record=record,
+        record_id=record.id if record is not None else _id(layers, id_names),
+        status_word=_status(layers),
+        message=_message(layers, failed),
+    )
+
+
+def _layers(body: Json) -> Iterator[Mapping[str, Json]]:
+    """The object of the answer and those inside it that may say how the call went."""
+    todo: list[tuple[Json, int]] = [(body, 0)]
+    for value, depth in todo:
+        if type(value) is list and len(value) == 1:
+            value = value[0]  # noqa: PLW2901
+        if type(value) is str and depth and value.lstrip()[:1] == "{":
+            value = _parsed(value)  # noqa: PLW2901 - a proxy's `body`
+        if type(value) is not dict:
+            continue
+        yield value
+        if depth < _MAX_DEPTH and len(todo) < _MOST_LAYERS:
+            inner = [each for key, each in islice(value.items(), 100) if fold(key) in _INNER]
+            if len(value) == 1 and not inner:
+                inner = list(value.values())  # GraphQL: the name of what was called
+            todo += [(each, depth + 1) for each in inner]
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return parse_json(text.encode())
+    except BodyError:
+        return None
+
+
+def _refuses(layer: Mapping[str, Json]) -> bool:
+    named = {fold(key): value for key, value in islice(layer.items(), 100)}
+    if any(
+        named.get(name) is False
+        for name in ("approved", "accepted", "allowed", "updated", "created")
+    ):
+        return True  # fmt: skip
+    if any(_word_in(named.get(name), _REFUSED) for name in ("decision", "outcome", "verdict")):
+        return True
+    if _word_in(named.get("result"), _FAILED):
+        return True
+    fails = any(type(named.get(name)) is list and named[name] for name in _FAILURE_LISTS)
+    names_one = any(
+        value and (name in ("approved", "succeeded", "successful", "updated", "created")
+                   or name.endswith("id") or type(value) is dict)
+        for name, value in named.items()
+    )  # fmt: skip
+    return fails and not names_one
+
+
+def _failed_items(body: Json) -> list[Mapping[str, Json]]:
+    """The items of a multi-status answer, if every one of them failed."""
+    lists = [body] if type(body) is list else []
+    if type(body) is dict:
+        lists = [value for value in body.values() if type(value) is list]
+    for items in lists:
+        objects: list[Mapping[str, Json]] = [item for item in items if type(item) is dict]
+        if objects and all(map(_item_failed, objects)):
+            return objects
+    return []
+
+
+def _item_failed(item: Mapping[str, Json]) -> bool:
+    named = {fold(key): value for key, value in islice(item.items(), 100)}
+    codes = [str(named.get(name)) for name in ("status", "statuscode", "code", "httpstatus")]
+    return (
+        any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
+        or _word_in(named.get("status"), _REFUSED)
+        or bool(named.get("error"))
+        or named.get("ok") is False
+        or named.get("success") is False
+    )
+
+
+def _word_in(value: Json, words: frozenset[str]) -> bool:
+    return type(value) is str and fold(value) in words
+
+
+def _is_whole(record: Record) -> bool:
+    """True if it says what it is about, so that it may stand for the record read before."""
+    if isinstance(record, Task):
+        return record.title_from not in ("id", "type", "action", "payload.type")
+    if isinstance(record, (Agent, Company)):
+        return record.name is not None
+    if isinstance(record, Budget):
+        return record.limit is not None or record.unlimited or record.spent is not None
+    return True
+
+
+def _id(layers: list[Mapping[str, Json]], id_names: tuple[str, ...]) -> str | None:
+    found = (
+        str(value)
+        for name in id_names
+        for layer in layers
+        for key, value in islice(layer.items(), 100)
+        if fold(key) == name and type(value) in (str, int) and value != ""
+    )
+    return next(found, None)
+
+
+def _status(layers: list[Mapping[str, Json]]) -> SafeText | None:
+    for name in _STATUS_NAMES:
+        for layer in reversed(layers):
+            for key, value in islice(layer.items(), 100):
+                told = value.get("state") if type(value) is dict else value
+                if fold(key) == name and type(told) is str and told.strip():
+                    return safe(told.strip(), 60)
+    return None
+
+
+def _message(layers: list[Mapping[str, Json]], failed: list[Mapping[str, Json]]) -> SafeText | None:
+    for layer in failed:
+        if told := error_in(layer).told:
+            return told
+    for layer in layers:
+        for key, value in islice(layer.items(), 100):
+            # A success may carry a partial failure, such as `agentError`.
+            if fold(key).endswith("error") and value and (told := error_in({"error": value}).told):
+                return safe(f"{key}: {told}")
+    for name in _MESSAGE_NAMES:
+        for layer in layers[:2]:
+            if "title" in layer and name in ("description", "note", "detail"):
+                continue  # the record's own
+            for key, value in islice(layer.items(), 100):
+                if fold(key) == name and type(value) is str and value.strip():
+                    return safe(value)
+    return None
