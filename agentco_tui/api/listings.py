@@ -105,7 +105,7 @@ def read_rows(
 ) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
     if kind.by_table is not None:
-        return read_rows_by_table(kind.by_table, envelope.FoundList(*found), body, unit)
+        return read_rows_by_table(kind.by_table, envelope.FoundList(*found), body)
     context = Context(names_beside(body), unit)
     resource, needs, keys = kind.resource, kind.needs, found.keys
     plan_of = resource.spec.plan

@@ -13,7 +13,6 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.api.units import combined, unit_beside
 from agentco_tui.model.records import Record, Task
 from agentco_tui.reading.content import content_of
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
@@ -23,6 +22,7 @@ from agentco_tui.reading.schema import Around, Json, Kind, Unread, under
 from agentco_tui.reading.shared_ids import identity
 from agentco_tui.reading.values.number import to_count
 from agentco_tui.reading.values.reference import looks_like_id
+from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_beside
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -62,7 +62,7 @@ class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """What the platform said went wrong beside the data (GraphQL's `errors`)."""
 
 
-def read_page(kind: Kind[R], body: Json, unit: Any = None) -> Page[R]:
+def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     """The records of `kind` in one answer; of those that are the same the last one is kept.
 
     `unit` is that of all sums, where what is round `body` tells it.
@@ -72,8 +72,7 @@ def read_page(kind: Kind[R], body: Json, unit: Any = None) -> Page[R]:
     found = find_list(body, kind)
     if found is None:
         return _summary(kind, body)
-    around = unit_beside(body)
-    records, reasons = read_rows(kind, found, body, combined(around, unit) if unit else around)
+    records, reasons = read_rows(kind, found, body, unit)
     errors = body.get("errors") if type(body) is dict else None
     return Page(
         records=tuple(records),
@@ -107,10 +106,11 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
 
 
 def read_rows(
-    kind: Kind[R], found: FoundList, body: Json, unit: Any = None
+    kind: Kind[R], found: FoundList, body: Json, unit: Unit = NO_UNIT
 ) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
-    around = Around(names=names_beside(body), unit=unit)
+    path = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
+    around = Around(names=names_beside(body), unit=unit_beside(body).with_more(unit), path=path)
     keys = found.keys
     rows: list[tuple[Mapping[str, Json], Around]] = []
     sent: list[Json] = []

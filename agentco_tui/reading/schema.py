@@ -27,15 +27,18 @@ What no name of the table leads to is kept in `Row.left`. Two spellings of one n
 (`costUsd: 1, cost_usd: 2`) are both left there: the order of keys decides nothing.
 
 A platform's own names come in by `Kind.with_mapping({"spent": "usage.cost_cents"})`: they are
-tried before all others. Which reader serves such a name says `Field.reader_for`, if there is one
-(a unit may be in the name), else it is the reader of the slot's first `Field`.
+tried before all others.
+
+Where the name itself tells how a value is read, `Field.reader_for` makes the reader: a sum's name
+may end in its unit. A key that is no name of the table is then looked up without that end, which
+`Field.stems` cuts off. A reader with a `bias` moves its names back in rank, below 0 forward.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -89,7 +92,9 @@ class Field(NamedTuple):
     """Best first, blank-separated; the rest of a line after `#` is their source."""
     reader: Reader
     reader_for: Callable[[str], Reader] | None = None
-    """Makes the reader for a name that a profile gave."""
+    """Makes the reader for a name, as it was declared or sent."""
+    stems: Callable[[str], Iterable[str]] | None = None
+    """What a folded key may be a longer spelling of."""
 
     def sourced(self) -> Iterator[tuple[str, str]]:
         """Each name and its source."""
@@ -97,6 +102,10 @@ class Field(NamedTuple):
             names, _, source = line.partition("#")
             for name in names.split():
                 yield from ((each, source.strip()) for each in _expanded(name))
+
+    def read_as(self, name: str) -> Reader:
+        """The reader of values under this name."""
+        return self.reader if self.reader_for is None else self.reader_for(name)
 
 
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
@@ -122,6 +131,20 @@ class Candidate(NamedTuple):
     """As declared."""
 
 
+class _Place(NamedTuple):
+    """One name of the table."""
+
+    rank: int
+    field: Field
+    inner: tuple[str, ...]
+    reader: Reader
+    name: str
+
+
+def _bias(reader: Reader) -> int:
+    return getattr(reader, "bias", 0)
+
+
 class Plan(NamedTuple):
     """What one tuple of keys means."""
 
@@ -144,6 +167,8 @@ class Row(NamedTuple):
     """The fields that nothing was read from, by their keys."""
     origins: dict[str, str]
     """By slot, the declared name that its value was read from."""
+    keys: dict[str, str]
+    """By slot, the key of the object that its value stood under, or in."""
     obj: Mapping[str, Json]
 
 
@@ -160,6 +185,8 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
     """The record's id where only the key of a map told it."""
     survey: Any = None
     """What `Kind.survey` found in all rows of the answer."""
+    path: str = ""
+    """The name of the list that the record stood in: "agents", "data", or "" in a bare one."""
 
     def named(self, ref: Ref | None) -> Ref | None:
         """`ref` with its name filled in from beside the list, where it had none."""
@@ -179,16 +206,39 @@ class Table:
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
-        self._by_first: dict[str, list[tuple[int, str, tuple[str, ...], Reader, str]]] = {}
+        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._last: tuple[tuple[str, ...], Plan] = ((), Plan((), (), (), (), frozenset()))
+
+    @cached_property
+    def _by_first(self) -> dict[str, list[_Place]]:
+        """All names by the folded first part; made when the first object is read."""
+        found: dict[str, list[_Place]] = {}
         rank = 0
         for field in self.fields:
             for name, _ in field.sourced():
                 first, *inner = map(fold, name.split("."))
-                place = (rank, field.slot, tuple(inner), field.reader, name)
-                self._by_first.setdefault(first, []).append(place)
+                reader = field.read_as(name)
+                place = _Place(rank + _bias(reader), field, tuple(inner), reader, name)
+                found.setdefault(first, []).append(place)
                 rank += 1
-        self._plans: dict[tuple[str, ...], Plan] = {}
-        self._last: tuple[tuple[str, ...], Plan] = ((), self._made(()))
+        return found
+
+    def _spelt_longer(self, key: str) -> list[_Place] | None:
+        """What a key means that is no name of the table, but has one at its beginning."""
+        folded = fold(key)
+        for stems in {field.stems for field in self.fields if field.stems is not None}:
+            for stem in stems(folded):
+                places = [
+                    place._replace(
+                        rank=place.rank - _bias(place.reader) + _bias(reader), reader=reader
+                    )
+                    for place in self._by_first.get(stem, ())
+                    if place.field.stems is stems and not place.inner
+                    for reader in (place.field.read_as(key),)
+                ]
+                if places:
+                    return places
+        return None
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys."""
@@ -212,16 +262,16 @@ class Table:
         unknown: list[str] = []
         for key in keys[:_MOST_KEYS]:
             folded = fold(key)
-            places = self._by_first.get(folded)
+            places = self._by_first.get(folded) or self._spelt_longer(key)
             if places is None:
                 unknown.append(key)
                 continue
             known.append(key)
             if spelt.setdefault(folded, key) != key:
                 twins.append((spelt[folded], key))
-            for rank, slot, inner, reader, name in places:
+            for rank, field, inner, reader, name in places:
                 candidate = Candidate(key, inner, reader, name)
-                ranked.setdefault(slot, []).append((rank, candidate))
+                ranked.setdefault(field.slot, []).append((rank, candidate))
         unknown += keys[_MOST_KEYS:]
         slots = []
         for slot, found in ranked.items():
@@ -247,6 +297,7 @@ class Table:
             return row
         values: Values = {}
         origins: dict[str, str] = {}
+        keys: dict[str, str] = {}
         used: set[str] = set()
         dug: dict[str, list[tuple[str, ...]]] | None = None
         for slot, candidates in plan.slots:
@@ -270,6 +321,7 @@ class Table:
                     continue
                 values[slot] = value
                 origins[slot] = name
+                keys[slot] = key
                 if len(candidates) > 1:
                     # The same value under another name of the slot says nothing more.
                     used.update(
@@ -287,7 +339,7 @@ class Table:
                 left[key] = raw
         for key in plan.unknown:
             left[key] = obj[key]
-        return Row(values, left, origins, obj)
+        return Row(values, left, origins, keys, obj)
 
 
 def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> set[str]:
@@ -407,8 +459,7 @@ class Kind(Generic[R]):
             field = next((each for each in self.table.fields if each.slot == slot), None)
             if field is None:
                 raise KeyError(slot)
-            reader = field.reader_for(name) if field.reader_for else field.reader
-            mapped.append(Field(slot, f"{name} # profile", reader, field.reader_for))
+            mapped.append(field._replace(names=f"{name} # profile"))
         other.table = Table((*mapped, *self.table.fields))
         return other
 

@@ -1,0 +1,184 @@
+"""Sums of money, exact: their unit is told by the name, the value, a sibling, the answer or the
+profile; else they are as sent, and marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from typing import Any, Final, NamedTuple
+
+from agentco_tui.model.records import Money
+from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.schema import Field, Json, Partial, Values
+from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.unit import (
+    MINOR,
+    NO_MONEY,
+    NO_UNIT,
+    SIGNS,
+    Unit,
+    currency_word,
+    is_unit,
+    stems,
+    unit_in_name,
+    unit_word,
+)
+from agentco_tui.text import SafeText
+
+_NO_MINOR: Final = word_set("JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF")
+_THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
+_EXACT: Final = Context(prec=80)
+_LONGEST_TEXT: Final = 60
+
+_WRITTEN: Final = lazy_pattern(
+    r"^\s*([-+(]?)\s*(US\$|A\$|C\$|R\$|[$€£¥₹₩₽₴₺₫฿₪]|[A-Za-z]{3,7}(?=[\s\d-]))?\s*"
+    r"([-+]?[\d.,'’_\s\u00a0\u2009\u202f]*\d[\d.,]*(?:[eE][+-]?\d{1,3})?)\s*"
+    r"(US\$|[$€£¥₹₩₽₴₺₫฿₪¢]|[A-Za-zł]{2,7})?\s*(\)?)\s*$"
+)
+"""A sum as people write it: "$1,234.50", "12,50 €", "USD 12", "(3.00)"."""
+
+
+class Sum(NamedTuple):
+    """An amount as it was sent, and what its name and value tell of its unit."""
+
+    value: Decimal
+    unit: Unit = NO_UNIT
+
+
+class MoneyReader:
+    """A reader of sums in the unit that the field's name tells."""
+
+    def __init__(self, unit: Unit = NO_UNIT) -> None:
+        self.unit = unit
+        # A name that tells a unit goes before its twin without one; what is no money goes last.
+        self.bias = 0 if unit.power is None else 10_000 if unit.currency in NO_MONEY else -10_000
+
+    def __call__(self, raw: Json) -> Any:
+        """A Sum; Partial if the value is an object that holds more; None for all else."""
+        if type(raw) is dict:
+            return _from_object(raw, self.unit)
+        value = to_decimal(raw)
+        if value is None:
+            return _from_text(raw, self.unit) if type(raw) is str else None
+        return Sum(value, self.unit)
+
+
+def money_field(slot: str, names: str, reader: type[MoneyReader] = MoneyReader) -> Field:
+    """A field of sums: each of its names may end in a unit (`cost`, `cost_usd`, `costCents`)."""
+    return Field(slot, names, reader(), lambda name: reader(unit_in_name(name)), stems)
+
+
+def told_unit(values: Values, around: Unit | None) -> Unit:
+    """What the fields of a record (`UNIT_FIELDS`) and the answer round it tell of its sums."""
+    own: Unit = values.get("unit", NO_UNIT)
+    return own.with_more(values.get("currency")).with_more(around)
+
+
+def to_money(found: Sum | None, beside: Unit = NO_UNIT) -> Money | None:
+    """The sum in whole units; `beside` completes what its own name and value told."""
+    if found is None:
+        return None
+    own, value = found.unit, found.value
+    unit = own.with_more(beside)
+    if own.power is not None and beside.currency in NO_MONEY:
+        unit = own  # `spent_cents` beside `unit: "tokens"` is still money
+    power = unit.power or 0
+    if power == MINOR:
+        power = 0 if unit.currency in _NO_MINOR else -3 if unit.currency in _THREE_MINOR else -2
+    if power:
+        value = value.scaleb(power, _EXACT)
+    currency = SafeText(unit.currency) if unit.currency else None
+    return Money(value, currency, unit.power is None)
+
+
+def _from_text(raw: str, unit: Unit) -> Sum | None:
+    match = _WRITTEN.match(raw.replace("\u2212", "-")) if len(raw) <= _LONGEST_TEXT else None
+    if match is None:
+        return None
+    lead, before, digits, after, closing = match.groups()
+    value = to_decimal(digits)
+    if value is None or (lead == "(") != (closing == ")"):
+        return None
+    said = NO_UNIT
+    for mark in filter(None, (before, after)):
+        each = Unit(0, SIGNS[mark]) if mark in SIGNS else unit_in_name(mark)
+        if each == NO_UNIT and mark != "¢":
+            return None  # "12 GB" is no sum
+        said = said.with_more(Unit(-2) if mark == "¢" else each)
+    return Sum(-value if lead in ("-", "(") else value, said.with_more(unit))
+
+
+_AMOUNTS: Final = ("amount", "value", "total", "number", "amt", "price")
+"""Names of the number in an object that is a sum; each may end in a unit."""
+_CURRENCIES: Final = word_set("currency currencycode code iso ccy isocurrencycode billingcurrency")
+_UNITS: Final = word_set("unit units amountunit denomination")
+_SCALES: Final = word_set("scale exponent decimals decimalplaces fractiondigits")
+"""How many digits of a whole number are behind the point: `{"amount": 1250, "scale": 2}`."""
+
+
+def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
+    """`{"amount": "12.50", "currency": "usd"}`, Google's units and nanos, `{"cents": 5}`."""
+    if not 0 < len(raw) <= 12:
+        return None
+    if len(raw) == 1 and (number := to_decimal(raw)) is not None and "$" in next(iter(raw)):
+        return Sum(number, unit)  # MongoDB's `$numberDecimal`
+    said, used = NO_UNIT, 0
+    amounts: dict[tuple[int, int], Sum] = {}
+    named = {fold(key): value for key, value in raw.items()}
+    for name, value in named.items():
+        each: Unit | None = None
+        if name in _CURRENCIES:
+            each = currency_word(value)
+        elif name in _UNITS and type(value) is str and to_decimal(value) is None:
+            each = unit_word(value)
+        elif name in _SCALES and type(value) is int and 0 < value < 9:
+            each = Unit(-value)
+        elif (place := _place_of(name)) is not None and type(value) is not dict:
+            amount, own = to_decimal(value), unit_in_name(name)
+            if amount is not None:
+                amounts.setdefault((MoneyReader(own).bias, place), Sum(amount, own))
+        said, used = said.with_more(each), used + (each is not None)
+    whole, part = to_decimal(named.get("units")), to_decimal(named.get("nanos"))
+    if whole is not None and part is not None:
+        total = _EXACT.add(whole, part.scaleb(-9, _EXACT))
+        found, used = Sum(total, Unit(0).with_more(said)), used + 2
+    elif amounts:
+        best = min(amounts)
+        amount, own = amounts[best]
+        found, used = Sum(amount, own.with_more(said).with_more(unit)), used + 1
+        if best[1] == len(_AMOUNTS) and used < len(raw):
+            return None  # `{"tokens": 5, "requests": 2}` counts things
+    else:
+        return None
+    return found if sum(value is not None for value in raw.values()) <= used else Partial(found)
+
+
+def _place_of(name: str) -> int | None:
+    """The rank of a name within an object that is a sum; a unit alone is a name, too."""
+    for place, amount in enumerate(_AMOUNTS):
+        if name == amount or (name.startswith(amount) and amount in stems(name)):
+            return place
+    return len(_AMOUNTS) if is_unit(name) else None
+
+
+def comparable(one: Money, other: Money) -> bool:
+    """True if nothing says that the two are in different units."""
+    if one.currency != other.currency and (
+        (one.currency and other.currency) or NO_MONEY.intersection((one.currency, other.currency))
+    ):
+        return False
+    return one.unit_assumed == other.unit_assumed or not one.amount or not other.amount
+
+
+def minus(one: Money, other: Money) -> Money | None:
+    """`one` less `other`, marked as derived; None if they are in different units."""
+    if not comparable(one, other):
+        return None
+    return Money(
+        _EXACT.subtract(one.amount, other.amount),
+        one.currency or other.currency,
+        one.unit_assumed or other.unit_assumed,
+        True,
+    )
