@@ -1,35 +1,20 @@
-"""A connection for one command, and questions that must not hold it up for ever."""
+"""A connection for one command, and feeds read once by the same rules as the dashboard's."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import CredentialError
-from agentco_tui.api.errors import ApiError, Invalid, NotFound, TimedOut
+from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.fetch import one_by_one
-from agentco_tui.model.records import Company, Listing, Record
+from agentco_tui.live.feeds import FeedName, Query
+from agentco_tui.live.fetch import AT_ONCE, FETCHES, Take
+from agentco_tui.live.store import Store
 from agentco_tui.text import plain
-
-AT_ONCE = 4
-"""Requests under way at the same time, as the dashboard has it."""
-
-T = TypeVar("T")
-R = TypeVar("R", bound=Record)
-
-
-@dataclass(frozen=True)
-class Answer(Generic[T]):
-    """What one question brought: a value, or the error in its place."""
-
-    value: T | None = None
-    error: ApiError | None = None
 
 
 @asynccontextmanager
@@ -54,36 +39,29 @@ def clock_of(client: Client) -> SystemClock:
     return SystemClock(lambda: client.transport.measured.clock_skew)
 
 
-class Questions:
-    """Asks several things at once, `AT_ONCE` of them at a time, until a common deadline."""
+async def read_feeds(
+    client: Client, store: Store, query: Query, feeds: Sequence[FeedName], seconds: float
+) -> dict[FeedName, ApiError]:
+    """Read feeds once into the store, several at a time; the errors of those that failed.
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._deadline = asyncio.get_running_loop().time() + seconds
-        self._places = asyncio.Semaphore(AT_ONCE)
+    What is not answered after `seconds` in all has timed out.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    places = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(self, question: Callable[[], Awaitable[T]]) -> Answer[T]:
-        """The answer; a question that is not answered at the deadline has TimedOut."""
+    async def read(feed: FeedName) -> Take | ApiError:
         try:
-            async with asyncio.timeout_at(self._deadline), self._places:
-                return Answer(value=await question())
+            async with asyncio.timeout_at(deadline), places:
+                return await FETCHES[feed](client, store, query)
         except ApiError as error:
-            return Answer(error=error)
+            return error
         except TimeoutError:
-            sentence = plain(f"no answer within {self._seconds:g} seconds")
-            return Answer(error=TimedOut(sentence))
+            return TimedOut(plain(f"no answer within {seconds:g} seconds"))
 
-
-async def of_company_or_all(
-    ask: Callable[[str | None], Awaitable[Listing[R]]],
-    company: str | None,
-    companies: Callable[[], Awaitable[Listing[Company]]],
-) -> Listing[R]:
-    """A listing for a company, or for all; where a platform wants a company, each is asked."""
-    try:
-        return await ask(company)
-    except (Invalid, NotFound) as refusal:
-        if company is not None:
-            raise
-        known = [record.id for record in (await companies()).records]
-        return await one_by_one(ask, known, refusal)
+    failed: dict[FeedName, ApiError] = {}
+    for feed, answer in zip(feeds, await asyncio.gather(*map(read, feeds)), strict=True):
+        if isinstance(answer, ApiError):
+            failed[feed] = answer
+        else:
+            answer()
+    return failed

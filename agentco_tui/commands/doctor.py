@@ -10,13 +10,13 @@ from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.api.errors import KeyRejected, NotAllowed, Unreachable
 from agentco_tui.commands.asking import connected
-from agentco_tui.commands.doctor_reads import WRITES, Read, Reads
+from agentco_tui.commands.doctor_reads import WRITES, Read, all_reads
 from agentco_tui.commands.doctor_terminal import Terminal, look
-from agentco_tui.commands.output import Exit, say, say_json
+from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.config import Settings
 from agentco_tui.live.clock import SKEW_THAT_MATTERS
 from agentco_tui.terminal.fitness import check
-from agentco_tui.text import safe, signs
+from agentco_tui.text import signs
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def run(settings: Settings, env: Mapping[str, str], *, as_json: bool) -> int:
 async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
     reads: list[Read] = []
     async with connected(settings) as client:
-        async for read in Reads(client, settings.company).all():
+        async for read in all_reads(client, settings.company):
             reads.append(read)
             if as_lines:
                 say(_read_line(read))
@@ -205,7 +205,6 @@ def _as_json(settings: Settings, examined: Examined, terminal: Terminal) -> dict
 
 
 def _read_json(read: Read) -> dict[str, object]:
-    error = read.error
     return {
         "operation": read.operation,
         "asked": read.asked,
@@ -217,9 +216,7 @@ def _read_json(read: Read) -> dict[str, object]:
         "pages": read.pages,
         "capped": read.capped,
         "note": read.note,
-        "error": None if error is None else error.kind,
-        "http_status": None if error is None else error.status,
-        "text": None if error is None else safe(str(error)),
+        **error_json(read.error),
     }
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
-from agentco_tui.commands.asking import of_company_or_all
-from agentco_tui.model.records import BudgetOverview, Listing, Record, Trace
+from agentco_tui.live.fetch import of_all_companies
+from agentco_tui.live.store import Store
+from agentco_tui.model.records import BudgetOverview, Listing, Trace
 from agentco_tui.text import SafeText, plain
 
 WRITES = (
@@ -23,13 +23,16 @@ WRITES = (
 )
 """Never tried here: trying one would change something."""
 
+Ask = Callable[[str], Awaitable[object]]
+"""Puts a question; takes the id of a record, "" for a question without one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
     """How one operation went."""
 
     operation: str
-    """Method and path as INTERFACE 4 has them."""
+    """Method and path as docs/interface.md has them."""
     asked: bool = True
     """False if there was nothing to ask for, such as a first task."""
     seconds: float | None = None
@@ -49,105 +52,81 @@ class Read:
         return self.asked and self.error is None
 
 
-class Reads:
-    """The operations in an order in which each finds the ids it needs."""
+async def all_reads(client: Client, company: str | None) -> AsyncIterator[Read]:
+    """Ask each operation, and hand out how it went as soon as that is known.
 
-    def __init__(self, client: Client, company: str | None) -> None:
-        self._client = client
-        self._company = company
-        self._first: dict[str, str] = {}
+    Those about one record ask for the first that the list before them brought.
+    """
+    found: dict[str, str | None] = {}
+    if company is not None:
+        found["company"] = company
 
-    async def all(self) -> AsyncIterator[Read]:
-        """Ask each operation, and hand out how it went as soon as that is known."""
-        client, company = self._client, self._company
-        yield await self._listing("GET /api/companies", client.companies, "company")
-        yield await self._one("GET /api/companies/:id", "company", client.company)
-        yield await self._listing(
-            "GET /api/agents",
-            lambda: of_company_or_all(client.agents, company, client.companies),
-            "agent",
-        )
-        yield await self._one("GET /api/agents/:id", "agent", client.agent)
-        yield await self._listing(
-            "GET /api/tasks", lambda: client.tasks(company_id=company), "task"
-        )
-        yield await self._one("GET /api/tasks/:id/trace", "task", client.task_trace)
-        yield await self._listing(
-            "GET /api/activity", lambda: client.activity(company_id=company, limit=100)
-        )
-        yield await self._ask("GET /api/activity/export", self._export)
-        yield await self._ask("GET /api/budget", client.budget)
-        yield await self._listing("GET /api/budget/companies", client.company_budgets)
-        yield await self._listing(
-            "GET /api/budget/agents",
-            lambda: of_company_or_all(client.agent_budgets, company, client.companies),
-        )
-        yield await self._listing("GET /api/budget/alerts", client.budget_alerts)
+    def of_all(ask: Callable[[str | None], Awaitable[Listing[object]]]) -> Ask:
+        return lambda _: of_all_companies(ask, Store(), company, client.companies)  # type: ignore[type-var]
 
-    async def _listing(
-        self,
-        operation: str,
-        question: Callable[[], Awaitable[Listing[Any]]],
-        remember: str | None = None,
-    ) -> Read:
-        def note(records: Sequence[Record]) -> None:
-            if remember and records:
-                self._first[remember] = records[0].id
-
-        return await self._ask(operation, question, note)
-
-    async def _one(
-        self, operation: str, kind: str, question: Callable[[str], Awaitable[object]]
-    ) -> Read:
-        wanted = self._company if kind == "company" else None
-        record_id = wanted or self._first.get(kind)
-        if record_id is None:
-            text = plain(f"not asked: no {kind} is known")
-            return Read(operation=operation, asked=False, note=text)
-        return await self._ask(operation, lambda: question(record_id))
-
-    async def _ask(
-        self,
-        operation: str,
-        question: Callable[[], Awaitable[object]],
-        note: Callable[[Sequence[Record]], None] = lambda _records: None,
-    ) -> Read:
+    operations: tuple[tuple[str, Ask, str], ...] = (
+        ("/companies", lambda _: client.companies(), "company"),
+        ("/companies/:id", client.company, "company"),
+        ("/agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
+        ("/agents/:id", client.agent, "agent"),
+        ("/tasks", lambda _: client.tasks(company_id=company), "task"),
+        ("/tasks/:id/trace", client.task_trace, "task"),
+        ("/activity", lambda _: client.activity(company_id=company, limit=100), ""),
+        ("/activity/export", lambda _: _beginning_of_export(client), ""),
+        ("/budget", lambda _: client.budget(), ""),
+        ("/budget/companies", lambda _: client.company_budgets(), ""),
+        ("/budget/agents", of_all(client.agent_budgets), ""),  # type: ignore[arg-type]
+        ("/budget/alerts", lambda _: client.budget_alerts(), ""),
+    )
+    for path, ask, kind in operations:
+        operation = f"GET /api{path}"
+        record_id = found.get(kind)
+        if "/:id" in path and record_id is None:
+            note = plain(f"not asked: no {kind} is known")
+            yield Read(operation=operation, asked=False, note=note)
+            continue
         began = time.monotonic()
         try:
-            answer = await question()
+            answer = await ask(record_id or "")
         except ApiError as error:
-            return Read(operation=operation, seconds=time.monotonic() - began, error=error)
-        seconds = time.monotonic() - began
-        match answer:
-            case Listing():
-                note(answer.records)
-                return Read(
-                    operation=operation,
-                    seconds=seconds,
-                    shape=answer.shape,
-                    records=len(answer.records),
-                    unread=answer.unread,
-                    pages=answer.pages,
-                    capped=answer.capped,
-                )
-            case Trace():
-                return Read(
-                    operation=operation,
-                    seconds=seconds,
-                    shape=answer.shape,
-                    records=len(answer.steps),
-                    unread=answer.unread,
-                )
-            case BudgetOverview():
-                return Read(operation=operation, seconds=seconds, shape=answer.shape, records=1)
-            case str():
-                return Read(operation=operation, seconds=seconds, note=plain(answer))
-        return Read(operation=operation, seconds=seconds, records=1)
+            yield Read(operation=operation, seconds=time.monotonic() - began, error=error)
+            continue
+        if isinstance(answer, Listing) and answer.records:
+            found.setdefault(kind, answer.records[0].id)
+        yield _read(operation, time.monotonic() - began, answer)
 
-    async def _export(self) -> str:
-        """Open the export and read its beginning: it may be as long as the platform is old."""
-        async with self._client.export_activity("csv") as chunks, aclosing(chunks):
-            async for chunk in chunks:
-                if chunk:
-                    return "it begins; the rest was not read"
-        return "it is empty"
+
+def _read(operation: str, seconds: float, answer: object) -> Read:
+    match answer:
+        case Listing():
+            return Read(
+                operation=operation,
+                seconds=seconds,
+                shape=answer.shape,
+                records=len(answer.records),
+                unread=answer.unread,
+                pages=answer.pages,
+                capped=answer.capped,
+            )
+        case Trace():
+            return Read(
+                operation=operation,
+                seconds=seconds,
+                shape=answer.shape,
+                records=len(answer.steps),
+                unread=answer.unread,
+            )
+        case BudgetOverview():
+            return Read(operation=operation, seconds=seconds, shape=answer.shape, records=1)
+        case str():
+            return Read(operation=operation, seconds=seconds, note=plain(answer))
+    return Read(operation=operation, seconds=seconds, records=1)
+
+
+async def _beginning_of_export(client: Client) -> str:
+    """Open the export and read its beginning: it may be as long as the platform is old."""
+    async with client.export_activity("csv") as chunks, aclosing(chunks):
+        async for chunk in chunks:
+            if chunk:
+                return "it begins; the rest was not read"
+    return "it is empty"

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from enum import IntEnum
 
+from agentco_tui.api.errors import ApiError
 from agentco_tui.config import Problem, SettingsError
 from agentco_tui.text import safe
 
@@ -46,6 +47,13 @@ def _plain_number(value: object) -> int | float:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     raise TypeError(f"{type(value).__name__} has no place in JSON output")
+
+
+def error_json(error: ApiError | None) -> dict[str, object]:
+    """An error for scripts: {"error": kind, "http_status": int|null, "text": str}, or all null."""
+    if error is None:
+        return {"error": None, "http_status": None, "text": None}
+    return {"error": error.kind, "http_status": error.status, "text": safe(str(error))}
 
 
 def write(text: str) -> None:

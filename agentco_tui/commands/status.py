@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from agentco_tui.api.client import Client
-from agentco_tui.api.errors import ApiError
-from agentco_tui.commands.asking import Answer, Questions, clock_of, connected, of_company_or_all
-from agentco_tui.commands.output import say, say_json
-from agentco_tui.commands.status_judge import (
-    Answers,
-    Finding,
+from agentco_tui.commands.asking import clock_of, connected, read_feeds
+from agentco_tui.commands.judgement import (
+    PARTS,
     Judgement,
     State,
     headline,
     judge,
     performance,
 )
+from agentco_tui.commands.output import error_json, say, say_json
 from agentco_tui.config import Settings, SettingsError
-from agentco_tui.model.records import Budget, Money
+from agentco_tui.live.feeds import Query
+from agentco_tui.live.store import Store
+from agentco_tui.model.records import Budget
 from agentco_tui.text import safe, signs
 
 SECONDS = 25.0
@@ -28,13 +26,11 @@ SECONDS = 25.0
 TOLD = 20
 """How many reasons are written out below the first line; `--json` has all of them."""
 
-T = TypeVar("T")
-
 
 def run(settings: Settings, *, as_json: bool) -> int:
     """Look once, tell, and return 0 all well, 1 warning, 2 critical, 3 unknown.
 
-    Critical beats unknown beats warning (see `status_judge`). Raises SettingsError if no client
+    Critical beats unknown beats warning (see `judgement`). Raises SettingsError if no client
     can be made of the settings.
     """
     try:
@@ -63,38 +59,11 @@ def unusable(error: SettingsError, *, as_json: bool) -> int:
 
 
 async def _look(settings: Settings) -> Judgement:
+    store = Store()
     async with connected(settings) as client:
-        answers = await _ask(client, settings.company)
-        now = clock_of(client).now()
-        return judge(answers, settings.company, now, settings.alerts)
-
-
-async def _ask(client: Client, company: str | None) -> Answers:
-    questions = Questions(SECONDS)
-
-    async def ask(question: Callable[[], Awaitable[T]]) -> T | ApiError:
-        answer: Answer[T] = await questions.ask(question)
-        return answer.error if answer.error is not None else answer.value  # type: ignore[return-value]
-
-    found = await asyncio.gather(
-        ask(client.companies),
-        ask(lambda: of_company_or_all(client.agents, company, client.companies)),
-        ask(lambda: client.tasks(company_id=company, status="pending")),
-        ask(client.budget),
-        ask(client.company_budgets),
-        ask(lambda: of_company_or_all(client.agent_budgets, company, client.companies)),
-        ask(client.budget_alerts),
-    )
-    names = (
-        "companies",
-        "agents",
-        "pending",
-        "overview",
-        "company_budgets",
-        "agent_budgets",
-        "alerts",
-    )
-    return Answers(**dict(zip(names, found, strict=True)))  # type: ignore[arg-type]
+        query = Query(company=settings.company)
+        failed = await read_feeds(client, store, query, tuple(PARTS), SECONDS)
+        return judge(store, failed, settings.company, clock_of(client).now(), settings.alerts)
 
 
 def _as_lines(judged: Judgement, settings: Settings) -> Sequence[str]:
@@ -143,38 +112,27 @@ def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
         },
         "alerts": judged.alerts,
         "budget": None if judged.budget is None else _budget(judged.budget),
-        "findings": [_finding(finding) for finding in judged.findings],
-        "failed": [
+        "findings": [
             {
-                "part": part,
-                "error": error.kind,
-                "http_status": error.status,
-                "text": safe(str(error)),
+                "status": finding.state.name.lower(),
+                "kind": finding.kind,
+                "id": finding.id,
+                "text": safe(finding.text),
             }
-            for part, error in judged.failed
+            for finding in judged.findings
+        ],
+        "failed": [
+            {"part": PARTS[feed], **error_json(error)} for feed, error in judged.failed.items()
         ],
     }
 
 
-def _finding(finding: Finding) -> dict[str, object]:
-    return {
-        "status": finding.state.name.lower(),
-        "kind": finding.kind,
-        "id": finding.id,
-        "text": safe(finding.text),
-    }
-
-
 def _budget(budget: Budget) -> dict[str, object]:
-    def amount(sum_: Money | None) -> object:
-        return None if sum_ is None else sum_.amount
-
     sums = {"spent": budget.spent, "limit": budget.limit, "remaining": budget.remaining}
-    currencies = [sum_.currency for sum_ in sums.values() if sum_ and sum_.currency]
     derived = [name for name, sum_ in sums.items() if sum_ and sum_.derived]
     return {
-        **{name: amount(sum_) for name, sum_ in sums.items()},
-        "currency": currencies[0] if currencies else None,
+        **{name: None if sum_ is None else sum_.amount for name, sum_ in sums.items()},
+        "currency": next((sum_.currency for sum_ in sums.values() if sum_ and sum_.currency), None),
         "percent": None if budget.share is None else round(budget.share * 100, 2),
         "unlimited": budget.unlimited,
         "derived": [*derived, "percent"] if budget.share_derived else derived,

@@ -21,15 +21,18 @@ from agentco_tui.api.errors import (
 )
 from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, complain, say, say_json
-from agentco_tui.commands.tail_feed import News, TailFeed
 from agentco_tui.config import Settings
-from agentco_tui.live.fetch import ACTIVITY_CATCH_UP
-from agentco_tui.model.records import Activity, Listing, Moment, Ref, Severity
+from agentco_tui.live import fetch
+from agentco_tui.live.activity_window import is_gap
+from agentco_tui.live.feeds import ActivityFilter, Query
+from agentco_tui.live.store import Store
+from agentco_tui.model.records import Activity, Moment, Ref, Severity
 from agentco_tui.text import safe, signs
 
 DEFAULT_LIMIT = 100
 LONGEST_PAUSE = 60.0
 """Seconds between two tries while the platform does not answer."""
+MISSING = "entries may be missing here: more came than one poll can bring"
 _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 """Errors that a person must mend: told at the first poll instead of waited out."""
 
@@ -60,7 +63,9 @@ class _Tail:
         self._settings = settings
         self._options = options
         self._limit = options.limit or DEFAULT_LIMIT
-        self._feed = TailFeed(first=self._limit, limit=self._limit)
+        asked = ActivityFilter(agent=options.agent, limit=self._limit)
+        self._query = Query(company=settings.company, activity=asked)
+        self._store = Store()
         self._failures = 0
         self._told: str | None = None
         self._answered = False
@@ -83,30 +88,30 @@ class _Tail:
                 await asyncio.sleep(self._settings.refresh)
                 _see_that_somebody_reads()
 
-    async def _poll(self, client: Client) -> News:
-        listing = await self._ask(client, self._limit)
-        if not self._feed.joins(listing) and self._limit < ACTIVITY_CATCH_UP:
-            try:
-                more = await self._ask(client, ACTIVITY_CATCH_UP)
-            except Invalid:
-                # The platform allows no limit of that size; the gap is told below.
-                return self._feed.take(listing)
-            return self._feed.take(more, asked_for_more=True)
-        return self._feed.take(listing)
+    async def _poll(self, client: Client) -> list[Activity]:
+        """What is new, oldest first, with a mark where entries may be missing.
 
-    async def _ask(self, client: Client, limit: int) -> Listing[Activity]:
-        listing = await client.activity(
-            company_id=self._settings.company, agent_id=self._options.agent, limit=limit
-        )
-        if listing.unread and self._told is None:
-            complain(f"{listing.unread} entries could not be read")
-        return listing
+        A poll that reached further back to close a gap brings the past, too: that is no news.
+        """
+        window = self._store.activity
+        before = {entry.id for entry in window}
+        take = await fetch.activity(client, self._store, self._query)
+        take()
+        if window.unread and self._told is None:
+            complain(f"{window.unread} entries could not be read")
+        entries = list(window)
+        if not self._answered:
+            return entries[-self._limit :]
+        if not before and len(entries) >= self._limit:
+            complain(MISSING)
+        known = (at for at, entry in enumerate(entries) if entry.id in before)
+        return [entry for entry in entries[next(known, 0) :] if entry.id not in before]
 
-    def _write(self, news: News) -> None:
-        if news.missed:
-            complain("entries may be missing here: more came than one poll can bring")
-        for entry in news.entries:
-            if self._options.as_json:
+    def _write(self, entries: list[Activity]) -> None:
+        for entry in entries:
+            if is_gap(entry):
+                complain(MISSING)
+            elif self._options.as_json:
                 say_json(as_json(entry))
             else:
                 say(as_line(entry))

@@ -27,6 +27,8 @@ R = TypeVar("R", bound=Record)
 
 log = logging.getLogger(__name__)
 
+AT_ONCE = 4
+"""Feeds that are asked at the same time."""
 ACTIVITY_LIMIT = 200
 """Entries asked for at a poll, where the person chose no limit."""
 ACTIVITY_CATCH_UP = 1_000

@@ -167,7 +167,7 @@ def is_open(alert: Alert) -> bool:
     return alert.open is not False
 
 
-def alert_level(alert: Alert) -> Level:
+def alert_level(alert: Alert, limits: Limits) -> Level:
     """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
     if not is_open(alert):
         return Level.OK
@@ -179,7 +179,8 @@ def alert_level(alert: Alert) -> Level:
         case Severity.WARNING:
             return Level.WARNING
         case Severity.UNKNOWN:
-            over = alert.share is not None and alert.share >= 1
+            critical = Decimal(str(limits.critical_percent))
+            over = alert.share is not None and alert.share * 100 >= critical
             return Level.CRITICAL if over else Level.WARNING
 
 
@@ -233,7 +234,7 @@ def needs(
             by_subject[subject_of_budget(budget)] = len(found)
             found.append(Need(level, NeedKind.BUDGET, budget, budget_rank(budget)))
     for alert in alerts:
-        level = alert_level(alert)
+        level = alert_level(alert, limits)
         if level < Level.WARNING:
             continue
         place = by_subject.get(subject_of_alert(alert))
@@ -362,9 +363,10 @@ class Waiting:
     thousand tasks holds everything else up for some thirty milliseconds.
     """
 
-    def __init__(self, store: Store, names: Names) -> None:
+    def __init__(self, store: Store, names: Names, limits: Limits) -> None:
         self._store = store
         self._names = names
+        self._limits = limits
         self._counted_for: tuple[object, object, str | None] | None = None
         self._not_waiting: set[str] = set()
         """Listed, but past waiting or not of the scope: usually none."""
@@ -397,7 +399,7 @@ class Waiting:
         if self._alerts_of != wanted:
             company_of = self._names.company_of
             levels = [
-                alert_level(alert)
+                alert_level(alert, self._limits)
                 for alert in store.alerts
                 if scope is None or in_scope(company_of(alert), scope)
             ]

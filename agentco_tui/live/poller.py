@@ -26,12 +26,10 @@ from agentco_tui.api.errors import (
 )
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
-from agentco_tui.live.fetch import FETCHES, Take, forget
+from agentco_tui.live.fetch import AT_ONCE, FETCHES, Take, forget
 from agentco_tui.live.store import Store
 from agentco_tui.text import SafeText, plain
 
-AT_ONCE = 4
-"""Requests under way together."""
 HANGING_AT_ONCE = 2
 """Of these for feeds that got no answer in time when they were last asked: a part of the platform
 that hangs must not hold up the others."""

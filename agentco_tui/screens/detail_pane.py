@@ -194,7 +194,7 @@ def budget_fields(budget: Budget, look: Look) -> list[Item]:
 
 def alert_details(alert: Alert, look: Look) -> list[Item]:
     """An alert."""
-    level = alert_level(alert)
+    level = alert_level(alert, look.limits)
     return [
         Text(alert.text, TONES[level] if level else Tone.STRONG),
         Gap(),

@@ -46,7 +46,7 @@ class Session:
         decisions = Decisions(self.hands.desk, lambda: self.hands.approver)
         object.__setattr__(self, "decisions", decisions)
         object.__setattr__(self, "thin", ThinLine(asked=self.settings.thin))
-        object.__setattr__(self, "waiting", Waiting(self.store, self.names))
+        object.__setattr__(self, "waiting", Waiting(self.store, self.names, self.settings.alerts))
 
     def has_read(self, task: Task) -> bool:
         """Whether the person has had the task before them, with just these contents."""

@@ -99,12 +99,12 @@ def test_no_limit_is_no_worry_and_the_platforms_own_warning_point_counts() -> No
 
 def test_a_closed_alert_needs_nobody() -> None:
     alert = Alert(id="a", text=plain("x"), severity=Severity.CRITICAL)
-    assert alert_level(alert) is Level.CRITICAL
-    assert alert_level(Alert(id="a", text=plain("x"), severity=Severity.CRITICAL, open=False)) is (
-        Level.OK
-    )
-    assert alert_level(Alert(id="a", text=plain("x"))) is Level.WARNING
-    assert alert_level(Alert(id="a", text=plain("x"), share=Decimal(2))) is Level.CRITICAL
+    assert alert_level(alert, LIMITS) is Level.CRITICAL
+    assert alert_level(
+        Alert(id="a", text=plain("x"), severity=Severity.CRITICAL, open=False), LIMITS
+    ) is (Level.OK)
+    assert alert_level(Alert(id="a", text=plain("x")), LIMITS) is Level.WARNING
+    assert alert_level(Alert(id="a", text=plain("x"), share=Decimal(2)), LIMITS) is Level.CRITICAL
 
 
 def test_what_is_past_waiting_does_not_wait() -> None:

@@ -17,7 +17,7 @@ from agentco_tui.demo.model import DOLLAR
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, ActivityFilter, FeedName, Pace, Phase, Query
-from agentco_tui.live.poller import AT_ONCE
+from agentco_tui.live.fetch import AT_ONCE
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from agentco_tui.demo.requestlog import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, paces
-from agentco_tui.live.fetch import whole
-from agentco_tui.live.poller import AT_ONCE, GLANCE
+from agentco_tui.live.fetch import AT_ONCE, whole
+from agentco_tui.live.poller import GLANCE
 from tests.api.canary import failure
 from tests.live.stage import EVERYTHING, is_polled, name_of, stage
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentco_tui.config import AlertLimits
 from agentco_tui.live import insight
 from agentco_tui.live.insight import Queue, Waiting, in_scope, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
@@ -61,7 +62,7 @@ def counted(store: Store, names: Names, scope: str | None) -> Queue:
 def test_counting_on_says_what_counting_anew_says(steps: list[tuple[str, object]]) -> None:
     store = Store()
     names = Names(store)
-    figures = Waiting(store, names)
+    figures = Waiting(store, names, AlertLimits())
     scope: str | None = None
     for what, given_ in steps:
         match what, given_:
@@ -84,7 +85,7 @@ def test_tasks_that_did_not_change_are_not_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = Store()
-    figures = Waiting(store, Names(store))
+    figures = Waiting(store, Names(store), AlertLimits())
     looked_at: list[str] = []
 
     def seen(task: Task) -> bool:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
-from agentco_tui.commands.status_judge import Answers, State, headline, judge, performance
+from agentco_tui.commands.judgement import (
+    PARTS,
+    Judgement,
+    State,
+    headline,
+    judge,
+    performance,
+)
 from agentco_tui.config import AlertLimits
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.store import Store
 from agentco_tui.model.records import (
     Agent,
     Alert,
@@ -56,27 +64,40 @@ def _task(id: str, waits: float | None, **more: Any) -> Task:
     return Task(id=id, title=plain(f"Do {id}"), created=created, **more)
 
 
-QUIET = Answers(
-    companies=_list(
+QUIET: dict[str, Any] = {
+    "companies": _list(
         Company(id="cmp_a", name=plain("Acme")), Company(id="cmp_g", name=plain("Globex"))
     ),
-    agents=_list(
+    "agents": _list(
         Agent(id="ag_1", name=plain("Ada"), company=ACME),
         Agent(id="ag_2", name=plain("Bo"), company=GLOBEX),
     ),
-    pending=_list(_task("t1", 60.0, company=ACME, agent=Ref(id="ag_1"))),
-    overview=BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "20")),
-    company_budgets=_list(
+    "pending": _list(_task("t1", 60.0, company=ACME, agent=Ref(id="ag_1"))),
+    "budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "20")),
+    "company_budgets": _list(
         _budget(BudgetScope.COMPANY, "cmp_a", "20"), _budget(BudgetScope.COMPANY, "cmp_g", "10")
     ),
-    agent_budgets=_list(_budget(BudgetScope.AGENT, "ag_1", "20", company=ACME)),
-    alerts=_list(),
-)
+    "agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "20", company=ACME)),
+    "alerts": _list(),
+}
 DENIED = NotAllowed(plain("not allowed"), status=403)
 
 
+def _judge(company: str | None = None, limits: AlertLimits = LIMITS, **changed: Any) -> Judgement:
+    """What is made of these answers; an ApiError stands for none."""
+    store, failed = Store(), {}
+    for name, answer in {**QUIET, **changed}.items():
+        if isinstance(answer, ApiError):
+            failed[FeedName[name.upper()]] = answer
+        elif isinstance(answer, BudgetOverview):
+            store.take_overview(answer)
+        else:
+            getattr(store, name).replace(answer)
+    return judge(store, failed, company, NOW, limits)
+
+
 def _state(**changed: Any) -> State:
-    return judge(replace(QUIET, **changed), None, NOW, LIMITS).state
+    return _judge(**changed).state
 
 
 def _alert(severity: Severity, **more: Any) -> Alert:
@@ -84,7 +105,7 @@ def _alert(severity: Severity, **more: Any) -> Alert:
 
 
 def test_all_is_well() -> None:
-    judged = judge(QUIET, None, NOW, LIMITS)
+    judged = _judge()
     assert (judged.state, judged.findings) == (State.OK, ())
     assert (judged.companies, judged.agents, judged.pending) == (2, 2, 1)
     assert judged.oldest_wait == 60.0
@@ -103,7 +124,7 @@ def test_all_is_well() -> None:
         ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "100"))}, State.CRITICAL),
         ({"company_budgets": _list(_budget(BudgetScope.COMPANY, "x", "99"))}, State.WARNING),
         (
-            {"overview": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140"))},
+            {"budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140"))},
             State.CRITICAL,
         ),
         ({"alerts": _list(_alert(Severity.CRITICAL))}, State.CRITICAL),
@@ -128,28 +149,26 @@ def test_critical_beats_unknown_beats_warning() -> None:
 
 
 def test_the_worst_is_told_first_with_names() -> None:
-    answers = replace(
-        QUIET,
+    judged = _judge(
         pending=_list(
             _task("t1", 3700.0, company=ACME, agent=Ref(id="ag_1"), priority=plain("high"))
         ),
         alerts=_list(_alert(Severity.WARNING, company=GLOBEX)),
-        overview=DENIED,
+        budget=DENIED,
     )
-    judged = judge(answers, None, NOW, LIMITS)
     assert [finding.text for finding in judged.findings] == [
         "task waits 1 h: Do t1 (high, Acme, Ada)",
         "budget: not allowed",
         "alert: Money is going (Globex)",
     ]
     assert "1 of 7 questions without an answer" in headline(judged)
-    assert judged.failed == (("budget", DENIED),)
+    assert judged.failed == {FeedName.BUDGET: DENIED}
 
 
 def test_nothing_answered() -> None:
     rejected: ApiError = KeyRejected(plain("no"), status=401)
-    names = QUIET.__dataclass_fields__
-    judged = judge(Answers(**dict.fromkeys(names, rejected)), None, NOW, LIMITS)
+    judged = _judge(None, LIMITS, **dict.fromkeys(QUIET, rejected))
+    assert len(judged.failed) == len(PARTS)
     assert judged.state is State.UNKNOWN
     assert (judged.pending, judged.alerts, judged.budget, judged.companies) == (None,) * 4
     assert headline(judged) == "7 of 7 questions without an answer"
@@ -158,24 +177,23 @@ def test_nothing_answered() -> None:
 
 def test_only_one_company_counts() -> None:
     critical = _task("t2", 9999, company=GLOBEX)
-    answers = replace(
-        QUIET,
-        pending=_list(*QUIET.pending.records, critical),  # type: ignore[union-attr]
-        overview=BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140")),
-        alerts=_list(
+    answers: dict[str, Any] = {
+        "pending": _list(*QUIET["pending"].records, critical),
+        "budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140")),
+        "alerts": _list(
             _alert(Severity.CRITICAL, company=GLOBEX), _alert(Severity.CRITICAL, agent=Ref("ag_2"))
         ),
-        agents=_list(Agent(id="ag_1", name=plain("Ada"), company=ACME)),
-    )
-    judged = judge(answers, "cmp_a", NOW, LIMITS)
+        "agents": _list(Agent(id="ag_1", name=plain("Ada"), company=ACME)),
+    }
+    judged = _judge("cmp_a", **answers)
     assert (judged.state, judged.pending, judged.companies) == (State.OK, 1, 1)
     assert judged.budget is not None
     assert judged.budget.id == "cmp_a"
-    assert judge(answers, "cmp_g", NOW, LIMITS).state is State.CRITICAL
+    assert _judge("cmp_g", **answers).state is State.CRITICAL
 
 
 def test_figures_for_monitoring() -> None:
-    judged = judge(replace(QUIET, alerts=_list(_alert(Severity.CRITICAL))), None, NOW, LIMITS)
+    judged = _judge(alerts=_list(_alert(Severity.CRITICAL)))
     assert performance(judged, LIMITS) == (
         "pending=1;;;0 oldest_wait=60s;900;3600;0 alerts_critical=1;;;0 alerts_warning=0;;;0"
         " alerts_info=0;;;0 companies=2;;;0 agents=2;;;0 spent=20;;;0 limit=100;;;0"
@@ -183,18 +201,26 @@ def test_figures_for_monitoring() -> None:
 
 
 def test_a_count_that_may_be_more_says_so() -> None:
-    judged = judge(replace(QUIET, pending=_list(_task("t", 1), capped=True)), None, NOW, LIMITS)
+    judged = _judge(pending=_list(_task("t", 1), capped=True))
     assert headline(judged).startswith("at least 1 pending")
 
 
 def test_a_platform_that_sends_no_figures_is_not_shown_zeros() -> None:
     whole = Budget(id="all", scope=BudgetScope.ALL)
-    judged = judge(replace(QUIET, overview=BudgetOverview(whole=whole)), None, NOW, LIMITS)
+    judged = _judge(budget=BudgetOverview(whole=whole))
     assert "spent" not in headline(judged)
     assert "limit=" not in performance(judged, LIMITS)
 
 
 def test_limits_are_those_of_the_settings() -> None:
-    answers = replace(QUIET, pending=_list(_task("t", 60.0)))
     limits = AlertLimits(waiting_warning=30.0)
-    assert judge(answers, None, NOW, limits).state is State.WARNING
+    assert _judge(limits=limits, pending=_list(_task("t", 60.0))).state is State.WARNING
+
+
+@pytest.mark.parametrize(("percent", "state"), [(100, State.CRITICAL), (150, State.WARNING)])
+def test_from_where_on_an_alert_is_critical_stands_in_the_settings(
+    percent: int, state: State
+) -> None:
+    alert = _alert(Severity.UNKNOWN, share=Decimal("1.2"))
+    limits = AlertLimits(critical_percent=Decimal(percent))
+    assert _judge(limits=limits, alerts=_list(alert)).state is state

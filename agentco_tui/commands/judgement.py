@@ -1,0 +1,236 @@
+"""What `status` makes of the picture: how bad it is, and the lines that say why. Pure.
+
+Critical beats unknown, unknown beats warning, warning beats well. That is how plugins for
+monitoring mostly rank: what is known to be bad must not be hidden by what could not be asked, and
+what could not be asked may be worse than a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import IntEnum
+
+from agentco_tui import format as figures
+from agentco_tui.api.errors import ApiError
+from agentco_tui.config import AlertLimits
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import (
+    Level,
+    Need,
+    alert_level,
+    in_scope,
+    is_open,
+    needs,
+    waiting_since,
+    waits_for_person,
+)
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
+from agentco_tui.model.records import Agent, Alert, Budget, Ref, Task
+from agentco_tui.text import SafeText, signs
+
+
+class State(IntEnum):
+    """The exit codes of monitoring plugins."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+
+_RANK = {State.OK: 0, State.WARNING: 1, State.UNKNOWN: 2, State.CRITICAL: 3}
+_STATES = {Level.WARNING: State.WARNING, Level.CRITICAL: State.CRITICAL}
+PARTS: Mapping[FeedName, str] = {
+    FeedName.COMPANIES: "companies",
+    FeedName.AGENTS: "agents",
+    FeedName.PENDING: "pending tasks",
+    FeedName.BUDGET: "budget",
+    FeedName.COMPANY_BUDGETS: "budgets of companies",
+    FeedName.AGENT_BUDGETS: "budgets of agents",
+    FeedName.ALERTS: "alerts",
+}
+"""What is asked, and how it is called where it fails. Parts of the overview stand in for budgets
+until those have come, so it comes before them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not well."""
+
+    state: State
+    kind: str
+    """What sort: task, budget, alert or agent, and part for what could not be asked or read."""
+    id: str | None
+    text: str
+    """For people; holds text of the platform, cleaned."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """The state, its reasons (the worst first), and the figures; None is what is not known."""
+
+    state: State
+    findings: tuple[Finding, ...] = ()
+    companies: int | None = None
+    agents: int | None = None
+    pending: int | None = None
+    pending_is_least: bool = False
+    """True if more may be pending than were counted."""
+    oldest_wait: float | None = None
+    """Seconds."""
+    alerts: dict[str, int] | None = None
+    """Open alerts by level: critical, warning, info."""
+    budget: Budget | None = None
+    """The budget of all, or of the company that was asked for."""
+    failed: Mapping[FeedName, ApiError] = field(default_factory=dict)
+
+
+def judge(
+    store: Store,
+    failed: Mapping[FeedName, ApiError],
+    company: str | None,
+    now: float,
+    limits: AlertLimits,
+) -> Judgement:
+    """Judge the picture for all companies, or for the one with the id `company`.
+
+    `failed` are the feeds without an answer; `now` is the platform's time, seconds since 1970.
+    """
+    names = Names(store)
+
+    def ours(record: Task | Agent | Budget | Alert) -> bool:
+        return in_scope(names.company_of(record), company)
+
+    def known(feed: FeedName, value: int) -> int | None:
+        return None if feed in failed else value
+
+    pending = [task for task in store.pending if waits_for_person(task) and ours(task)]
+    agents = [agent for agent in store.agents if ours(agent)]
+    alerts = [
+        alert for alert in store.alerts if ours(alert) and _of_known_agent(alert, store, company)
+    ]
+    budgets = [*store.company_budgets, *store.agent_budgets]
+    found = needs(
+        pending=pending,
+        budgets=[
+            *(store.budget if company is None else ()),
+            *(budget for budget in budgets if ours(budget)),
+        ],
+        alerts=alerts,
+        agents=agents,
+        now=now,
+        limits=limits,
+    )
+    findings = [*_gaps(store, failed), *(_finding(need, names, now) for need in found)]
+    findings.sort(key=lambda finding: -_RANK[finding.state])
+    waits = [now - since for task in pending if (since := waiting_since(task)) is not None]
+    told = store.pending.told
+    return Judgement(
+        state=max((finding.state for finding in findings), key=_RANK.__getitem__, default=State.OK),
+        findings=tuple(findings),
+        companies=known(FeedName.COMPANIES, 1 if company else len(store.companies)),
+        agents=known(FeedName.AGENTS, len(agents)),
+        pending=known(FeedName.PENDING, len(pending)),
+        pending_is_least=told.capped or told.more,
+        oldest_wait=max(0.0, *waits) if waits else None,
+        alerts=None if FeedName.ALERTS in failed else _by_level(alerts, limits),
+        budget=store.whole_budget if company is None else store.company_budgets.get(company),
+        failed=failed,
+    )
+
+
+def _of_known_agent(alert: Alert, store: Store, company: str | None) -> bool:
+    """False for an alert about an agent that is not among those of the company asked for."""
+    if company is None or alert.company is not None or not len(store.agents):
+        return True
+    return alert.agent is None or alert.agent.id is None or alert.agent.id in store.agents.records
+
+
+def _by_level(alerts: list[Alert], limits: AlertLimits) -> dict[str, int]:
+    levels = [alert_level(alert, limits) for alert in alerts if is_open(alert)]
+    critical, warning = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
+    return {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
+
+
+# -- what is not well
+
+
+def _gaps(store: Store, failed: Mapping[FeedName, ApiError]) -> Iterator[Finding]:
+    """What could not be asked, and what could not be read."""
+    for feed, error in failed.items():
+        yield Finding(State.UNKNOWN, "part", None, f"{PARTS[feed]}: {error}")
+    for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):
+        if each.told.unread:
+            why = f": {each.told.unread_reasons[0]}" if each.told.unread_reasons else ""
+            text = f"{PARTS[each.feed]}: {each.told.unread} could not be read{why}"
+            yield Finding(State.UNKNOWN, "part", None, text)
+
+
+def _finding(need: Need, names: Names, now: float) -> Finding:
+    def named(name: Callable[[Ref | None], SafeText], ref: Ref | None) -> str:
+        return "" if ref is None else name(ref)
+
+    match need.record:
+        case Task() as task:
+            since = waiting_since(task)
+            wait = "" if since is None else f" {figures.age(now - since)}"
+            company, agent = named(names.company, task.company), named(names.agent, task.agent)
+            about = ", ".join(fact for fact in (task.priority, company, agent) if fact)
+            text = f"task waits{wait}: {task.title}" + (f" ({about})" if about else "")
+        case Budget() as budget:
+            share = figures.percent(budget.share, derived=budget.share_derived)
+            whose = "all companies" if budget.scope == "all" else names.budget(budget)
+            spent, limit = figures.money(budget.spent), figures.money(budget.limit)
+            text = f"budget spent to {share}: {whose}, {spent} of {limit}"
+        case Alert() as alert:
+            about = named(names.agent, alert.agent) or named(names.company, alert.company)
+            text = f"alert: {alert.text}" + (f" ({about})" if about else "")
+        case Agent() as each:
+            text = f"agent in trouble: {each.name or each.id} says {each.status}"
+    return Finding(_STATES[need.level], need.kind, need.record.id, text)
+
+
+# -- the first line
+
+
+def headline(judged: Judgement) -> str:
+    """The figures in words: `37 pending, oldest 3 h; alerts: 2 critical; spent $43 of $90`."""
+    parts = []
+    if judged.pending is not None:
+        least = "at least " if judged.pending_is_least else ""
+        wait = "" if judged.oldest_wait is None else f", oldest {figures.age(judged.oldest_wait)}"
+        parts.append(f"{least}{figures.count(judged.pending)} pending{wait}")
+    if judged.alerts is not None:
+        told = [f"{number} {name}" for name, number in judged.alerts.items() if number]
+        parts.append(f"alerts: {', '.join(told)}" if told else "no alerts")
+    if judged.budget is not None:
+        spent, limit = judged.budget.spent, judged.budget.limit
+        of = ", no limit" if judged.budget.unlimited else f" of {figures.money(limit)}"
+        if figures.money(spent) != signs.missing or limit is not None:
+            parts.append(f"spent {figures.money(spent)}{of}")
+    if judged.failed:
+        parts.append(f"{len(judged.failed)} of {len(PARTS)} questions without an answer")
+    return "; ".join(parts)
+
+
+def performance(judged: Judgement, limits: AlertLimits) -> str:
+    """The figures as monitoring plugins pass them on: `name=value[unit];warn;critical;min`."""
+    budget = judged.budget
+    waits = f"s;{limits.waiting_warning:g};{limits.waiting_critical:g};0"
+    values: list[tuple[str, int | float | Decimal | None, str]] = [
+        ("pending", judged.pending, ";;;0"),
+        ("oldest_wait", judged.oldest_wait, waits),
+        *((f"alerts_{name}", number, ";;;0") for name, number in (judged.alerts or {}).items()),
+        ("companies", judged.companies, ";;;0"),
+        ("agents", judged.agents, ";;;0"),
+        ("spent", budget.spent.amount if budget and budget.spent else None, ";;;0"),
+        ("limit", budget.limit.amount if budget and budget.limit else None, ";;;0"),
+    ]
+    return " ".join(
+        f"{name}={value:f}{rest}" if isinstance(value, Decimal) else f"{name}={value:.0f}{rest}"
+        for name, value, rest in values
+        if value is not None
+    )
