@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agentco_tui.api import sentences
 from agentco_tui.api.context import BARE, Context, Unread
-from agentco_tui.api.digests import content_id
 from agentco_tui.api.names import fold, word_set
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.model.records import Activity, Ref, Severity
+from agentco_tui.reading import fallback as sentences
+from agentco_tui.reading.fallback import content_id
 from agentco_tui.reading.schema import Json, Partial
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from agentco_tui.api import sentences, shares
+from agentco_tui.api import shares
 from agentco_tui.api.budget_figures import Figures, read_figures
 from agentco_tui.api.context import Context, Unread
-from agentco_tui.api.digests import content_id
 from agentco_tui.api.drafts import Row, drafted
 from agentco_tui.api.names import fold
 from agentco_tui.api.plans import WRAPPERS, Meaning, Spec, Values
 from agentco_tui.api.units import unit_of_values, unit_rule
 from agentco_tui.model.records import Alert, Ref, Severity
+from agentco_tui.reading import fallback as sentences
+from agentco_tui.reading.fallback import content_id
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import (

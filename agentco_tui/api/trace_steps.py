@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.api.digests import content_id
 from agentco_tui.api.moneys import cost_rule, to_money, with_sibling
 from agentco_tui.api.names import words
 from agentco_tui.api.plans import Meaning, Spec, Values
 from agentco_tui.api.units import Unit, currency_rule
 from agentco_tui.model.records import Moment, Money, TaskState, TraceStep
+from agentco_tui.reading.fallback import content_id
 from agentco_tui.reading.schema import Json, Partial
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.number import to_count, to_decimal

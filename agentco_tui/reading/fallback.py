@@ -1,12 +1,17 @@
-"""Sentences for alerts and activity entries whose platform sent figures and words, but no text."""
+"""What stands in for a text or an id that the platform did not send: sentences from fields, a hash."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+import msgspec
+
 from agentco_tui.model.records import Money, Ref
+from agentco_tui.reading.schema import Json
 from agentco_tui.text import SafeText, safe
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -72,9 +77,27 @@ def alert(
 def activity(
     actor: str | None, verb: str | None, target: str | None, outcome: str | None
 ) -> SafeText | None:
-    """One sentence from actor, verb and target (SHAPES E "Text"); None without all of them."""
+    """One sentence from actor, verb and target ; None without all of them."""
     parts = [actor, phrase(verb) if verb else None, target]
     told = " ".join(part for part in parts if part)
     if not told:
         return None
     return safe(f"{told} ({phrase(outcome)})" if outcome else told)
+
+
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+
+
+def content_id(kind: str, obj: Mapping[str, Json]) -> str:
+    """The same id for the same content, whatever the order of its fields: "alert-3f…"."""
+    try:
+        encoded = _encode(obj)
+    except (RecursionError, ValueError, TypeError, OverflowError, UnicodeEncodeError):
+        encoded = "\n".join(f"{key}={_flat(value)}" for key, value in sorted(obj.items())).encode(
+            "utf-8", "replace"
+        )
+    return f"{kind}-{hashlib.blake2b(encoded, digest_size=8).hexdigest()}"
+
+
+def _flat(value: Json) -> str:
+    return type(value).__name__ if isinstance(value, (dict, list)) else str(value)
