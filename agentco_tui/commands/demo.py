@@ -18,7 +18,7 @@ from agentco_tui.config import Flags, Settings, load_for_demo
 
 START_SECONDS = 30.0
 END_SECONDS = 3.0
-_EXTRA = frozenset(("starlette", "uvicorn"))
+_EXTRA = "uvicorn"
 _ADDRESS = "address"
 _KEY = "full key"
 
@@ -66,7 +66,7 @@ def serve(options: Options) -> int:
     try:
         from agentco_tui.demo import server  # noqa: PLC0415 - an extra, and slow to import
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRA:
+        if error.name != _EXTRA:
             raise
         complain("the demo needs one extra: pip install 'agentco-tui[demo]'")
         return Exit.USAGE

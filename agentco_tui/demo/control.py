@@ -16,17 +16,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from agentco_tui.demo.faults import Faults
+from agentco_tui.demo.front import RequestLog
+from agentco_tui.demo.model import Refusal
+from agentco_tui.demo.operations import Answer, Keys, Request
+from agentco_tui.demo.world import World
 
-from agentco_tui.demo.faults import BadFaultError, Faults
-from agentco_tui.demo.keys import Keys
-from agentco_tui.demo.requestlog import RequestLog
-from agentco_tui.demo.world import AlreadyDecidedError, NoSuchRecordError, RefusedFieldsError, World
+Json = dict[str, Any]
 
 
 class Control:
@@ -37,94 +36,77 @@ class Control:
         self._keys = keys
         self._faults = faults
         self._requests = requests
-        self.app = Starlette(
-            routes=[
-                Route("/_demo/faults", self._serve_faults, methods=["GET", "POST", "DELETE"]),
-                Route("/_demo/requests", self._serve_requests, methods=["GET", "DELETE"]),
-                Route("/_demo/world", self._serve_world, methods=["GET", "POST"]),
-            ]
-        )
+        self._paths: dict[str, Callable[[Request], Json]] = {
+            "/_demo/faults": self._on_faults,
+            "/_demo/requests": self._on_requests,
+            "/_demo/world": self._on_world,
+        }
 
-    def _barred(self, request: Request) -> JSONResponse | None:
-        if self._keys.holds_full(request.headers.get("authorization")):
-            return None
-        return JSONResponse({"error": "the control path needs the full key"}, 401)
+    def answer(self, request: Request) -> Answer:
+        """Do what was asked, and tell how things stand."""
+        serve = self._paths.get(request.path)
+        try:
+            if serve is None:
+                status, told = 404, {"error": "no such path"}
+            elif not self._keys.holds_full(request.headers.get("authorization")):
+                status, told = 401, {"error": "the control path needs the full key"}
+            else:
+                status, told = 200, serve(request)
+        except Refusal as refusal:
+            status, told = refusal.status, {"error": str(refusal)}
+        except (ValueError, TypeError, KeyError) as error:
+            status, told = 422, {"error": str(error)}
+        bare = Answer(status, ((b"content-type", b"application/json"),), b"")
+        return bare.replaced(json.dumps(told).encode())
 
-    async def _serve_faults(self, request: Request) -> JSONResponse:
-        if barred := self._barred(request):
-            return barred
+    def _on_faults(self, request: Request) -> Json:
         if request.method == "DELETE":
             self._faults.clear()
         elif request.method == "POST":
-            try:
-                wanted = await _object(request)
-                for spec in wanted.get("specs", [wanted.get("spec")]):
-                    self._faults.add(str(spec))
-            except BadFaultError as error:
-                return JSONResponse({"error": str(error)}, 422)
+            wanted = request.json()
+            for spec in wanted.get("specs", [wanted.get("spec")]):
+                self._faults.add(str(spec))
         told = [
             {**dataclasses.asdict(armed.fault), "matched": armed.matched, "struck": armed.struck}
             for armed in self._faults.in_force()
         ]
-        return JSONResponse({"faults": told})
+        return {"faults": told}
 
-    async def _serve_requests(self, request: Request) -> JSONResponse:
-        if barred := self._barred(request):
-            return barred
+    def _on_requests(self, request: Request) -> Json:
         if request.method == "DELETE":
             self._requests.clear()
         told = [
             {**dataclasses.asdict(seen), "body": seen.body.decode("utf-8", "replace")}
             for seen in self._requests
         ]
-        return JSONResponse({"count": self._requests.count, "requests": told})
+        return {"count": self._requests.count, "requests": told}
 
-    async def _serve_world(self, request: Request) -> JSONResponse:
-        if barred := self._barred(request):
-            return barred
+    def _on_world(self, request: Request) -> Json:
+        world = self._world
         if request.method == "POST":
-            try:
-                self._change(await _object(request))
-            except (NoSuchRecordError, AlreadyDecidedError) as error:
-                return JSONResponse({"error": str(error)}, 409)
-            except (RefusedFieldsError, ValueError, TypeError, KeyError) as error:
-                return JSONResponse({"error": str(error)}, 422)
-        with self._world.living() as state:
-            return JSONResponse(
-                {
-                    "now": self._world.now,
-                    "speed": self._world.clock.speed,
-                    "companies": len(state.companies),
-                    "agents": len(state.agents),
-                    "tasks": dict(Counter(task.status for task in state.tasks.values())),
-                    "applied": dict(self._world.applied),
-                    "attempts": dict(self._world.attempts),
-                }
-            )
+            self._change(request.json())
+        with world.living() as state:
+            return {
+                "now": world.now,
+                "speed": world.clock.speed,
+                "companies": len(state.companies),
+                "agents": len(state.agents),
+                "tasks": dict(Counter(task.status for task in state.tasks.values())),
+                "applied": dict(world.applied),
+                "attempts": dict(world.attempts),
+            }
 
-    def _change(self, wanted: dict[str, Any]) -> None:
-        unknown = set(wanted) - {
-            *("advance", "speed", "another_operator", "revoke", "restore", "replace")
+    def _change(self, wanted: Json) -> None:
+        changes: dict[str, Callable[[Any], object]] = {
+            "speed": lambda speed: setattr(self._world.clock, "speed", float(speed)),
+            "advance": lambda seconds: self._world.advance(float(seconds)),
+            "another_operator": lambda told: self._world.another_operator(**told),
+            "revoke": self._keys.revoke,
+            "restore": self._keys.restore,
+            "replace": lambda told: self._keys.replace(**told),
         }
-        if unknown:
+        if unknown := set(wanted) - set(changes):
             raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
-        if "speed" in wanted:
-            self._world.clock.speed = float(wanted["speed"])
-        if "advance" in wanted:
-            self._world.advance(float(wanted["advance"]))
-        if "another_operator" in wanted:
-            self._world.another_operator(**wanted["another_operator"])
-        if "revoke" in wanted:
-            self._keys.revoke(wanted["revoke"])
-        if "restore" in wanted:
-            self._keys.restore(wanted["restore"])
-        if "replace" in wanted:
-            self._keys.replace(**wanted["replace"])
-
-
-async def _object(request: Request) -> dict[str, Any]:
-    """The body as a JSON object; ValueError if it is none."""
-    body = json.loads(await request.body())
-    if not isinstance(body, dict):
-        raise TypeError("the body must be a JSON object")
-    return body
+        for name, change in changes.items():
+            if name in wanted:
+                change(wanted[name])

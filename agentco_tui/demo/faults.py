@@ -25,8 +25,8 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agentco_tui.demo.dice import stream
 from agentco_tui.demo.operations import BY_NAME, Operation, path_pattern
+from agentco_tui.demo.stories import stream
 
 KINDS: dict[str, str] = {
     "status": "answer with this status, 400 to 599",

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentco_tui.demo.life import arguments, particulars
+from agentco_tui.demo.budgets import forecast, level, share
+from agentco_tui.demo.life import particulars
 from agentco_tui.demo.model import Agent, Alert, Company, Entry, State, Task
 from agentco_tui.demo.stories import fill
-from agentco_tui.demo.treasury import forecast, level, share
 
 Fields = dict[str, Any]
 
@@ -253,10 +253,10 @@ def trace_steps(state: State, task: Task) -> list[Fields]:
                 "index": turn,
                 "type": beat.kind,
                 "tool": beat.tool or None,
-                "arguments": Free(arguments(beat, known)) if calls else None,
+                "arguments": Free(beat.arguments(known)) if calls else None,
                 "content": fill(task.story.failed, known)
                 if failed and is_last
-                else fill(beat.text, known) or None,
+                else fill(beat.thought or beat.output, known) or None,
                 "status": Word("failed" if failed and is_last else "completed"),
                 "started_at": When(at),
                 "duration": duration,

@@ -2,68 +2,132 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import Protocol
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from agentco_tui.demo.app import Interface
 from agentco_tui.demo.faults import Fault, Faults
-from agentco_tui.demo.operations import Operation, operation_of
+from agentco_tui.demo.interface import Interface
+from agentco_tui.demo.model import Refusal
+from agentco_tui.demo.operations import Answer, Request
 from agentco_tui.demo.renderer import encode
-from agentco_tui.demo.requestlog import RequestLog, Seen
-from agentco_tui.demo.shape import Refusal
 from agentco_tui.demo.strike import (
     NEEDS_HEAD,
     NO_ANSWER,
     PAST_THE_PROTOCOL,
     STRIKES,
-    Answer,
     Line,
+    Message,
+    Receive,
+    Scope,
+    Send,
     send_whole,
 )
 
 CONTROL = "/_demo/"
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
+
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    """Without Authorization and Cookie."""
+    body: bytes
+    status: int
+    authorised: bool
+    """Whether a valid key was sent."""
+    has_key: bool
+    """Whether an Authorization header was sent at all."""
+    operation: str | None
+    """The operation of the interface, such as `approve`; None for an unknown path."""
+    fault: str | None
+    at: float
+    """Virtual time, seconds since 1970 UTC."""
+    started: float
+    """Monotonic seconds when the request was read."""
+    took: float
+    """Real seconds."""
+
+
+class RequestLog:
+    """The last requests, oldest first; `count` is how many there were in all."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: deque[Seen] = deque(maxlen=_KEPT)
+        self.count = 0
+
+    def add(self, seen: Seen) -> None:
+        """Note a request."""
+        with self._lock:
+            self._seen.append(seen)
+            self.count += 1
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._seen.clear()
+            self.count = 0
+
+    def matching(
+        self, operation: str | None = None, *, method: str | None = None, path: str | None = None
+    ) -> list[Seen]:
+        """The requests with this operation, method and path; None matches any."""
+        return [
+            seen
+            for seen in self
+            if (operation is None or seen.operation == operation)
+            and (method is None or seen.method == method)
+            and (path is None or seen.path == path)
+        ]
+
+    def __iter__(self) -> Iterator[Seen]:
+        with self._lock:
+            return iter(list(self._seen))
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def __getitem__(self, index: int) -> Seen:
+        with self._lock:
+            return self._seen[index]
+
+
+class Answers(Protocol):
+    """Whatever answers requests."""
+
+    def answer(self, request: Request) -> Answer:
+        """The answer; what was asked for has been done."""
 
 
 @dataclass(slots=True)
-class Exchange:
-    """A request as it was read, and what became of it."""
+class _Exchange:
+    """A request, and what became of it."""
 
-    scope: Scope
-    receive: Receive
+    request: Request
     send: Send
-    body: bytes
-    headers: dict[str, str]
     started: float = field(default_factory=time.monotonic)
     status: int = 0
     fault: str | None = None
     noted: bool = False
-
-    @property
-    def method(self) -> str:
-        """The method in capitals."""
-        return str(self.scope["method"])
-
-    @property
-    def path(self) -> str:
-        """The path as it was sent, still percent-encoded."""
-        return str(self.scope["raw_path"].decode("latin-1"))
-
-    @property
-    def operation(self) -> Operation | None:
-        """The operation it means; None for an unknown path."""
-        return operation_of(self.method, self.path)
 
 
 class Front:
     """An ASGI application around the interface and the control path."""
 
     def __init__(
-        self, interface: Interface, control: ASGIApp, faults: Faults, requests: RequestLog
+        self, interface: Interface, control: Answers, faults: Faults, requests: RequestLog
     ) -> None:
         self._interface = interface
         self._control = control
@@ -74,19 +138,15 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            raise RuntimeError(f"unexpected {scope['type']} scope")
-        body = await read_body(receive)
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
-        exchange = Exchange(scope, receive, send, body, headers)
-        is_control = exchange.path.startswith(CONTROL)
+        request = await read_request(scope, receive)
+        exchange = _Exchange(request, send)
+        line = Line(scope, receive, self._dated(exchange))
+        is_control = request.path.startswith(CONTROL)
         try:
             if is_control:
-                await self._control(scope, replay(exchange), send)
+                await send_whole(Line(scope, receive, send), self._control.answer(request))
             else:
-                await self._serve(exchange)
+                await self._serve(exchange, line)
         except Exception as error:
             self.errors.append(error)
             raise
@@ -94,9 +154,9 @@ class Front:
             if not is_control:
                 self._note(exchange)
 
-    async def _serve(self, exchange: Exchange) -> None:
-        latency, fault = self._faults.choose(exchange.method, exchange.path, exchange.operation)
-        line = Line(exchange.scope, exchange.receive, self._dated(exchange))
+    async def _serve(self, exchange: _Exchange, line: Line) -> None:
+        request = exchange.request
+        latency, fault = self._faults.choose(request.method, request.path, request.operation)
         try:
             if latency:
                 exchange.fault = "latency"
@@ -104,10 +164,13 @@ class Front:
                     return
                 await line.release()
             if fault is None:
-                await self._interface.app(exchange.scope, replay(exchange), line.send)
+                await send_whole(line, self._interface.answer(request))
                 return
             exchange.fault = fault.kind
-            answer = await self._true_answer(exchange) if fault.applied else NO_ANSWER
+            answer = NO_ANSWER
+            if fault.applied:
+                answer = self._interface.answer(request)
+                answer = replace(answer, headers=(*answer.headers, self._date()))
             if fault.kind == "status":
                 await send_whole(line, self._status(fault))
             else:
@@ -118,21 +181,7 @@ class Front:
         finally:
             await line.release()
 
-    async def _true_answer(self, exchange: Exchange) -> Answer:
-        """Let the request be applied, and catch the answer."""
-        start: Message = {}
-        parts: list[bytes] = []
-
-        async def catch(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                start.update(message)
-            else:
-                parts.append(message.get("body", b""))
-
-        await self._interface.app(exchange.scope, replay(exchange), catch)
-        return Answer(start["status"], (*start["headers"], self._date()), b"".join(parts))
-
-    def _dated(self, exchange: Exchange) -> Send:
+    def _dated(self, exchange: _Exchange) -> Send:
         """Send with the status noted, and with the Date header that every answer carries."""
 
         async def send(message: Message) -> None:
@@ -182,23 +231,23 @@ class Front:
             return formatdate(at, usegmt=True).encode()
         return wanted.encode("latin-1", "replace")
 
-    def _note(self, exchange: Exchange) -> None:
+    def _note(self, exchange: _Exchange) -> None:
         if exchange.noted:
             return
         exchange.noted = True
-        authorization = exchange.headers.get("authorization")
-        operation = exchange.operation
+        request = exchange.request
+        authorization = request.headers.get("authorization")
         self._requests.add(
             Seen(
-                exchange.method,
-                exchange.path,
-                exchange.scope["query_string"].decode("latin-1"),
-                tuple((k, v) for k, v in exchange.headers.items() if k not in _SECRET_HEADERS),
-                exchange.body,
+                request.method,
+                request.path,
+                request.query,
+                tuple((k, v) for k, v in request.headers.items() if k not in _SECRET_HEADERS),
+                request.body,
                 exchange.status,
                 self._interface.keys.permission(authorization) is not None,
                 authorization is not None,
-                operation.name if operation else None,
+                request.operation.name if request.operation else None,
                 exchange.fault,
                 self._interface.world.clock.now(),
                 exchange.started,
@@ -207,8 +256,8 @@ class Front:
         )
 
 
-async def read_body(receive: Receive) -> bytes:
-    """The whole body of a request; what came so far if the client has gone."""
+async def read_request(scope: Scope, receive: Receive) -> Request:
+    """A request with its whole body; with what came so far if the client has gone."""
     parts = []
     while True:
         message = await receive()
@@ -217,18 +266,10 @@ async def read_body(receive: Receive) -> bytes:
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
             break
-    return b"".join(parts)
-
-
-def replay(exchange: Exchange) -> Receive:
-    """Gives the body that was read already, then waits for the client to go."""
-    given = False
-
-    async def receive() -> Message:
-        nonlocal given
-        if given:
-            return await exchange.receive()
-        given = True
-        return {"type": "http.request", "body": exchange.body, "more_body": False}
-
-    return receive
+    return Request(
+        str(scope["method"]),
+        scope["raw_path"].decode("latin-1"),
+        scope["query_string"].decode("latin-1"),
+        {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
+        b"".join(parts),
+    )

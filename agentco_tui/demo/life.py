@@ -12,22 +12,10 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agentco_tui.demo.dice import stream
+from agentco_tui.demo.budgets import Budgets
 from agentco_tui.demo.model import CENT, Agent, State, Task
-from agentco_tui.demo.stories import PRIORITIES, Beat, Facts, Story, facts, fill, fill_argument
-from agentco_tui.demo.stories_build import STORIES as BUILD
-from agentco_tui.demo.stories_money import STORIES as MONEY
-from agentco_tui.demo.stories_words import STORIES as WORDS
-from agentco_tui.demo.stories_words import TALK
-from agentco_tui.demo.treasury import Treasury
+from agentco_tui.demo.stories import BOOK, FOR_ROLE, PRIORITIES, Facts, Story, facts, fill, stream
 
-ALL_STORIES = MONEY + BUILD + WORDS
-FOR_ROLE: dict[str, tuple[Story, ...]] = {
-    role: tuple(story for story in ALL_STORIES if role in story.roles)
-    for role in {role for story in ALL_STORIES for role in story.roles}
-}
-
-COLLEAGUES = ("Wanda (operations)", "Theo (operations)", "Mirela (on call)")
 _KEPT_DONE = 20_000
 
 
@@ -35,19 +23,6 @@ def particulars(state: State, task: Task) -> Facts:
     """What a task is about in detail: drawn from its number, or as it was given."""
     drawn = facts(state.seed, task.number)
     return {**drawn, **task.given} if task.given else drawn
-
-
-def spoken(beat: Beat, known: Facts) -> str:
-    """A beat in the words of a log line."""
-    if beat.kind != "tool_call":
-        return fill(beat.text, known)
-    said = ", ".join(f"{key.rstrip('_')}={fill(text, known)}" for key, text in beat.args.items())
-    return f"{beat.tool}({said})"
-
-
-def arguments(beat: Beat, known: Facts) -> dict[str, int | float | str]:
-    """The arguments of a tool call, numbers as numbers."""
-    return {key.rstrip("_"): fill_argument(text, known) for key, text in beat.args.items()}
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -61,9 +36,9 @@ class _Due:
 class Life:
     """The queue of what will happen, and what each event does."""
 
-    def __init__(self, state: State, treasury: Treasury) -> None:
+    def __init__(self, state: State, budgets: Budgets) -> None:
         self._state = state
-        self._treasury = treasury
+        self._budgets = budgets
         self._queue: list[_Due] = []
         self._turn = 0
         self._talk = stream(state.seed, "talk")
@@ -152,13 +127,13 @@ class Life:
         chance = self._talk
         pool = self.hot if chance.random() < 0.15 else list(self._state.agents.values())
         agent = self._somebody(chance, pool)
-        level, template = TALK[chance.randrange(len(TALK))]
+        level, template = BOOK.talk[chance.randrange(len(BOOK.talk))]
         known = facts(self._state.seed, chance.randrange(1, 100_000))
         cost = chance.randrange(2_000, 22_000)
         if agent is not None:
             words = fill(template, known)
             self._state.log(at, level, "agent.note", words, agent=agent, cost=cost)
-            self._treasury.charge(agent, cost, at)
+            self._budgets.charge(agent, cost, at)
         self._plan(at + chance.uniform(1.2, 3.8), "talk")
 
     def _on_arrive(self, at: float, _: str) -> None:
@@ -169,15 +144,9 @@ class Life:
             task = self.draft(agent, story, at, chance)
             task.cost = task.estimate // 3
             self._state.add_task(task)
-            self._state.log(
-                at,
-                "info",
-                "approval.requested",
-                f"Asks for approval: {task.title}",
-                task=task,
-                cost=task.cost,
-            )
-            self._treasury.charge(agent, task.cost, at)
+            words = f"Asks for approval: {task.title}"
+            self._state.log(at, "info", "approval.requested", words, task=task, cost=task.cost)
+            self._budgets.charge(agent, task.cost, at)
             self._forget_old()
         self._plan(at + chance.uniform(18.0, 32.0), "arrive")
 
@@ -192,7 +161,7 @@ class Life:
             ]
             if easy:
                 task = easy[chance.randrange(len(easy))]
-                who = chance.choice(COLLEAGUES)
+                who = chance.choice(BOOK.colleagues)
                 self.decide(task, "approve" if chance.random() < 0.8 else "reject", who, at)
         self._plan(at + chance.uniform(12.0, 26.0), "colleague")
 
@@ -239,15 +208,9 @@ class Life:
             if fails:
                 self._end(task, "failed", fill(task.story.failed, known), at)
             else:
-                self._state.log(
-                    at,
-                    "info",
-                    f"step.{beat.kind}",
-                    spoken(beat, known),
-                    task=task,
-                    cost=cost,
-                )
-            self._treasury.charge(agent, cost, at)
+                words = beat.spoken(known)
+                self._state.log(at, "info", f"step.{beat.kind}", words, task=task, cost=cost)
+            self._budgets.charge(agent, cost, at)
             if fails:
                 return
         else:
@@ -273,7 +236,7 @@ class Life:
         state = self._state
         length = state.resets - state.period_start
         state.period_start, state.resets = state.resets, state.resets + length
-        self._treasury.end_period(at)
+        self._budgets.end_period(at)
         self._plan(state.resets, "period")
 
     def _forget_old(self) -> None:

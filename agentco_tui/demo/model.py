@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agentco_tui.demo.stories import Facts, Story
@@ -17,6 +18,26 @@ CENT = 10_000
 
 KEPT_ENTRIES = 50_000
 """How much of the activity log is kept; the oldest entries go first."""
+
+
+class Refusal(Exception):  # noqa: N818 - it is what the platform says, an error only to us
+    """What the platform does not do, and says so: status, stable code, words, refused fields."""
+
+    def __init__(
+        self, status: int, code: str, message: str, fields: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        super().__init__("; ".join(f"{name}: {words}" for name, words in fields) or message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.fields = tuple(fields)
+        self.path = ""
+
+
+def check(*rules: tuple[bool, str, str]) -> None:
+    """Raise the refusal that names each field whose rule is broken: (broken, field, words)."""
+    if wrong := [(name, words) for broken, name, words in rules if broken]:
+        raise Refusal(422, "validation_failed", "Validation error", wrong)
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +75,6 @@ class Agent:
     completed: int = 0
     status: str = "active"
     pause_reason: str | None = None
-    paused_at: float | None = None
     version: int = 0
 
 
@@ -138,10 +158,10 @@ class State:
     revisions: Counter[str] = field(default_factory=Counter)
     """For each kind of record, how often any of it changed."""
     numbers: Counter[str] = field(default_factory=Counter)
-    period_over: bool = False
+    """How many of each sort there have been: records by the prefix of their ids, and others."""
 
     def new_id(self, prefix: str) -> str:
-        """The next identifier with this prefix: looks random, never repeats (INTERFACE 2)."""
+        """The next identifier with this prefix: looks random, never repeats."""
         self.numbers[prefix] += 1
         offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
         scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % _SPACE
@@ -170,15 +190,7 @@ class State:
         self.numbers["entry"] += 1
         entry = Entry(
             f"evt_{self.numbers['entry']:07d}",
-            at,
-            level,
-            action,
-            message,
-            company,
-            agent,
-            task,
-            actor,
-            cost,
+            *(at, level, action, message, company, agent, task, actor, cost),
         )
         self.entries.append(entry)
         self.revisions["activity"] += 1
@@ -196,6 +208,11 @@ class State:
         """Note that a company changed."""
         company.version += 1
         self.revisions["companies"] += 1
+
+    def changed_alert(self, alert: Alert) -> None:
+        """Note that an alert changed."""
+        alert.version += 1
+        self.revisions["alerts"] += 1
 
     def changed_task(self, task: Task, at: float) -> None:
         """Note that a task changed."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from agentco_tui.demo.shape import Json, Out, Refusal
+from agentco_tui.demo.model import Refusal
+from agentco_tui.demo.shape import Json, Out
 
 
 def details(refusal: Refusal) -> Out:

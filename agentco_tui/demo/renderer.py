@@ -9,15 +9,25 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from agentco_tui.demo.fields import Fields
-from agentco_tui.demo.shape import Ask, Json, Out, Page, Refusal, Shape
+from agentco_tui.demo.model import Refusal
+from agentco_tui.demo.shape import Ask, Json, Out, Page, Shape
 from agentco_tui.demo.styles import dress
 
-R = TypeVar("R")
+
+class Row(Protocol):
+    """A record of the world."""
+
+    @property
+    def id(self) -> str:
+        """Its identifier."""
+
+
+R = TypeVar("R", bound=Row)
 _KEPT_RECORDS = 400_000
 _KEPT_LISTS = 64
 _LOG_USUAL, _LOG_MOST = 500, 5_000
@@ -51,44 +61,46 @@ class Renderer:
         rows: Sequence[R],
         ask: Ask,
         *,
-        identify: Callable[[R], tuple[str, object]],
         fields: Callable[[R], Fields],
+        version: Callable[[R], object],
         revision: object,
     ) -> Out:
         """The answer that is a list, or a page of one.
 
-        `identify` tells a row's id and version, `fields` its neutral fields; the answer is kept
+        `fields` gives a row's neutral fields and `version` changes with them; the answer is kept
         for the same request until `revision` is another one.
         """
         key = (kind, ask)
         kept = self._lists.get(key)
         if kept is not None and kept[0] == revision:
             return kept[1]
-        page = self._page(kind, [identify(row)[0] for row in rows], ask)
-        sent = rows[page.start : page.end]
-        made = self.shape.listing(
-            kind, [self._raw(kind, row, identify, fields) for row in sent], page, ask
-        )
+        page = self._page(kind, [row.id for row in rows], ask)
+        sent = [self._raw(kind, row, fields, version) for row in rows[page.start : page.end]]
+        made = self.shape.listing(kind, sent, page, ask)
         out = Out(encode(made.body), made.status, made.headers, made.media)
         if len(self._lists) >= _KEPT_LISTS:
             self._lists.clear()
         self._lists[key] = (revision, out)
         return out
 
+    def approved(self, task: Fields) -> Out:
+        """The answer to an approve that was done."""
+        return self.shape.approved(self.record("tasks", task), task, self.shape.style)
+
+    def trace(self, steps: list[Fields], task: Fields) -> Out:
+        """The answer that is a trace."""
+        return Out(self.shape.single("trace", self.shape.trace(steps, task, self.shape.style)))
+
     def refusal(self, refusal: Refusal) -> Out:
         """The answer that says no."""
         return self.shape.refuse(refusal)
 
     def _raw(
-        self,
-        kind: str,
-        row: R,
-        identify: Callable[[R], tuple[str, object]],
-        fields: Callable[[R], Fields],
+        self, kind: str, row: R, fields: Callable[[R], Fields], version: Callable[[R], object]
     ) -> msgspec.Raw:
-        record_id, version = identify(row)
-        kept = self._records.get((kind, record_id))
-        if kept is not None and kept[0] == version:
+        now = version(row)
+        kept = self._records.get((kind, row.id))
+        if kept is not None and kept[0] == now:
             return kept[1]
         told = fields(row)
         record = self.record(kind, told)
@@ -97,7 +109,7 @@ class Renderer:
         raw = msgspec.Raw(_encoder.encode(record))
         if len(self._records) >= _KEPT_RECORDS:
             self._records.clear()
-        self._records[kind, record_id] = (version, raw)
+        self._records[kind, row.id] = (now, raw)
         return raw
 
     def _page(self, kind: str, ids: Sequence[str], ask: Ask) -> Page:

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from agentco_tui.demo import names
-from agentco_tui.demo.dice import stream
-from agentco_tui.demo.life import (
-    ALL_STORIES,
-    COLLEAGUES,
-    FOR_ROLE,
-    Life,
-    particulars,
-    spoken,
-)
+from agentco_tui.demo import stories
+from agentco_tui.demo.budgets import WARN_AT, Budgets, level
+from agentco_tui.demo.life import Life, particulars
 from agentco_tui.demo.model import DOLLAR, Agent, Company, State, Task
-from agentco_tui.demo.stories import Facts, facts, fill
-from agentco_tui.demo.stories_words import TALK
-from agentco_tui.demo.treasury import WARN_AT, Treasury, level
+from agentco_tui.demo.stories import BOOK, FOR_ROLE, Opening, facts, fill, stream
 
 DAY = 86_400.0
 HISTORY = 5 * DAY
@@ -28,35 +19,7 @@ _TOLD_TASKS = 1_500
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """A pending task of the fixed opening."""
-
-    agent: str
-    title: str
-    waits: float
-    priority: str
-    given: Facts
-
-
-_OPENING = (
-    _Opening(
-        "Linus",
-        "Refund {n} customers",
-        11_040.0,
-        "high",
-        {"n": 214, "amount": 18_240.0, "product": "Trailhead tent", "month": "October"},
-    ),
-    _Opening("Ada", "Rotate the staging database password", 4_260.0, "urgent", {"n": 97}),
-    _Opening("Grace", "Publish pricing page", 1_590.0, "high", {"percent": 8}),
-    _Opening("Maya", "Renew domain {domain}", 1_150.0, "medium", {"domain": "acme-arms.example"}),
-    _Opening("Tomas", "Send {quarter} invoice batch", 640.0, "medium", {"quarter": "Q4", "n": 86}),
-    _Opening("Nora", "Publish “A short guide to {topic}”", 6_800.0, "low", {}),
-    _Opening("Ines", "Block {n} addresses probing {service}", 75.0, "urgent", {}),
-)
-
-
-def build(state: State, treasury: Treasury, life: Life, sizes: tuple[int, int, int]) -> None:
+def build(state: State, budgets: Budgets, life: Life, sizes: tuple[int, int, int]) -> None:
     """Fill a state with this many companies, agents and tasks, and their past."""
     companies, agents, tasks = sizes
     chance = stream(state.seed, "build")
@@ -65,7 +28,7 @@ def build(state: State, treasury: Treasury, life: Life, sizes: tuple[int, int, i
     _build_tasks(state, life, tasks, chance)
     state.numbers["built_tasks"] = tasks
     _tell_past(state, chance)
-    _set_budgets(state, treasury, chance)
+    _set_budgets(state, budgets, chance)
     _number_entries(state)
 
 
@@ -80,7 +43,7 @@ def _number_entries(state: State) -> None:
 
 def _build_companies(state: State, count: int, chance: random.Random) -> None:
     for index in range(count):
-        seed = names.company(index)
+        seed = stories.company(index)
         company = Company(
             state.new_id("cmp"),
             seed.name,
@@ -93,8 +56,8 @@ def _build_companies(state: State, count: int, chance: random.Random) -> None:
 
 def _build_agents(state: State, count: int, chance: random.Random) -> None:
     companies = list(state.companies.values())
-    whole_cast = len(companies) >= len(names.COMPANIES)
-    cast = names.AGENTS if whole_cast else tuple(a for a in names.AGENTS if a.company == 0)
+    whole_cast = len(companies) >= len(BOOK.companies)
+    cast = BOOK.agents if whole_cast else tuple(a for a in BOOK.agents if a.company == 0)
     for index in range(count):
         if index < len(cast):
             seed = cast[index]
@@ -102,9 +65,9 @@ def _build_agents(state: State, count: int, chance: random.Random) -> None:
             turn = index - len(cast)
             limit = None if turn % 23 == 22 else chance.choice(_LIMITS)
             spent = chance.betavariate(2.0, 3.4) * 0.98 if turn % 37 else chance.uniform(0.8, 1.1)
-            seed = names.AgentSeed(
-                names.agent_name(turn),
-                names.ROLES[(turn * 7 + turn // 10) % len(names.ROLES)],
+            seed = stories.AgentSeed(
+                stories.agent_name(turn),
+                BOOK.roles[(turn * 7 + turn // 10) % len(BOOK.roles)],
                 index % len(companies),
                 chance.randrange(22, 99),
                 limit,
@@ -117,7 +80,7 @@ def _build_agents(state: State, count: int, chance: random.Random) -> None:
             name=seed.name,
             role=seed.role,
             company=company,
-            model=names.MODELS[(index * 3 + chance.randrange(2)) % len(names.MODELS)],
+            model=BOOK.models[(index * 3 + chance.randrange(2)) % len(BOOK.models)],
             trust=seed.trust,
             created=company.created + chance.randrange(3_600, int(30 * DAY)),
             last_seen=state.start - chance.randrange(20, 5_000),
@@ -138,13 +101,13 @@ def _build_tasks(state: State, life: Life, count: int, chance: random.Random) ->
     agents = list(state.agents.values())
     if not agents:
         return
-    by_name = {agent.name: agent for agent in agents[: len(names.AGENTS)]}
-    opening = [scene for scene in _OPENING if scene.agent in by_name]
+    by_name = {agent.name: agent for agent in agents[: len(BOOK.agents)]}
+    opening = [scene for scene in BOOK.opening if scene.agent in by_name]
     pending = min(count, max(1, round(count / 3))) if count else 0
     opening = opening[:pending]
     running = min(count - pending, 5 if count >= 20 else 1, 50)
     # (created, status, scene): ended ones lie in the past days, running ones in the last hour.
-    plan: list[tuple[float, str, _Opening | None]] = [
+    plan: list[tuple[float, str, Opening | None]] = [
         (state.start - scene.waits, "pending", scene) for scene in opening
     ]
     for _ in range(pending - len(opening)):
@@ -161,7 +124,7 @@ def _build_tasks(state: State, life: Life, count: int, chance: random.Random) ->
     for at, status, scene in plan:
         if scene is not None:
             agent = by_name[scene.agent]
-            story = next(story for story in ALL_STORIES if story.title == scene.title)
+            story = next(story for story in BOOK.stories if story.title == scene.title)
             task = life.draft(
                 agent, story, at, chance, given=scene.given or None, priority=scene.priority
             )
@@ -169,8 +132,8 @@ def _build_tasks(state: State, life: Life, count: int, chance: random.Random) ->
             agent = agents[int(chance.random() * len(agents))]
             if status == "running" and agent.limit is not None and agent.spent > agent.limit * 0.95:
                 agent = agents[-1]
-            stories = FOR_ROLE[agent.role]
-            story = stories[int(chance.random() * len(stories))]
+            told = FOR_ROLE[agent.role]
+            story = told[int(chance.random() * len(told))]
             task = life.draft(agent, story, at, chance)
         task.cost = task.estimate // 3
         if status != "pending":
@@ -186,7 +149,7 @@ def _age(state: State, task: Task, status: str, chance: random.Random) -> None:
     decided = min(task.created + waited, state.start - 30.0)
     task.status = status
     task.decided, task.updated = decided, decided
-    task.decided_by = COLLEAGUES[int(chance.random() * len(COLLEAGUES))]
+    task.decided_by = BOOK.colleagues[int(chance.random() * len(BOOK.colleagues))]
     if status == "running":
         task.progress = 1
         task.updated = max(decided, state.start - chance.uniform(4, 25))
@@ -218,7 +181,7 @@ def _tell_past(state: State, chance: random.Random) -> None:
         beats = task.story.carry_out[: task.progress]
         for turn, beat in enumerate(beats, start=1):
             at = task.decided + 4.0 + (end - task.decided - 4.0) * turn / (len(beats) + 1)
-            state.log(at, "info", f"step.{beat.kind}", spoken(beat, known), task=task)
+            state.log(at, "info", f"step.{beat.kind}", beat.spoken(known), task=task)
         if task.finished is not None:
             failed = task.status == "failed"
             words = fill(task.story.failed if failed else task.story.done, known)
@@ -229,27 +192,22 @@ def _tell_past(state: State, chance: random.Random) -> None:
         # Ever denser towards the start, so that the live log goes on without a gap.
         ago = 2.0 + HISTORY * (turn / 240) ** 3.2
         agent = agents[int(chance.random() * len(agents))]
-        log_level, template = TALK[int(chance.random() * len(TALK))]
-        known = _talk_facts(state, chance)
+        log_level, template = BOOK.talk[int(chance.random() * len(BOOK.talk))]
+        known = facts(state.seed, 1 + int(chance.random() * 100_000))
         state.log(state.start - ago, log_level, "agent.note", fill(template, known), agent=agent)
 
 
-def _talk_facts(state: State, chance: random.Random) -> Facts:
-    """Particulars for a log line that belongs to no task."""
-    return facts(state.seed, 1 + int(chance.random() * 100_000))
-
-
-def _set_budgets(state: State, treasury: Treasury, chance: random.Random) -> None:
+def _set_budgets(state: State, budgets: Budgets, chance: random.Random) -> None:
     """Limits of companies from their share, and the alerts that stand at the start."""
     for index, company in enumerate(state.companies.values()):
-        wanted = company.spent / DOLLAR / names.company(index).share
+        wanted = company.spent / DOLLAR / stories.company(index).share
         company.limit = max(100, math.ceil(wanted / 10) * 10) * DOLLAR
     for agent in state.agents.values():
         reached = level(agent.spent, agent.limit)
         if not reached:
             continue
         ago = chance.uniform(1_500, 9_000) if reached > WARN_AT else chance.uniform(4_000, 80_000)
-        treasury.review_agent(agent, state.start - ago)
+        budgets.review_agent(agent, state.start - ago)
     for company in state.companies.values():
         if level(company.spent, company.limit):
-            treasury.review_company(company, state.start - chance.uniform(9_000, 90_000))
+            budgets.review(company, state.start - chance.uniform(9_000, 90_000))

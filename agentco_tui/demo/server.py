@@ -19,12 +19,11 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from agentco_tui.demo.app import Interface
 from agentco_tui.demo.control import Control
 from agentco_tui.demo.faults import Faults
-from agentco_tui.demo.front import Front
-from agentco_tui.demo.keys import Keys
-from agentco_tui.demo.requestlog import RequestLog
+from agentco_tui.demo.front import Front, RequestLog
+from agentco_tui.demo.interface import Interface
+from agentco_tui.demo.operations import Keys
 from agentco_tui.demo.shapes import ALL
 from agentco_tui.demo.strike import TRANSPORT
 from agentco_tui.demo.world import World
@@ -136,7 +135,7 @@ class EmbeddedPlatform:
         interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
         self.faults = Faults(faults)
         control = Control(self.world, self.keys, self.faults, self.requests)
-        self._app = Front(interface, control.app, self.faults, self.requests)
+        self._app = Front(interface, control, self.faults, self.requests)
         self._server: _Server | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from agentco_tui.demo.fields import Fields
+from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.styles import Style
 
 Json = Any
@@ -46,26 +47,6 @@ class Out:
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     media: str = "application/json"
-
-
-class Refusal(Exception):  # noqa: N818 - it is what the platform says, an error only to us
-    """A request the platform does not fulfil: status, stable code, words, refused fields."""
-
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        fields: tuple[tuple[str, str], ...] = (),
-        *,
-        path: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.message = message
-        self.fields = fields
-        self.path = path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a task is about: its title, its steps and the words its agent says on the way.
+"""The cast and the stories of the embedded world, read from `stories.json`, and what fills them.
 
 A story is a set of templates; `facts` draws the particulars (how many, how much, for whom) from
 the task's own number, so that title, trace and log entries of one task agree with each other.
@@ -7,82 +7,134 @@ the task's own number, so that title, trace and log entries of one task agree wi
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 Facts = Mapping[str, int | float | str]
 _T = TypeVar("_T")
 _MASK = (1 << 64) - 1
 
+PRIORITIES = {"u": "urgent", "h": "high", "m": "medium", "l": "low"}
 
-@dataclass(frozen=True, slots=True)
-class Beat:
+
+class CompanySeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A company of the cast; `share` is how much of its limit is spent at the start."""
+
+    name: str
+    template: str
+    mission: str
+    share: float
+
+
+class AgentSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent of the cast; `limit` in whole dollars (None: no limit), `share` spent."""
+
+    name: str
+    role: str
+    company: int
+    trust: int
+    limit: int | None
+    share: float
+
+
+class Opening(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A pending task of the fixed opening; it has waited for `waits` seconds."""
+
+    agent: str
+    title: str
+    waits: float
+    priority: str
+    given: dict[str, int | float | str]
+
+
+class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a story: a thought, a tool call with arguments, or what came out."""
 
-    kind: str
-    text: str = ""
+    thought: str = ""
+    output: str = ""
     tool: str = ""
-    args: Mapping[str, str] = field(default_factory=dict)
+    args: dict[str, str] = {}
+
+    @property
+    def kind(self) -> str:
+        """What it is: `tool_call`, `thought` or `output`."""
+        return "tool_call" if self.tool else "thought" if self.thought else "output"
+
+    def arguments(self, known: Facts) -> dict[str, int | float | str]:
+        """The arguments of a tool call; what is nothing but one particular keeps its type."""
+        return {
+            key.rstrip("_"): known.get(text[1:-1], fill(text, known))
+            if text.startswith("{") and text.endswith("}")
+            else fill(text, known)
+            for key, text in self.args.items()
+        }
+
+    def spoken(self, known: Facts) -> str:
+        """The step in the words of a log line."""
+        if not self.tool:
+            return fill(self.thought or self.output, known)
+        said = ", ".join(
+            f"{key.rstrip('_')}={fill(text, known)}" for key, text in self.args.items()
+        )
+        return f"{self.tool}({said})"
 
 
-def think(text: str) -> Beat:
-    """The agent reasons."""
-    return Beat("thought", text)
-
-
-def call(tool: str, **args: str) -> Beat:
-    """The agent uses a tool; an argument that is only `{n}` or `{amount}` stays a number."""
-    return Beat("tool_call", tool=tool, args=args)
-
-
-def out(text: str) -> Beat:
-    """What a tool or the agent gave back."""
-    return Beat("output", text)
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Templates for one sort of task; `cost` in cents, least and most."""
 
     roles: tuple[str, ...]
     title: str
     why: str
+    priorities: str
+    """Initials of urgent, high, medium and low, to draw from."""
+    cost: tuple[int, int]
     prepare: tuple[Beat, ...]
     """What was done before the agent asked for a yes."""
     carry_out: tuple[Beat, ...]
     """What is done once a person has said yes."""
     done: str
     failed: str
-    priorities: str = "mmhl"
-    """Initials of urgent, high, medium and low, to draw from."""
-    cost: tuple[int, int] = (8, 90)
 
 
-PRIORITIES = {"u": "urgent", "h": "high", "m": "medium", "l": "low"}
+class _Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    companies: tuple[CompanySeed, ...]
+    agents: tuple[AgentSeed, ...]
+    opening: tuple[Opening, ...]
+    colleagues: tuple[str, ...]
+    models: tuple[str, ...]
+    roles: tuple[str, ...]
+    company_first: tuple[str, ...]
+    company_second: tuple[str, ...]
+    template_of: dict[str, str]
+    missions: dict[str, str]
+    company_shares: tuple[float, ...]
+    agent_first: tuple[str, ...]
+    agent_last: tuple[str, ...]
+    units: tuple[float, ...]
+    """Prices, of which an amount of money is a multiple."""
+    particulars: dict[str, tuple[str, ...]]
+    """Words to draw from for each particular that is one; drawn in this order."""
+    talk: tuple[tuple[str, str], ...]
+    """Log lines of an agent between tasks: level and template."""
+    given: Story
+    """The story of a task that was created over the interface: its title is all that is known."""
+    stories: tuple[Story, ...]
 
-_CUSTOMERS = (
-    "Fairview Hotels", "Kestrel Logistics", "Oakline Schools", "Bright Dental", "Vantage Gyms",
-    "Lakeside Hospital", "Nimbus Airlines", "Tallgrass Farms", "Corner Bakery Group", "Polar Labs",
-)  # fmt: skip
-_PEOPLE = (
-    "M. Alvarez", "J. Whitfield", "S. Nakamura", "P. Oyelaran", "C. Lindgren", "R. Banerjee",
-    "T. Kaminski", "D. Fraser",
-)  # fmt: skip
-_PRODUCTS = (
-    "Trailhead tent", "Arm R2", "Gripper kit", "Starter plan", "Field jacket", "Team plan",
-    "Safety cell", "Summit pack",
-)  # fmt: skip
-_REGIONS = ("Nordics", "Iberia", "Midwest", "DACH", "Benelux", "Pacific Northwest", "Ireland")
-_SERVICES = ("billing", "checkout", "search", "inventory", "login", "telemetry", "webhooks")
-_VENDORS = ("Stratus Hosting", "Paperlane", "Quickship", "Helio Print", "Cityline Telecom")
-_DOMAINS = ("acme-arms.example", "globex.example", "initech-content.example", "fieldnotes.example")
-_TOPICS = (
-    "battery care", "returns in the EU", "cold-weather testing", "remote onboarding",
-    "choosing a gripper", "carbon reporting", "first-week checklists", "cable management",
-)  # fmt: skip
-_MONTHS = ("January", "March", "April", "June", "August", "September", "October", "November")
-_UNITS = (18.4, 42.5, 64.9, 85.25, 99.0, 129.0)
+
+BOOK = msgspec.json.decode(Path(__file__).with_name("stories.json").read_bytes(), type=_Book)
+
+FOR_ROLE: dict[str, tuple[Story, ...]] = {
+    role: tuple(story for story in BOOK.stories if role in story.roles) for role in BOOK.roles
+}
+
+
+def stream(seed: int, *name: object) -> random.Random:
+    """A source of chance that depends on the seed and the name only, for ever the same."""
+    return random.Random("/".join(map(str, (seed, *name))))  # noqa: S311 - a story, no secret
 
 
 class _Draw:
@@ -110,17 +162,9 @@ def facts(seed: int, number: int) -> Facts:
     return {
         "n": n,
         "few": draw.between(2, 9),
-        "amount": round(n * draw.choice(_UNITS), 2),
+        "amount": round(n * draw.choice(BOOK.units), 2),
         "percent": draw.between(3, 25),
-        "customer": draw.choice(_CUSTOMERS),
-        "person": draw.choice(_PEOPLE),
-        "product": draw.choice(_PRODUCTS),
-        "region": draw.choice(_REGIONS),
-        "service": draw.choice(_SERVICES),
-        "vendor": draw.choice(_VENDORS),
-        "domain": draw.choice(_DOMAINS),
-        "topic": draw.choice(_TOPICS),
-        "month": draw.choice(_MONTHS),
+        **{name: draw.choice(words) for name, words in BOOK.particulars.items()},
         "quarter": f"Q{draw.between(1, 5)}",
         "ticket": draw.between(10_200, 98_000),
         "version": f"{draw.between(1, 6)}.{draw.between(0, 20)}.{draw.between(0, 9)}",
@@ -136,28 +180,28 @@ def fill(template: str, particulars: Facts) -> str:
     return template.format_map(particulars)
 
 
-def fill_argument(template: str, particulars: Facts) -> int | float | str:
-    """As `fill`, except that a template of nothing but one particular keeps its type."""
-    key = template[1:-1]
-    if template.startswith("{") and template.endswith("}") and key in particulars:
-        return particulars[key]
-    return fill(template, particulars)
+def company(index: int) -> CompanySeed:
+    """The company with this index: the cast first, then two hundred combined names and on."""
+    if index < len(BOOK.companies):
+        return BOOK.companies[index]
+    turn = index - len(BOOK.companies)
+    firsts, seconds = BOOK.company_first, BOOK.company_second
+    second = seconds[turn % len(seconds)]
+    # The second stride is shifted once a round, so that no pair repeats within 200.
+    first = firsts[(turn + turn // len(firsts)) % len(firsts)]
+    round_number = turn // (len(firsts) * len(seconds))
+    name = f"{first} {second}" + (f" {round_number + 1}" if round_number else "")
+    template, shares = BOOK.template_of[second], BOOK.company_shares
+    return CompanySeed(name, template, BOOK.missions[template], shares[turn % len(shares)])
 
 
-GIVEN = Story(
-    roles=(),
-    title="{title}",
-    why="Asked for by an operator.",
-    prepare=(
-        think("The request says: {title}. I will plan it and ask before anything changes."),
-        call("planner.draft", goal="{title}", max_steps="{few}"),
-        out("A plan with {few} steps is ready. Nothing has been changed yet."),
-    ),
-    carry_out=(
-        call("planner.run", steps="{few}", dry_run="no"),
-        out("All {few} steps are done."),
-    ),
-    done="Finished {title}: all {few} steps are done",
-    failed="Gave up on {title}: step {few} was refused twice",
-)
-"""The story of a task that was created over the interface: its title is all that is known."""
+def agent_name(index: int) -> str:
+    """A name for the agent with this index beyond the cast; unique for 64,000 agents."""
+    firsts, lasts = BOOK.agent_first, BOOK.agent_last
+    first = firsts[index % len(firsts)]
+    turn = index // len(firsts)
+    if turn == 0:
+        return first
+    middle = turn // len(lasts)
+    initial = f" {chr(ord('A') + (middle - 1) % 26)}." if middle else ""
+    return f"{first}{initial} {lasts[(index + turn) % len(lasts)]}"

@@ -6,40 +6,22 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, MutableMapping
 from email.utils import formatdate, parsedate_to_datetime
 from http import HTTPStatus
-
-from starlette.types import Receive, Scope, Send
+from typing import Any
 
 from agentco_tui.demo import spoil
 from agentco_tui.demo.faults import Fault
+from agentco_tui.demo.operations import Answer, Header
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 TRANSPORT = "agentco.transport"
 """The key of the ASGI scope under which the connection's transport lies."""
-
-Header = tuple[bytes, bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole answer, before anything of it was sent."""
-
-    status: int
-    headers: tuple[Header, ...]
-    body: bytes
-
-    def header(self, name: bytes, otherwise: bytes = b"") -> bytes:
-        """The value of a header."""
-        return next((value for key, value in self.headers if key == name), otherwise)
-
-    def replaced(self, body: bytes, **headers: bytes) -> Answer:
-        """With another body, its true length, and these headers (`_` for `-`)."""
-        changed = {name.replace("_", "-").encode(): value for name, value in headers.items()}
-        changed[b"content-length"] = str(len(body)).encode()
-        kept = tuple(pair for pair in self.headers if pair[0] not in changed)
-        return Answer(self.status, (*kept, *changed.items()), body)
 
 
 class Line:

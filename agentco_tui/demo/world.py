@@ -9,52 +9,74 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from agentco_tui.demo import names
-from agentco_tui.demo.clock import VirtualClock
-from agentco_tui.demo.dice import stream
+from agentco_tui.demo.budgets import Budgets
 from agentco_tui.demo.life import Life
-from agentco_tui.demo.model import DOLLAR, Agent, Alert, Company, Entry, State, Task
+from agentco_tui.demo.model import (
+    DOLLAR,
+    Agent,
+    Alert,
+    Company,
+    Entry,
+    Refusal,
+    State,
+    Task,
+    check,
+)
 from agentco_tui.demo.seeding import DAY, build
-from agentco_tui.demo.stories import GIVEN
-from agentco_tui.demo.treasury import Treasury
+from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
 
 OPERATOR = "operations desk"
 """Who decides through the interface."""
-PRIORITIES = ("urgent", "high", "medium", "low")
 _PERIOD_DAYS = 30
-
 
 R = TypeVar("R")
 
 
-class NoSuchRecordError(LookupError):
-    """No company, agent or task has this id; `kind` says which was looked for."""
+class VirtualClock:
+    """Seconds since 1970-01-01 UTC in the world; `speed` of them pass in each real second."""
 
-    def __init__(self, kind: str, record_id: str) -> None:
-        super().__init__(f"{kind} not found")
-        self.kind = kind
-        self.record_id = record_id
+    def __init__(
+        self,
+        start: float,
+        speed: float = 1.0,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._monotonic = monotonic
+        self._base = start
+        self._since = monotonic()
+        self.speed = speed
 
+    def now(self) -> float:
+        """The present moment of the world."""
+        return self._base + (self._monotonic() - self._since) * self._speed
 
-class AlreadyDecidedError(Exception):
-    """The task is not pending (any more); `task` tells who decided it and when."""
+    def advance(self, seconds: float) -> None:
+        """Move the clock forward by hand; the past can't be reached.
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(f"task is {task.status}")
-        self.task = task
+        Raises ValueError for a negative step.
+        """
+        if seconds < 0:
+            raise ValueError("the clock only moves forward")
+        self._base += seconds
 
+    @property
+    def speed(self) -> float:
+        """Virtual seconds in a real one; 0 freezes."""
+        return self._speed
 
-class RefusedFieldsError(ValueError):
-    """Fields of a request were refused: (field, message) pairs."""
-
-    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
-        super().__init__("; ".join(f"{name}: {message}" for name, message in fields))
-        self.fields = tuple(fields)
+    @speed.setter
+    def speed(self, speed: float) -> None:
+        if not 0 <= speed <= 1_000_000:
+            raise ValueError("speed must be from 0 to 1,000,000")
+        if hasattr(self, "_speed"):
+            self._base = self.now()
+        self._since = self._monotonic()
+        self._speed = float(speed)
 
 
 class World:
@@ -97,9 +119,9 @@ class World:
         self.attempts: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were asked for."""
         self._at = start
-        self._treasury = Treasury(self.state)
-        self._life = Life(self.state, self._treasury)
-        build(self.state, self._treasury, self._life, (companies, agents, tasks))
+        self._budgets = Budgets(self.state)
+        self._life = Life(self.state, self._budgets)
+        build(self.state, self._budgets, self._life, (companies, agents, tasks))
         self._life.hot = [
             agent
             for agent in self.state.agents.values()
@@ -138,15 +160,15 @@ class World:
     # --- questions ------------------------------------------------------------------------
 
     def company(self, company_id: str) -> Company:
-        """One company; NoSuchRecordError without it."""
+        """One company; Refusal 404 without it."""
         return _found("company", company_id, self.state.companies)
 
     def agent(self, agent_id: str) -> Agent:
-        """One agent; NoSuchRecordError without it."""
+        """One agent; Refusal 404 without it."""
         return _found("agent", agent_id, self.state.agents)
 
     def task(self, task_id: str) -> Task:
-        """One task; NoSuchRecordError without it."""
+        """One task; Refusal 404 without it."""
         return _found("task", task_id, self.state.tasks)
 
     def agents(self, company_id: str | None = None) -> list[Agent]:
@@ -191,50 +213,57 @@ class World:
 
     # --- doings ---------------------------------------------------------------------------
 
-    def approve(self, task_id: str, who: str = OPERATOR) -> Task:
-        """Approve a pending task. AlreadyDecidedError if it isn't; NoSuchRecordError."""
+    def approve(self, task_id: str) -> Task:
+        """Approve a pending task through the interface. Refusal: decided already, or no such."""
         with self.living():
-            task = self.task(task_id)
-            self.attempts[task_id] += 1
-            if task.status != "pending":
-                raise AlreadyDecidedError(task)
-            self._life.decide(task, "approve", who, self._at)
+            self.attempts[self.task(task_id).id] += 1
+            task = self._decide(task_id, "approve", OPERATOR)
             self.applied[task_id] += 1
             return task
 
     def another_operator(self, task_id: str, decision: str, who: str = "Wanda") -> Task:
-        """Somebody else approves or rejects a task, not through the interface."""
-        if decision not in {"approve", "reject"}:
-            raise RefusedFieldsError([("decision", "must be approve or reject")])
+        """Somebody else approves or rejects a task, not through the interface. Refusal."""
+        check((decision not in {"approve", "reject"}, "decision", "must be approve or reject"))
         with self.living():
-            task = self.task(task_id)
-            if task.status != "pending":
-                raise AlreadyDecidedError(task)
-            self._life.decide(task, decision, who, self._at)
-            return task
+            return self._decide(task_id, decision, who)
+
+    def _decide(self, task_id: str, decision: str, who: str) -> Task:
+        task = self.task(task_id)
+        if task.status != "pending":
+            by = f" by {task.decided_by}" if task.decided_by else ""
+            when = ""
+            if task.decided is not None:
+                moment = datetime.fromtimestamp(task.decided, UTC).replace(tzinfo=None)
+                timespec = "milliseconds" if moment.microsecond else "seconds"
+                when = f" at {moment.isoformat(timespec=timespec)}Z"
+            words = "only pending tasks can be approved: this one is"
+            raise Refusal(409, "already_decided", f"{words} {task.status}, decided{by}{when}")
+        self._life.decide(task, decision, who, self._at)
+        return task
 
     def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> Task:
-        """A new pending task. RefusedFieldsError names the fields that are wrong."""
+        """A new pending task. Refusal names the fields that are wrong."""
         with self.living() as state:
-            wrong = []
-            if company_id not in state.companies:
-                wrong.append(("company_id", "no such company"))
-            if not title.strip():
-                wrong.append(("title", "must not be empty"))
-            elif len(title) > 200:
-                wrong.append(("title", "must not be longer than 200 characters"))
-            agent = state.agents.get(agent_id)
-            if agent is None:
-                wrong.append(("agent_id", "no such agent"))
-            elif company_id in state.companies and agent.company.id != company_id:
-                wrong.append(("agent_id", "the agent belongs to another company"))
-            if priority not in PRIORITIES:
-                wrong.append(("priority", f"must be one of {', '.join(PRIORITIES)}"))
-            if wrong or agent is None:
-                raise RefusedFieldsError(wrong)
+            agent, company = state.agents.get(agent_id), state.companies.get(company_id)
+            other = agent is not None and company is not None and agent.company is not company
+            check(
+                (company is None, "company_id", "no such company"),
+                (not title.strip(), "title", "must not be empty"),
+                (len(title) > 200, "title", "must not be longer than 200 characters"),
+                (agent is None, "agent_id", "no such agent"),
+                (other, "agent_id", "the agent belongs to another company"),
+                (
+                    priority not in PRIORITIES.values(),
+                    "priority",
+                    f"must be one of {', '.join(PRIORITIES.values())}",
+                ),
+            )
+            assert agent is not None
             chance = stream(state.seed, "created", state.numbers["tsk"])
             given = {"title": title.strip().replace("{", "(").replace("}", ")")}
-            task = self._life.draft(agent, GIVEN, self._at, chance, given=given, priority=priority)
+            task = self._life.draft(
+                agent, BOOK.given, self._at, chance, given=given, priority=priority
+            )
             task.title = title.strip()
             state.add_task(task)
             words = f"Asks for approval: {task.title}"
@@ -242,13 +271,11 @@ class World:
             return task
 
     def create_company(self, name: str, template: str, mission: str) -> Company:
-        """A new company with a small staff after its template."""
+        """A new company with a small staff after its template. Refusal."""
         with self.living() as state:
-            wrong = self._wrong_company(name, mission)
-            if not template.strip():
-                wrong.append(("template", "must not be empty"))
-            if wrong:
-                raise RefusedFieldsError(wrong)
+            self._check_company(
+                name, mission, (not template.strip(), "template", "must not be empty")
+            )
             company = self._found_company(name, template, mission)
             chance = stream(state.seed, "staff", company.id)
             for role in ("operations", "support", "writer"):
@@ -256,12 +283,10 @@ class World:
             return company
 
     def clone_company(self, company_id: str, name: str, mission: str) -> Company:
-        """A copy of a company with all its agents, without their tasks and spending."""
+        """A copy of a company with all its agents, without their tasks and spending. Refusal."""
         with self.living():
             source = self.company(company_id)
-            wrong = self._wrong_company(name, mission)
-            if wrong:
-                raise RefusedFieldsError(wrong)
+            self._check_company(name, mission)
             company = self._found_company(name, source.template, mission)
             company.limit = source.limit
             for agent in self.agents(source.id):
@@ -269,40 +294,29 @@ class World:
             return company
 
     def set_limit(self, agent_id: str, dollars: float | int) -> Agent:
-        """Set an agent's monthly limit in whole dollars; 0 lifts it. NoSuchRecordError."""
+        """Set an agent's monthly limit in whole dollars; 0 lifts it. Refusal."""
         with self.living() as state:
             agent = self.agent(agent_id)
             limit = round(dollars * DOLLAR) or None
             words = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
             state.log(self._at, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
-            self._treasury.set_limit(agent, limit, self._at)
+            self._budgets.set_limit(agent, limit, self._at)
             return agent
 
-    def _wrong_company(self, name: str, mission: str) -> list[tuple[str, str]]:
-        wrong = []
-        if not name.strip():
-            wrong.append(("name", "must not be empty"))
-        elif len(name) > 120:
-            wrong.append(("name", "must not be longer than 120 characters"))
-        elif any(c.name.casefold() == name.strip().casefold() for c in self._companies()):
-            wrong.append(("name", "is already taken"))
-        if len(mission) > 2_000:
-            wrong.append(("mission", "must not be longer than 2000 characters"))
-        return wrong
-
-    def _companies(self) -> list[Company]:
-        return list(self.state.companies.values())
+    def _check_company(self, name: str, mission: str, *more: tuple[bool, str, str]) -> None:
+        taken = {company.name.casefold() for company in self.state.companies.values()}
+        check(
+            (not name.strip(), "name", "must not be empty"),
+            (len(name) > 120, "name", "must not be longer than 120 characters"),
+            (name.strip().casefold() in taken, "name", "is already taken"),
+            (len(mission) > 2_000, "mission", "must not be longer than 2000 characters"),
+            *more,
+        )
 
     def _found_company(self, name: str, template: str, mission: str) -> Company:
         state = self.state
-        company = Company(
-            state.new_id("cmp"),
-            name.strip(),
-            template.strip(),
-            mission.strip(),
-            created=self._at,
-            limit=500 * DOLLAR,
-        )
+        told = (name.strip(), template.strip(), mission.strip())
+        company = Company(state.new_id("cmp"), *told, created=self._at, limit=500 * DOLLAR)
         state.companies[company.id] = company
         state.changed_company(company)
         state.revisions["budgets"] += 1
@@ -313,12 +327,13 @@ class World:
     def _hire(self, company: Company, role: str, limit: int | None, trust: int) -> None:
         state = self.state
         state.numbers["hired"] += 1
+        number = state.numbers["hired"]
         agent = Agent(
             id=state.new_id("ag"),
-            name=names.agent_name(20_000 + state.numbers["hired"]),
+            name=agent_name(20_000 + number),
             role=role,
             company=company,
-            model=names.MODELS[state.numbers["hired"] % len(names.MODELS)],
+            model=BOOK.models[number % len(BOOK.models)],
             trust=trust,
             created=self._at,
             last_seen=self._at,
@@ -334,7 +349,7 @@ class World:
 def _found(kind: str, record_id: str, records: dict[str, R]) -> R:
     record = records.get(record_id)
     if record is None:
-        raise NoSuchRecordError(kind, record_id)
+        raise Refusal(404, "not_found", f"{kind} not found")
     return record
 
 

@@ -20,8 +20,8 @@ from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal import Attempt, Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
 from agentco_tui.api.limits import Limits
+from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.demo.world import AlreadyDecidedError
 from agentco_tui.model.records import Task
 from tests.actions.office import Office, journal_entries, office
 
@@ -136,7 +136,7 @@ class Drill:
     def meddle(self, task_id: str, how: str) -> None:
         """Somebody else acts."""
         world = self.platform.world
-        with contextlib.suppress(AlreadyDecidedError):
+        with contextlib.suppress(Refusal):
             if how == "retitle":
                 with world.living() as state:
                     task = state.tasks[task_id]

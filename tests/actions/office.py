@@ -20,7 +20,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.retry import RetryPolicy
 from agentco_tui.api.transport import Transport
-from agentco_tui.demo.requestlog import Seen
+from agentco_tui.demo.front import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.poller import Poller

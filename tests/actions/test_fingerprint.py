@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -287,14 +287,21 @@ OTHERWISE = {
 ASK = Ask("http://127.0.0.1", "/api/tasks", (("status", "pending"),))
 
 
+class Sent(NamedTuple):
+    """A task of the platform, as its neutral fields."""
+
+    id: str
+    fields: dict[str, Any]
+
+
 def in_shape(name: str, fields: dict[str, Any]) -> tuple[Any, Task]:
     """A task as the embedded platform lists it in one of its shapes: the answer, and as read."""
     out = Renderer(SHAPES[name]).listing(
         "tasks",
-        [fields],
+        [Sent(fields["id"], fields)],
         ASK,
-        identify=lambda row: (str(row["id"]), 1),
-        fields=lambda row: row,
+        fields=lambda row: row.fields,
+        version=lambda _row: 1,
         revision=1,
     )
     [task] = decode.decode_page(decode.TASKS, json_body.parse_json(out.body)).records

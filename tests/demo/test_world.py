@@ -10,15 +10,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from agentco_tui.demo.clock import VirtualClock
-from agentco_tui.demo.model import DOLLAR, Agent, Company, Task
-from agentco_tui.demo.names import agent_name, company
-from agentco_tui.demo.world import (
-    AlreadyDecidedError,
-    NoSuchRecordError,
-    RefusedFieldsError,
-    World,
-)
+from agentco_tui.demo.model import DOLLAR, Agent, Company, Refusal, Task
+from agentco_tui.demo.stories import agent_name, company
+from agentco_tui.demo.world import VirtualClock, World
 from tests.demo.conftest import NOW
 
 
@@ -294,12 +288,12 @@ def test_a_decided_task_cannot_be_approved() -> None:
     world = frozen()
     task = world.tasks(status="pending")[0]
     world.another_operator(task.id, "reject", "Theo")
-    with pytest.raises(AlreadyDecidedError) as caught:
+    with pytest.raises(Refusal) as caught:
         world.approve(task.id)
-    assert caught.value.task is task
+    assert caught.value.code == "already_decided"
     assert (task.status, task.decided_by, task.decided) == ("rejected", "Theo", NOW)
     assert (world.applied[task.id], world.attempts[task.id]) == (0, 1)
-    with pytest.raises(NoSuchRecordError):
+    with pytest.raises(Refusal, match="task not found"):
         world.approve("tsk_nothing")
 
 
@@ -312,7 +306,7 @@ def test_created_tasks_are_checked_and_join_the_queue() -> None:
     world.approve(task.id)
     world.advance(200)
     assert task.status in {"completed", "failed"}
-    with pytest.raises(RefusedFieldsError) as caught:
+    with pytest.raises(Refusal) as caught:
         world.create_task(linus.company.id, " ", grace.id, "soon")
     assert [name for name, _ in caught.value.fields] == ["title", "agent_id", "priority"]
 
@@ -327,7 +321,7 @@ def test_companies_are_created_with_a_staff_and_cloned_without_their_past() -> N
     assert len(world.agents(copy.id)) == len(world.agents(source.id))
     assert world.tasks(copy.id) == []
     for name in ("", "acme TWO", "x" * 121):
-        with pytest.raises(RefusedFieldsError):
+        with pytest.raises(Refusal):
             world.clone_company(source.id, name, "")
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.responses import JSONResponse, Response
-from starlette.types import Receive, Scope, Send
-
 from agentco_tui.demo.front import Front
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.strike import Receive, Scope, Send
 
 Query = dict[str, str]
 Choice = Callable[[str, Query], int | Query | bytes]
 """From path and query to a status to refuse with, a query to answer instead, or a JSON body."""
+
+
+async def respond(receive: Receive, send: Send, status: int, body: bytes) -> None:
+    """Answer with this JSON, once the whole request has come."""
+    while (await receive()).get("more_body", False):
+        continue
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 class ChoosyFront:
@@ -37,10 +45,10 @@ class ChoosyFront:
         if isinstance(choice, int):
             self.refused.append((path, query))
             told = {"error": "company_id is required" if choice == 422 else "too much"}
-            await JSONResponse(told, choice)(scope, receive, send)
+            await respond(receive, send, choice, json.dumps(told).encode())
             return
         if isinstance(choice, bytes):
-            await Response(choice, media_type="application/json")(scope, receive, send)
+            await respond(receive, send, 200, choice)
             return
         scope["query_string"] = urlencode(choice).encode()
         await self._front(scope, receive, send)
