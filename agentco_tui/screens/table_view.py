@@ -245,7 +245,7 @@ class TableView(View, Generic[T]):
         key, descending = self.table.sort
         return ListMemory(key, descending, self.filter_text[:LONGEST_FILTER])
 
-    @on(RecordTable.Settled)
+    @on(RecordTable.WorkDone)
     def _counts_settled(self) -> None:
         """Work over a large table is done, so its counts are right now."""
         if self._hold_due:

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets import partial_paint
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -180,6 +181,21 @@ def jobs(count: int, seed: int = 7) -> Iterator[Job]:
         )
 
 
+class JobTable(RecordTable[Job]):
+    """The table with keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("g,home", "first", show=False),
+        Binding("G,end", "last", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("space", "toggle_mark", show=False),
+        Binding("enter", "open", show=False),
+    ]
+
+
 class Host(App[None]):
     """Nothing but the table."""
 
@@ -197,7 +213,7 @@ class Host(App[None]):
     def __init__(self, count: int = 0, sort: tuple[str, bool] | None = None) -> None:
         super().__init__()
         self.clock = Clock()
-        self.table: RecordTable[Job] = RecordTable(
+        self.table = JobTable(
             columns(self.clock),
             search_text=lambda job: f"{job.title}\n{job.agent}\n{job.company}\n{job.priority}",
             sort=sort,
@@ -214,22 +230,11 @@ class Host(App[None]):
         if self.first:
             self.table.load((job.id, job) for job in self.first)
 
-    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        self.said.append(message)
-
-    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        self.said.append(message)
-
-    def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
-        self.said.append(message)
-
-    def on_record_table_sort_changed(self, message: RecordTable.SortChanged) -> None:
-        self.said.append(message)
-
-    def on_record_table_held_changed(self, message: RecordTable.HeldChanged) -> None:
-        self.said.append(message)
-
-    def on_record_table_settled(self, message: RecordTable.Settled) -> None:
+    @on(RecordTable.CursorMoved)
+    @on(RecordTable.Opened)
+    @on(RecordTable.MarksChanged)
+    @on(RecordTable.WorkDone)
+    def _keep(self, message: RecordTable.TableMessage) -> None:
         self.said.append(message)
 
     def action_sort(self) -> None:
@@ -242,7 +247,8 @@ class Host(App[None]):
         self.table.hold = not self.table.hold
 
     def action_dim(self) -> None:
-        self.table.set_stale(self.table.state.value == "ready")
+        ready = self.table.state is TableState.READY
+        self.table.set_state(TableState.STALE if ready else TableState.READY)
 
     def action_theme(self) -> None:
         names = sorted(self.available_themes)

@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 
 from agentco_tui.text import plain
 from agentco_tui.widgets import partial_paint
+from agentco_tui.widgets.table.widget import TableState
 from agentco_tui.widgets.tones import Cell
 from tests.widgets.host import Job
 from tests.widgets.watched import Watched
@@ -44,7 +45,7 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
         app.table.apply(removed=["nobody"])
         app.table.load((job.id, replace(job)) for job in app.first)
         app.table.tick()
-        app.table.set_stale(False)
+        app.table.set_state(TableState.READY)
         app.table.set_filter("")
         app.table.hold = True
         app.table.release()

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain
-from agentco_tui.widgets.table import model as table_rows
+from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.filter import Filter, parse
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.table.model import Rows, Steps
+from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.tones import Cell
 
 
@@ -120,7 +120,7 @@ CHANGES = st.one_of(
 )
 
 
-def step(rows: Rows[Item], model: Model, change: tuple[Any, ...]) -> None:
+def step(rows: TableModel[Item], model: Model, change: tuple[Any, ...]) -> None:
     match change:
         case ("load", new):
             take(rows.load(new))
@@ -155,24 +155,24 @@ def step(rows: Rows[Item], model: Model, change: tuple[Any, ...]) -> None:
 def test_rows_equal_a_model_that_sorts_from_scratch(
     changes: list[tuple[Any, ...]], few: int
 ) -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
+    rows: TableModel[Item] = TableModel(COLUMNS)
     model = Model()
-    table_rows._FEW, usual = few, table_rows._FEW  # type: ignore[misc]
+    table_model.FEW, usual = few, table_model.FEW  # type: ignore[misc]
     try:
         for change in changes:
             step(rows, model, change)
             check(rows, model)
     finally:
-        table_rows._FEW = usual  # type: ignore[misc]
+        table_model.FEW = usual  # type: ignore[misc]
 
 
-def check(rows: Rows[Item], model: Model) -> None:
+def check(rows: TableModel[Item], model: Model) -> None:
     assert rows.records == model.records
     if model.held is None:
         assert rows.shown == model.up_to_date()
         assert rows.waiting == 0
         assert not rows.pending
-        assert not any(rows.is_ghost(row_id) for row_id in rows.shown)
+        assert not any(rows.ghost_note(row_id) for row_id in rows.shown)
     else:
         assert rows.shown == model.held
         now = model.up_to_date()
@@ -180,7 +180,7 @@ def check(rows: Rows[Item], model: Model) -> None:
             len([row_id for row_id in now if row_id in rows.order and row_id not in rows.shown])
         )
         for row_id in rows.shown:
-            assert rows.is_ghost(row_id) is (row_id not in model.records)
+            assert bool(rows.ghost_note(row_id)) is (row_id not in model.records)
     for place, row_id in enumerate(rows.shown):
         assert rows.position(row_id) == place
         assert rows.known(row_id) == rows.record(row_id)
@@ -194,7 +194,7 @@ def made(count: int, **extra: Any) -> list[tuple[str, Item]]:
 
 
 def test_none_and_nan_come_last_in_both_directions() -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
+    rows: TableModel[Item] = TableModel(COLUMNS)
     take(rows.load([("a", Item("", None)), ("b", Item("", 1.0)), ("c", Item("", float("nan")))]))
     take(rows.apply([("d", Item("", 2.0)), ("e", Item("", None))], []))
     take(rows.sort(1, descending=False))
@@ -204,8 +204,7 @@ def test_none_and_nan_come_last_in_both_directions() -> None:
 
 
 def test_the_list_stays_the_same_object_when_nothing_moves() -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
-    rows.sort_column = 0
+    rows: TableModel[Item] = TableModel(COLUMNS, None, 0)
     take(rows.load(made(50)))
     before = rows.shown
     take(rows.apply([("id00003", Item("w3", 9.0))], ["nobody"]))
@@ -219,12 +218,12 @@ def test_the_list_stays_the_same_object_when_nothing_moves() -> None:
 
 
 def test_long_work_pauses_and_shows_nothing_half_done() -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
+    rows: TableModel[Item] = TableModel(COLUMNS)
     take(rows.load(made(30_000)))
     before = rows.shown
     steps = rows.sort(1, descending=True)
     pauses = 0
-    while not next(steps):
+    for _ in steps:
         pauses += 1
         assert rows.shown is before
         assert rows.position("id00007") == 7
@@ -233,32 +232,15 @@ def test_long_work_pauses_and_shows_nothing_half_done() -> None:
     assert len(rows.shown) == 30_000
 
 
-def test_a_row_is_found_before_the_keys_of_all_are_ready() -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
-    take(rows.load(made(30_000)))
-    steps = rows.sort(1, descending=True)
-    while not next(steps):
-        pass
-    for row_id in ("id00007", "id12345", "id29999"):
-        place = rows.position(row_id)
-        assert place is not None
-        assert rows.shown[place] == row_id
-    assert rows.position("nobody") is None
-    assert not any(steps)
-    assert [rows.position(row_id) for row_id in rows.shown[:100]] == list(range(100))
-    assert rows.position("nobody") is None
-
-
 def test_a_row_that_comes_back_while_held_is_no_ghost_any_more() -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
+    rows: TableModel[Item] = TableModel(COLUMNS)
     take(rows.load(made(3)))
     rows.held = True
     take(rows.apply([], ["id00001"]))
     rows.notes["id00001"] = Cell(plain("approved here"))
-    assert rows.is_ghost("id00001")
-    assert rows.note("id00001").text == "approved here"
+    assert rows.ghost_note("id00001") == Cell(plain("approved here"))
     take(rows.apply([("id00001", Item("back", 1.0))], []))
-    assert not rows.is_ghost("id00001")
+    assert rows.ghost_note("id00001") is None
     take(rows.release())
     assert sorted(rows.shown) == ["id00000", "id00001", "id00002"]
 
@@ -270,7 +252,7 @@ def test_search_text_is_read_once_a_record_until_it_changes() -> None:
         read.append(item.word)
         return item.word
 
-    rows: Rows[Item] = Rows(COLUMNS, search_text)
+    rows: TableModel[Item] = TableModel(COLUMNS, search_text)
     take(rows.load(made(3)))
     take(rows.warm())
     take(rows.refilter(filtered("w")))
@@ -282,8 +264,7 @@ def test_search_text_is_read_once_a_record_until_it_changes() -> None:
 
 
 def test_rows_that_come_before_anything_was_loaded_are_in_the_order_that_was_wished() -> None:
-    rows: Rows[Item] = Rows(COLUMNS)
-    rows.sort_column, rows.descending = 1, True
+    rows: TableModel[Item] = TableModel(COLUMNS, None, 1, True)
     items = {f"r{number}": Item("x", float(number)) for number in range(5)}
     take(rows.apply(items.items(), ()))
     assert rows.shown == ["r4", "r3", "r2", "r1", "r0"]

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
@@ -39,26 +39,8 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
+    "=": operator.eq,
 }
-
-
-class RowText(Protocol):
-    """How a filter reads a record: its text without case, whole and by column, and its values."""
-
-    def haystack(self, row_id: str) -> str:
-        """All cells of the row, case folded, a newline between them."""
-
-    def haystacks(self, ids: list[str]) -> Sequence[str]:
-        """The same of many rows, faster."""
-
-    def folded(self, row_id: str, column: int) -> str:
-        """What the column shows or its text value, case folded."""
-
-    def value(self, row_id: str, column: int) -> Any:
-        """The column's `filter_value`, or None."""
-
-    def values(self, ids: list[str], column: int) -> Sequence[Any]:
-        """The same of many rows, faster."""
 
 
 @dataclass(frozen=True)
@@ -73,42 +55,28 @@ class FilterError:
     """The name that was probably meant."""
 
 
-Test = Callable[[RowText, str], bool]
+class Read(Protocol):
+    """Gives what rows have in a column (None: anywhere): texts, case folded, or values."""
+
+    def __call__(self, ids: list[str], column: int | None, as_text: bool, /) -> list[Any]:
+        """One for each id; the value of a column is its `filter_value`, None if it isn't known."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """One term: the test it makes, and what it reads."""
+    """One term: what it reads and the test that makes of it. Equal if they were typed alike."""
 
-    test: Test
-    negated: bool = False
-    word: str | None = None
-    """The folded word, if it looks for one anywhere in the row."""
-    column: int | None = None
+    typed: str
+    """Operator and operand, case folded."""
+    column: int | None
+    negated: bool
+    as_text: bool
+    test: Callable[[Any], bool] = field(compare=False)
 
-    def matches(self, rows: RowText, row_id: str) -> bool:
-        """True if the row passes."""
-        return self.test(rows, row_id) is not self.negated
-
-    def select(self, rows: RowText, ids: list[str]) -> list[str]:
-        """Those of `ids` that pass. Short for `matches` on each, as most of a filter's time is
-        spent here.
-        """
-        test, wanted = self.test, not self.negated
-        if self.word is not None:
-            word, texts = self.word, rows.haystacks(ids)
-            return [
-                row_id for row_id, text in zip(ids, texts, strict=True) if (word in text) is wanted
-            ]
-        if isinstance(test, _Compare):
-            relation, operand = test.relation, test.operand
-            values = rows.values(ids, test.column)
-            return [
-                row_id
-                for row_id, value in zip(ids, values, strict=True)
-                if (value is not None and relation(value, operand)) is wanted
-            ]
-        return [row_id for row_id in ids if test(rows, row_id) is wanted]
+    def goes_on(self, earlier: Term) -> bool:
+        """True for a word that was typed further."""
+        words = self.column is None and earlier.column is None
+        return words and not (self.negated or earlier.negated) and earlier.typed in self.typed
 
 
 @dataclass(frozen=True)
@@ -121,33 +89,21 @@ class Filter:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def matches(self, rows: RowText, row_id: str) -> bool:
-        """True if the row passes every term."""
-        return all(term.matches(rows, row_id) for term in self.terms)
-
-    def select(self, rows: RowText, ids: Iterable[str]) -> list[str]:
+    def select(self, read: Read, ids: list[str]) -> list[str]:
         """Those of `ids` that match, in their order. The cheap tests run first."""
-        kept = ids if isinstance(ids, list) else list(ids)
         for term in sorted(self.terms, key=lambda term: term.column is not None):
-            kept = term.select(rows, kept)
-        return kept
+            test, wanted = term.test, not term.negated
+            found = zip(ids, read(ids, term.column, term.as_text), strict=True)
+            ids = [row_id for row_id, value in found if test(value) is wanted]
+        return ids
 
     def narrows(self, earlier: Filter) -> bool:
         """True if whatever matches this also matched `earlier`, so only that need be looked at.
 
         Told only for the common case: a word being typed further, or terms being added.
         """
-        if len(self.terms) < len(earlier.terms):
-            return False
-        return all(
-            old == new
-            or (
-                old.word is not None
-                and new.word is not None
-                and old.word in new.word
-                and not old.negated
-                and not new.negated
-            )
+        return len(self.terms) >= len(earlier.terms) and all(
+            old == new or new.goes_on(old)
             for old, new in zip(earlier.terms, self.terms, strict=False)
         )
 
@@ -177,114 +133,54 @@ def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | FilterError:
 
 def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | FilterError | None:
     negated = found["not"] is not None
-    operand = found["quoted"] if found["quoted"] is not None else found["bare"] or ""
-    folded = operand.casefold()
-    if found["name"] is None:
-        return _word(folded, negated) if folded else None
-    column = _named(found["name"], columns)
-    if column is None:
-        return _unknown(found, columns)
+    folded = (found["bare"] if found["quoted"] is None else found["quoted"]).casefold()
+    op = found["op"]
+    index = None
+    if found["name"] is not None:
+        index = _named(found["name"], columns)
+        if index is None:
+            return _unknown(found, columns)
     if not folded:
         return None
-    op = found["op"]
-    if op == ":":
-        return _holds(folded, column, negated)
-    if op in {"=", "!="}:
-        negated = negated is not (op == "!=")
-        return _equals(found, folded, column, columns[column], negated)
-    return _compares(found, folded, column, columns[column], negated)
-
-
-@dataclass(frozen=True)
-class _Holds:
-    """The text of a row, or of one column, holds the word."""
-
-    word: str
-    column: int | None = None
-
-    def __call__(self, rows: RowText, row_id: str) -> bool:
-        if self.column is None:
-            return self.word in rows.haystack(row_id)
-        return self.word in rows.folded(row_id, self.column)
-
-
-@dataclass(frozen=True)
-class _Is:
-    """The text of a column is exactly this."""
-
-    text: str
-    column: int
-
-    def __call__(self, rows: RowText, row_id: str) -> bool:
-        return rows.folded(row_id, self.column) == self.text
-
-
-@dataclass(frozen=True)
-class _Rounds:
-    """The value, counted in steps of `step`, is this many: `age=2h` is true for two hours and up
-    to the third, `spent=80%` for what rounds to 80.
-    """
-
-    column: int
-    wanted: float
-    step: float
-    nearest: bool
-
-    def __call__(self, rows: RowText, row_id: str) -> bool:
-        value = rows.value(row_id, self.column)
-        if value is None:
-            return False
-        count = float(value) / self.step
-        if self.nearest:
-            return abs(count - self.wanted) <= 0.5 or count == self.wanted
-        return self.wanted <= count < self.wanted + 1
-
-
-@dataclass(frozen=True)
-class _Compare:
-    """The value stands in this relation to the operand."""
-
-    column: int
-    relation: Callable[[Any, Any], bool]
-    operand: float
-
-    def __call__(self, rows: RowText, row_id: str) -> bool:
-        value = rows.value(row_id, self.column)
-        return value is not None and bool(self.relation(value, self.operand))
-
-
-def _word(folded: str, negated: bool) -> Term:
-    return Term(_Holds(folded), negated, word=folded)
-
-
-def _holds(folded: str, column: int, negated: bool) -> Term:
-    return Term(_Holds(folded, column), negated, column=column)
-
-
-def _equals(
-    found: re.Match[str], folded: str, index: int, column: Column[Any], negated: bool
-) -> Term | FilterError:
+    if op == "!=":
+        op, negated = "=", not negated
+    typed = f"{op}{folded}" if op else folded
+    if index is None or op == ":":
+        return Term(typed, index, negated, True, lambda text: folded in text)
+    column = columns[index]
     if column.filter_value is None or column.kind is ColumnKind.TEXT:
-        return Term(_Is(folded, index), negated, column=index)
-    operand = _operand(found, folded, column)
-    if isinstance(operand, FilterError):
-        return operand
-    value, step = operand
-    if column.kind is ColumnKind.NUMBER:
-        return Term(_Compare(index, operator.eq, value), negated, column=index)
-    test = _Rounds(index, value / step, step, nearest=column.kind is ColumnKind.SHARE)
-    return Term(test, negated, column=index)
-
-
-def _compares(
-    found: re.Match[str], folded: str, index: int, column: Column[Any], negated: bool
-) -> Term | FilterError:
-    if column.filter_value is None or column.kind is ColumnKind.TEXT:
+        if op == "=":
+            return Term(typed, index, negated, True, lambda text: text == folded)
         return _error(found, f"{column.key} is text: use {column.key}:{folded}")
     operand = _operand(found, folded, column)
     if isinstance(operand, FilterError):
         return operand
-    return Term(_Compare(index, _COMPARE[found["op"]], operand[0]), negated, column=index)
+    wanted, step = operand
+    if op == "=" and column.kind is not ColumnKind.NUMBER:
+        test = _rounds_to(wanted / step, step, nearest=column.kind is ColumnKind.SHARE)
+    else:
+        relation = _COMPARE[op]
+
+        def test(value: Any) -> bool:
+            return value is not None and relation(value, wanted)
+
+    return Term(typed, index, negated, False, test)
+
+
+def _rounds_to(wanted: float, step: float, *, nearest: bool) -> Callable[[Any], bool]:
+    """The test whether a value, counted in steps, is this many: `age=2h` is true for two hours and
+    up to the third, `spent=80%` for what rounds to 80 (`nearest`).
+    """
+
+    def test(value: Any) -> bool:
+        if value is None:
+            return False
+        count = float(value) / step
+        if nearest:
+            return abs(count - wanted) <= 0.5 or count == wanted
+        return wanted <= count < wanted + 1
+
+    return test
 
 
 def _operand(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, Generic, Literal, TypeVar
 
@@ -43,8 +43,7 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     cell: Callable[[R], Cell]
     """What to show. Called for rows on the screen, and once a record when a filter needs text."""
     min_width: int = 4
-    """What it may shrink to before the table scrolls sideways; one that grows already before
-    another is hidden."""
+    """What it may shrink to; one that grows does so before another is hidden."""
     grow: int = 0
     """Its share of the room that is left over."""
     priority: int = 0
@@ -79,78 +78,72 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The columns shown, from left to right, and the cells they take together."""
+    """The columns shown, from left to right."""
 
-    columns: tuple[Placed, ...]
-    width: int
+    columns: tuple[Placed, ...] = ()
 
 
-def arrange(columns: Sequence[Column[Any]], room: int, gap: int = GAP) -> Layout:
+def arrange(columns: Sequence[Column[Any]], room: int) -> Layout:
     """Fits columns into `room` cells.
 
     Columns that grow also give way first: they shrink to `min_width` before any is left out. Then
     the columns with the highest priority number go, the rightmost first among equals, until the
-    rest fits; columns of priority 0 always stay. If those are still too wide, all shrink towards
-    `min_width`, the one with most to give first. If even that is too wide, the layout is wider than
-    the room and the table scrolls sideways. Room left over goes to the columns that grow, by their
-    shares.
+    rest fits; columns of priority 0 stay. If those are still too wide, all shrink towards
+    `min_width`, the one with most to give first; what then is still beyond the edge is left out.
+    Room left over goes to the columns that grow, by their shares.
     """
     kept = [index for index, column in enumerate(columns) if column.shown]
 
-    def total(widths: Sequence[int]) -> int:
-        return sum(widths) + gap * max(0, len(widths) - 1)
-
     def least(index: int) -> int:
-        column = columns[index]
-        return min(max(1, column.min_width), max(1, column.width))
+        return max(1, min(columns[index].min_width, columns[index].width))
 
     def needed(index: int) -> int:
         return least(index) if columns[index].grow else max(1, columns[index].width)
 
-    while total([needed(index) for index in kept]) > room:
+    while _total(map(needed, kept)) > room:
         last = max(kept, key=lambda index: (columns[index].priority, index))
         if columns[last].priority <= 0:
             break
         kept.remove(last)
     widths = [max(1, columns[index].width) for index in kept]
-    _take(widths, [needed(index) for index in kept], total(widths) - room)
-    _take(widths, [least(index) for index in kept], total(widths) - room)
-    spare = room - total(widths)
-    if spare > 0:
-        _give(widths, [columns[index].grow for index in kept], spare)
+    _shrink(widths, [needed(index) for index in kept], room)
+    _shrink(widths, [least(index) for index in kept], room)
+    _grow(widths, [columns[index].grow for index in kept], room - _total(widths))
     placed = []
     x = 0
     for index, width in zip(kept, widths, strict=True):
-        placed.append(Placed(index, x, width))
-        x += width + gap
-    return Layout(tuple(placed), max(0, x - gap))
+        if x >= room:
+            break
+        placed.append(Placed(index, x, min(width, room - x)))
+        x += width + GAP
+    return Layout(tuple(placed))
 
 
-def _take(widths: list[int], least: list[int], excess: int) -> None:
-    """Takes up to `excess` cells from `widths`, none below its `least`, always from the one that
-    has most to give.
+def _total(widths: Iterable[int]) -> int:
+    """Cells of columns with the gaps between them."""
+    each = list(widths)
+    return sum(each) + GAP * max(0, len(each) - 1)
+
+
+def _shrink(widths: list[int], least: list[int], room: int) -> None:
+    """Takes what is too much for `room` from `widths`, none below its `least`, always from the one
+    that has most to give.
     """
-    slack = [width - low for width, low in zip(widths, least, strict=True)]
-    while excess > 0 and any(slack):
-        widest = max(range(len(slack)), key=slack.__getitem__)
-        widths[widest] -= 1
-        slack[widest] -= 1
-        excess -= 1
+    for _ in range(_total(widths) - room):
+        slack = [width - low for width, low in zip(widths, least, strict=True)]
+        if not any(slack):
+            return
+        widths[slack.index(max(slack))] -= 1
 
 
-def _give(widths: list[int], shares: list[int], spare: int) -> None:
+def _grow(widths: list[int], shares: list[int], spare: int) -> None:
     """Adds `spare` cells to `widths` by their shares; what doesn't divide goes from the left."""
     whole = sum(shares)
-    if not whole:
+    if spare <= 0 or not whole:
         return
-    given = 0
-    for position, share in enumerate(shares):
-        part = spare * share // whole
-        widths[position] += part
-        given += part
-    for position, share in enumerate(shares):
-        if given == spare:
-            break
-        if share:
-            widths[position] += 1
-            given += 1
+    parts = [spare * share // whole for share in shares]
+    rest = spare - sum(parts)
+    for at, (part, share) in enumerate(zip(parts, shares, strict=True)):
+        extra = 1 if share and rest else 0
+        rest -= extra
+        widths[at] += part + extra

@@ -1,32 +1,38 @@
-"""How the rows of a record table become strips, and which cells of two pictures differ.
+"""How a table becomes strips, and which cells of two pictures differ.
 
-A `Look` is all that decides how one line of the table looks. The table keeps the looks it last
+A `RowLook` is all that decides how one line looks. `TablePainter` keeps the looks that it last
 asked to be painted; comparing them with the new ones gives the few cells that have to go to the
-terminal, whatever happened to the rows in between.
+terminal, whatever happened to the rows in between. What isn't on the screen costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
-from agentco_tui.widgets.table.layout import Column, Layout
+from agentco_tui.widgets import partial_paint
+from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
+from agentco_tui.widgets.table.model import TableModel
+from agentco_tui.widgets.table.view import TableView
 from agentco_tui.widgets.tones import Cell, Tone
 
 GUTTER: Final = 3
 """Cells before the first column: the cursor, the mark and a blank."""
 SCROLLBAR: Final = 1
 """Cells after the last column, always kept, so that the columns don't jump with the rows."""
+WORTH_A_JUMP: Final = 12
+"""Unchanged cells between two changed ones from which on it is cheaper to jump over them."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a line: where it starts, how wide it is, its text, its tone."""
+    """A stretch of a line: where it starts among the columns, its width, text and tone."""
 
     x: int
     width: int
@@ -34,10 +40,10 @@ class Piece(NamedTuple):
     tone: Tone
 
 
-class Look(NamedTuple):
+class RowLook(NamedTuple):
     """All that decides how a row looks."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...] = ()
     cursor: bool = False
     marked: bool = False
     band: bool = False
@@ -45,11 +51,12 @@ class Look(NamedTuple):
     ghost: bool = False
 
 
-EMPTY: Final = Look(())
+Line = RowLook | SafeText
+"""What stands in a line of the body: a row, or a text in place of rows."""
 
 
 @dataclass(frozen=True)
-class Palette:
+class TableStyles:
     """The styles in use, worked out once for a theme."""
 
     tones: dict[Tone, Style]
@@ -65,11 +72,7 @@ class Palette:
     dimmed: Style
     """What rows, ghosts and all, look like while the table is stale."""
 
-    def sign(self, look: Look) -> Style:
-        """The style of the cursor's sign."""
-        return self.cursor_sign if look.band else self.mark
-
-    def of(self, tone: Tone, look: Look, stale: bool) -> Style:
+    def of(self, tone: Tone, look: RowLook, stale: bool) -> Style:
         """The style of a piece of a row. The cursor's row has few: it is painted most often, and
         each change of style costs as much as a dozen letters.
         """
@@ -80,21 +83,172 @@ class Palette:
         return self.tones[tone]
 
 
+class TablePainter(Generic[R]):
+    """From rows and view to the fewest changed cells, and to the strips that show them."""
+
+    def __init__(
+        self, model: TableModel[R], view: TableView, text_instead: Callable[[], SafeText]
+    ) -> None:
+        """`text_instead` gives what stands in the body when no row is shown."""
+        self.layout = Layout()
+        self._model, self._view, self._text_instead = model, view, text_instead
+        self._size = Size(0, 0)
+        self._lines: list[Line] = []
+        self._header: tuple[Piece, ...] = ()
+        self._thumb = range(0)
+        self._pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
+        """Records on the screen as they were laid out."""
+
+    def forget(self, *, columns: bool = False) -> None:
+        """Everything is painted at the next update; with `columns` it is also laid out anew."""
+        self._lines, self._header = [], ()
+        if columns:
+            self._size = Size(0, 0)
+
+    def forget_cells(self, row_ids: Iterable[str] | None = None) -> None:
+        """The cells of these rows, or of all, are made anew at the next update."""
+        for row_id in list(self._pieces) if row_ids is None else row_ids:
+            self._pieces.pop(row_id, None)
+
+    # ---- what differs
+
+    def update(self, size: Size) -> list[Region]:
+        """Works out how all looks now; gives the regions where that is different from before."""
+        width, height = size
+        if size != self._size:
+            self._size = size
+            self.layout = arrange(self._model.columns, self._room)
+            self._pieces.clear()
+        lines, thumb = self._wanted_lines(), self._wanted_thumb()
+        header = header_pieces(self._model, self.layout)
+        regions = [Region(0, 0, width, 1)] if header != self._header else []
+        if len(lines) != len(self._lines):
+            regions.append(Region(0, 1, width, height - 1))
+        else:
+            for y, (before, after) in enumerate(zip(self._lines, lines, strict=True), 1):
+                if before != after:
+                    regions += [Region(x, y, w, 1) for x, w in self._changes(before, after)]
+                if (y - 1 in self._thumb) != (y - 1 in thumb):
+                    regions.append(Region(width - SCROLLBAR, y, SCROLLBAR, 1))
+        self._lines, self._thumb, self._header = lines, thumb, header
+        return regions
+
+    def tick(self) -> bool:
+        """Looks again at the cells of the rows on the screen that depend on the clock; True if
+        one says something else.
+        """
+        columns, changed = self._model.columns, False
+        ticking = [
+            at for at, placed in enumerate(self.layout.columns) if columns[placed.index].ticks
+        ]
+        for row_id, (record, pieces) in self._pieces.items() if ticking else ():
+            fresh = list(pieces)
+            for at in ticking:
+                place = self.layout.columns[at]
+                cell = columns[place.index].cell(record)
+                fresh[at] = lay_out((cell,), columns, Layout((place,)))[0]
+            if tuple(fresh) != pieces:
+                self._pieces[row_id] = record, tuple(fresh)
+                changed = True
+        return changed
+
+    @property
+    def _room(self) -> int:
+        """Cells for columns."""
+        return max(0, self._size.width - GUTTER - SCROLLBAR)
+
+    def _wanted_lines(self) -> list[Line]:
+        view, height = self._view, max(0, self._size.height - 1)
+        visible = self._model.shown[view.top : view.top + height]
+        lines: list[Line] = []
+        pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
+        for at, row_id in enumerate(visible, view.top):
+            record, note = self._model.known(row_id), self._model.ghost_note(row_id)
+            ghost, note = note is not None, note or view.remarks.get(row_id)
+            if note is not None:
+                laid = lay_out_note(self._cells(record), note, self._model.columns, self.layout)
+            else:
+                known = self._pieces.get(row_id)
+                if known is None or known[0] is not record:
+                    laid = lay_out(self._cells(record), self._model.columns, self.layout)
+                    known = record, laid
+                laid = known[1]
+                pieces[row_id] = known
+            cursor = at == view.cursor_at
+            marked = row_id in view.marks.ids
+            lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, ghost))
+        self._pieces = pieces
+        if not visible and height:
+            lines.append(self._text_instead())
+        return lines + [RowLook()] * (height - len(lines))
+
+    def _cells(self, record: R) -> list[Cell]:
+        columns = self._model.columns
+        return [columns[placed.index].cell(record) for placed in self.layout.columns]
+
+    def _wanted_thumb(self) -> range:
+        """The lines of the body where the scroll bar shows its thumb."""
+        count, height = len(self._model.shown), self._size.height - 1
+        if count <= height or height <= 0:
+            return range(0)
+        size = max(1, height * height // count)
+        room, last, top = height - size, count - height, self._view.top
+        start = (top * room + last // 2) // last
+        if top and room:
+            start = max(1, start)
+        if top < last:
+            start = max(0, min(start, room - 1))
+        return range(start, start + size)
+
+    def _changes(self, before: Line, after: Line) -> list[tuple[int, int]]:
+        """The stretches (x and width) of a line that differ; less than `WORTH_A_JUMP` cells
+        between two of them are painted with them.
+        """
+        whole = [(0, self._size.width - SCROLLBAR)]
+        if isinstance(after, str) or isinstance(before, str):
+            return whole
+        if before[3:] != after[3:] or [p[:2] for p in before.pieces] != [
+            p[:2] for p in after.pieces
+        ]:
+            return whole
+        spans = [(0, GUTTER)] if before[1:3] != after[1:3] else []
+        worth = WORTH_A_JUMP if partial_paint.installed() else self._size.width
+        for old, new in zip(before.pieces, after.pieces, strict=True):
+            if old == new:
+                continue
+            x, end = GUTTER + new.x, GUTTER + new.x + new.width
+            if spans and x - sum(spans[-1]) < worth:
+                x = spans.pop()[0]
+            spans.append((x, end - x))
+        return spans
+
+    # ---- strips
+
+    def strip(self, y: int, styles: TableStyles) -> Strip:
+        """One line of the widget: the header, a row, or what is said in place of rows."""
+        width = GUTTER + self._room + SCROLLBAR
+        if y == 0:
+            return header_strip(self._header, styles, width)
+        line = self._lines[y - 1] if y <= len(self._lines) else RowLook()
+        if isinstance(line, str):
+            dim = styles.tones[Tone.DIM]
+            return _strip([(" " * GUTTER, dim), (fit(line, self._room + SCROLLBAR), dim)], width)
+        return row_strip(line, styles, width, self._view.stale, y - 1 in self._thumb)
+
+
 def lay_out(
     cells: Sequence[Cell], columns: Sequence[Column[Any]], layout: Layout
 ) -> tuple[Piece, ...]:
     """The cells of the columns shown, cut and padded to their places."""
     return tuple(
-        Piece(x, width, fit(cell.text, width, columns[index].align), cell.tone)
-        for (index, x, width), cell in zip(
-            ((placed.index, placed.x, placed.width) for placed in layout.columns),
-            cells,
-            strict=True,
+        Piece(
+            place.x, place.width, fit(cell.text, place.width, columns[place.index].align), cell.tone
         )
+        for place, cell in zip(layout.columns, cells, strict=True)
     )
 
 
-def lay_out_ghost(
+def lay_out_note(
     cells: Sequence[Cell], note: Cell, columns: Sequence[Column[Any]], layout: Layout
 ) -> tuple[Piece, ...]:
     """As `lay_out`, but what became of the record stands where its first columns were, up to the
@@ -105,7 +259,7 @@ def lay_out_ghost(
     width = places[last].x + places[last].width
     said = min(width, cell_width(note.text))
     title = plain(f" {signs.separator} {cells[last].text.strip()}")
-    rest = lay_out(cells[last + 1 :], columns, Layout(places[last + 1 :], layout.width))
+    rest = lay_out(cells[last + 1 :], columns, Layout(places[last + 1 :]))
     return (
         Piece(0, said, fit(note.text, said), note.tone),
         Piece(said, width - said, fit(title, width - said), Tone.PLAIN),
@@ -113,156 +267,75 @@ def lay_out_ghost(
     )
 
 
-def header(
-    columns: Sequence[Column[Any]], layout: Layout, sorted_by: int | None, descending: bool
-) -> tuple[Piece, ...]:
+def header_pieces(model: TableModel[Any], layout: Layout) -> tuple[Piece, ...]:
     """The titles, the one sorted by with its sign."""
     pieces = []
     for placed in layout.columns:
-        column = columns[placed.index]
-        width = cell_width(column.title)
-        if placed.index != sorted_by:
-            text = fit(column.title, placed.width, column.align)
-            pieces.append(Piece(placed.x, placed.width, text, Tone.PLAIN))
-            continue
-        sign = signs.down if descending else signs.up
-        if column.align == "left" and width + 2 <= placed.width:
-            text = fit(plain(f"{column.title} {sign}"), placed.width)
-            pieces.append(Piece(placed.x, placed.width, text, Tone.STRONG))
-        else:
-            # The first cell of the gap behind the column is the sign's, so the title stays whole.
-            text = plain(fit(column.title, placed.width, column.align) + sign)
-            pieces.append(Piece(placed.x, placed.width + 1, text, Tone.STRONG))
+        column = model.columns[placed.index]
+        text, width, tone = fit(column.title, placed.width, column.align), placed.width, Tone.PLAIN
+        if placed.index == model.sort_column:
+            sign = signs.down if model.descending else signs.up
+            tone = Tone.STRONG
+            if column.align == "left" and cell_width(column.title) + 2 <= width:
+                text = fit(plain(f"{column.title} {sign}"), width)
+            else:
+                # The first cell of the gap behind the column is the sign's: the title stays whole.
+                text, width = plain(text + sign), width + 1
+        pieces.append(Piece(placed.x, width, text, tone))
     return tuple(pieces)
 
 
-def changes(before: Look, after: Look) -> list[tuple[int, int]] | None:
-    """The stretches (x and width among the columns) that differ; None if the whole line does.
-
-    The gutter, left of the columns, is the stretch that starts at -GUTTER.
-    """
-    if before[3:] != after[3:] or len(before.pieces) != len(after.pieces):
-        return None
-    spans: list[tuple[int, int]] = []
-    if before[1:3] != after[1:3]:
-        spans.append((-GUTTER, GUTTER))
-    for old, new in zip(before.pieces, after.pieces, strict=True):
-        if old == new:
-            continue
-        if old.x != new.x or old.width != new.width:
-            return None
-        spans.append((new.x, new.width))
-    return spans
-
-
-def joined_spans(spans: Iterable[tuple[int, int]], worth: int) -> list[tuple[int, int]]:
-    """Spans (left and right edge, from left to right) of some width, in one where less than
-    `worth` cells lie between.
-    """
-    joined: list[tuple[int, int]] = []
-    for left, right in spans:
-        if left >= right:
-            continue
-        if joined and left - joined[-1][1] < worth:
-            joined[-1] = (joined[-1][0], right)
-        else:
-            joined.append((left, right))
-    return joined
-
-
-def paint(
-    look: Look, palette: Palette, *, stale: bool, room: int, scrolled: int, scrollbar: bool
-) -> Strip:
-    """The strip of a row: gutter, columns scrolled sideways by `scrolled`, scroll bar."""
-    ground = palette.of(Tone.PLAIN, look, stale)
-    sign = palette.sign(look) if look.cursor else ground
-    mark = palette.mark if look.marked and not look.band else ground
-    parts = [
-        (signs.cursor if look.cursor else " ", sign),
-        (f"{signs.mark} " if look.marked else "  ", mark),
-        *_columns(look, palette, stale, room, scrolled),
-        (signs.bar_full if scrollbar else " ", palette.scrollbar),
-    ]
-    return _strip(parts, GUTTER + room + SCROLLBAR)
-
-
-def paint_header(pieces: tuple[Piece, ...], palette: Palette, room: int, scrolled: int) -> Strip:
+def header_strip(pieces: Iterable[Piece], styles: TableStyles, width: int) -> Strip:
     """The strip of the header."""
-    parts: list[tuple[str, Style]] = []
-    x = 0
+    parts, x = [(" " * GUTTER, styles.header)], 0
     for piece in pieces:
-        style = palette.header_sorted if piece.tone is Tone.STRONG else palette.header
-        parts.append((" " * (piece.x - x), palette.header))
-        parts.append((piece.text, style))
+        parts.append((" " * (piece.x - x), styles.header))
+        strong = piece.tone is Tone.STRONG
+        parts.append((piece.text, styles.header_sorted if strong else styles.header))
         x = piece.x + piece.width
-    end = scrolled + room + SCROLLBAR
-    strip = _strip(parts, x).crop_extend(scrolled, end, palette.header)
-    return Strip([Segment(" " * GUTTER, palette.header), *strip], GUTTER + room + SCROLLBAR)
+    parts.append((" " * (width - GUTTER - x), styles.header))
+    return _strip(parts, width)
 
 
-def paint_text(text: SafeText, palette: Palette, room: int) -> Strip:
-    """A line that says something in place of rows."""
-    style = palette.tones[Tone.DIM]
-    return _strip(
-        [(" " * GUTTER, style), (fit(text, room + SCROLLBAR), style)], GUTTER + room + SCROLLBAR
-    )
-
-
-def _columns(
-    look: Look, palette: Palette, stale: bool, room: int, scrolled: int
-) -> Iterator[tuple[str, Style]]:
-    """The columns' texts and styles, exactly `room` cells of them."""
-    plain_style = palette.of(Tone.PLAIN, look, stale)
+def row_strip(look: RowLook, styles: TableStyles, width: int, stale: bool, thumb: bool) -> Strip:
+    """The strip of a row: gutter, columns, scroll bar."""
+    ground = styles.of(Tone.PLAIN, look, stale)
+    cursor = styles.cursor_sign if look.band else styles.mark
+    parts = [
+        (signs.cursor, cursor) if look.cursor else (" ", ground),
+        (f"{signs.mark} ", ground if look.band else styles.mark) if look.marked else ("  ", ground),
+    ]
     x = 0
-    parts: list[tuple[str, Style]] = []
     for piece in look.pieces:
-        if piece.x > x:
-            parts.append((" " * (piece.x - x), plain_style))
-        parts.append((piece.text, palette.of(piece.tone, look, stale)))
+        parts.append((" " * (piece.x - x), ground))
+        parts.append((piece.text, styles.of(piece.tone, look, stale)))
         x = piece.x + piece.width
-    if not scrolled and x <= room:
-        yield from parts
-        if x < room:
-            yield " " * (room - x), plain_style
-        return
-    cut = _strip(parts, x).crop_extend(scrolled, scrolled + room, plain_style)
-    yield from ((segment.text, segment.style or plain_style) for segment in cut)
+    parts.append((" " * (width - GUTTER - SCROLLBAR - x), ground))
+    parts.append((signs.bar_full if thumb else " ", styles.scrollbar))
+    return _strip(parts, width)
 
 
-def _strip(parts: Sequence[tuple[str, Style]], width: int) -> Strip:
+def _strip(parts: Iterable[tuple[str, Style]], width: int) -> Strip:
     """A strip of the parts, neighbours of one style in one segment: each segment costs bytes.
 
     Blanks take the style before them where only the letters' looks differ, for the same reason.
     """
     segments: list[Segment] = []
-    text, style = "", None
+    text, style = "", Style.null()
     for part, wanted in parts:
-        if not part:
-            continue
-        if style is not None and (
-            wanted == style or (_only_blank(part) and _same_ground(wanted, style))
-        ):
+        if part and text and (wanted == style or _as_blank(part, wanted, style)):
             text += part
-        else:
-            if style is not None:
-                segments.append(Segment(text, style))
+        elif part:
+            segments.append(Segment(text, style))
             text, style = part, wanted
-    if style is not None:
-        segments.append(Segment(text, style))
-    return Strip(segments, width)
+    segments.append(Segment(text, style))
+    return Strip([segment for segment in segments if segment.text], width)
 
 
-def _only_blank(text: str) -> bool:
-    return not text.strip(" ")
-
-
-def _same_ground(one: Style, other: Style) -> bool:
-    """True if a blank looks the same in both styles."""
-    return one.bgcolor == other.bgcolor and not (
-        one.underline
-        or other.underline
-        or one.reverse
-        or other.reverse
-        or one.strike
-        or other.strike
+def _as_blank(text: str, one: Style, other: Style) -> bool:
+    """True if a text is blank, and looks the same in both styles."""
+    return (
+        text.isspace()
+        and one.bgcolor == other.bgcolor
+        and not any(s.underline or s.reverse or s.strike for s in (one, other))
     )

@@ -9,22 +9,28 @@ row numbers, and stay with them through every insert, removal and sort.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Generic
 
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from agentco_tui import background
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table.filter import FilterError, parse
-from agentco_tui.widgets.table.hand import TableHand
 from agentco_tui.widgets.table.layout import Column, R
-from agentco_tui.widgets.table.model import Steps
-from agentco_tui.widgets.tones import Cell
+from agentco_tui.widgets.table.model import Steps, TableModel
+from agentco_tui.widgets.table.paint import GUTTER, TablePainter, TableStyles
+from agentco_tui.widgets.table.view import TableView
+from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, coloured
 from agentco_tui.widgets.workers import start_worker
 
 _AT_ONCE: Final = 20
@@ -33,6 +39,10 @@ _ASKED_SLICE: Final = 0.016
 """Seconds of such work in one go while a person waits for it."""
 _FILTER_AGES: Final = 10.0
 """Seconds after which a filter on a ticking column is applied anew."""
+_WHEEL: Final = 3
+"""Rows that one notch of the wheel scrolls."""
+SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
+"""Tones that are told from others under the cursor too."""
 
 
 class TableState(Enum):
@@ -47,12 +57,50 @@ class TableState(Enum):
     """The last read failed; rows from before are shown dimmed, a text if there are none."""
 
 
-class RecordTable(TableHand[R], can_focus=True):
-    """The table. Rows are pairs of an id and a record of type R."""
+class RecordTable(Widget, Generic[R], can_focus=True):
+    """The table. Rows are pairs of an id and a record of type R. Its actions are bound by whoever
+    uses it.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES | {
+        f"record-table--{part}"
+        for part in (
+            "header",
+            "header-sorted",
+            "cursor",
+            "cursor-sign",
+            "mark",
+            "scrollbar",
+            "stale",
+        )
+    }
+
+    DEFAULT_CSS = (
+        """
+    RecordTable {
+        width: 1fr; height: 1fr; background: $background; color: $foreground;
+        & > .record-table--header { color: $text-muted; }
+        & > .record-table--header-sorted { color: $foreground; text-style: bold; }
+        & > .record-table--cursor { background: $surface; color: $foreground; }
+        & > .record-table--cursor-sign { background: $surface; color: $text-muted; }
+        &:focus > .record-table--cursor { background: $panel; }
+        &:focus > .record-table--cursor-sign { background: $panel; color: $accent; }
+        & > .record-table--mark { color: $accent; text-style: bold; }
+        & > .record-table--scrollbar { color: $text-disabled; }
+        & > .record-table--stale { color: $text-disabled; }
+    """
+        + TONE_CSS
+        + """
+        &:ansi > .tone--dim { text-style: dim; }
+        &:ansi > .record-table--stale { text-style: dim; }
+        &:ansi:focus > .record-table--cursor { text-style: reverse; }
+    }
+    """
+    )
 
     @dataclass
-    class Told(Message):
-        """What a table tells."""
+    class TableMessage(Message):
+        """What a table says."""
 
         table: RecordTable[Any]
 
@@ -62,21 +110,25 @@ class RecordTable(TableHand[R], can_focus=True):
             return self.table
 
     @dataclass
-    class SortChanged(Told):
-        """The table is sorted by another column or the other way."""
+    class CursorMoved(TableMessage):
+        """The cursor is on another record now, or on none."""
 
-        key: str | None
-        descending: bool
-
-    @dataclass
-    class HeldChanged(Told):
-        """The hold began or ended, or the number of new rows that wait changed."""
-
-        held: bool
-        new: int
+        row_id: str | None
 
     @dataclass
-    class Settled(Told):
+    class Opened(TableMessage):
+        """Enter on a row, or a click on the row with the cursor."""
+
+        row_id: str
+
+    @dataclass
+    class MarksChanged(TableMessage):
+        """Which records are marked changed."""
+
+        marked: tuple[str, ...]
+
+    @dataclass
+    class WorkDone(TableMessage):
         """Work on a large table that took several turns is done: rows and counts are right now."""
 
     def __init__(
@@ -92,20 +144,26 @@ class RecordTable(TableHand[R], can_focus=True):
     ) -> None:
         """`search_text` is what the words of a filter are looked for in (default: all cells);
         `sort` names a column and whether the highest comes first; without it rows stay in the
-        order they came in. `can_mark` says whether space marks rows.
+        order they came in. `can_mark` says whether the actions for marking mark rows.
         """
-        super().__init__(columns, search_text, can_mark, id, classes)
+        super().__init__(id=id, classes=classes)
+        key, descending = sort or (None, False)
+        self._model = TableModel(columns, search_text, _index(columns, key), descending)
+        self._view = TableView(self._model)
+        self._painter = TablePainter(self._model, self._view, self._text_instead)
+        self._styles_now: TableStyles | None = None
+        self._fitted_to = Size(0, 0)
+        self._fit_due = True
+        self.can_mark = can_mark
         self.empty_text = plain("nothing here") if empty_text is None else empty_text
-        if sort is not None:
-            self._rows.sort_column, self._rows.descending = self._column(sort[0]), sort[1]
+        self._cursor_told: str | None = None
         self._state = TableState.LOADING
         self._state_text: SafeText | None = None
         self._work: Steps | None = None
-        self._work_from: list[str] | None = None  # what was shown before, until its work is shown
         self._sort_due: tuple[int | None, bool] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
-        self._told, self._filtered_at = (False, 0), 0.0
+        self._filtered_at = 0.0
 
     # ---- rows
 
@@ -113,12 +171,12 @@ class RecordTable(TableHand[R], can_focus=True):
         """Replaces all rows. The state becomes READY.
 
         Rows beyond some ten thousand are taken in over several turns of the event loop, and
-        `Settled` says when they are; so it is with sorting and filtering. Whatever is done to the
+        `WorkDone` says when they are; so it is with sorting and filtering. Whatever is done to the
         table before that finishes it first.
         """
         self._finish()
         self._become(TableState.READY)
-        self._do(self._rows.load(rows))
+        self._do(self._model.load(rows))
 
     def apply(
         self,
@@ -129,57 +187,50 @@ class RecordTable(TableHand[R], can_focus=True):
         """Takes in what changed. Rows may be called added or changed alike; ids that aren't there
         may be removed. A state of LOADING becomes READY.
         """
+        self._finish()
         if self._state is TableState.LOADING:
             self._become(TableState.READY)
-        self._finish()
-        self._do(self._rows.apply((*added, *changed), removed))
+        self._do(self._model.apply((*added, *changed), removed))
 
     def tick(self) -> None:
         """Repaints the cells on the screen whose text the clock has changed."""
-        super().tick()
-        rows = self._rows
-        ticks = any(rows.columns[index].ticks for index in rows.filter.columns)
-        if ticks and not rows.held and monotonic() - self._filtered_at > _FILTER_AGES:
+        if self._painter.tick():
+            self._sync()
+        model = self._model
+        ticks = any(model.columns[index].ticks for index in model.filter.columns)
+        if ticks and not model.held and monotonic() - self._filtered_at > _FILTER_AGES:
             self._finish()
             self._filtered_at = monotonic()
-            self._do(rows.refilter(rows.filter, anew=True))
+            self._do(model.refilter(model.filter, anew=True))
+
+    def renew(self) -> None:
+        """Looks again at all cells on the screen: what they take from elsewhere has changed."""
+        self._painter.forget_cells()
+        self._sync()
 
     def record(self, row_id: str) -> R | None:
         """The record with this id, also the last one of a ghost."""
-        return self._rows.record(row_id)
-
-    def is_ghost(self, row_id: str) -> bool:
-        """True if the row only shows what became of its record."""
-        return self._rows.is_ghost(row_id)
+        return self._model.record(row_id)
 
     @property
     def columns(self) -> tuple[Column[R], ...]:
         """The columns, shown or not."""
-        return self._rows.columns
+        return self._model.columns
 
     @property
     def shown_count(self) -> int:
         """How many rows the filter lets through, ghosts included."""
-        return len(self._rows.shown)
+        return len(self._model.shown)
 
     @property
     def total_count(self) -> int:
         """How many records there are."""
-        return len(self._rows.records)
+        return len(self._model.records)
 
     @property
     def shown_ids(self) -> Sequence[str]:
         """The ids shown, from top to bottom; not to be changed."""
-        return self._rows.shown
-
-    @property
-    def busy(self) -> bool:
-        """True while a large sort, filter or load is still being worked on."""
-        return self._work_from is not None
-
-    async def settled(self) -> None:
-        """Returns when no work is under way that would change what is shown."""
-        await self._idle.wait()
+        return self._model.shown
 
     # ---- state
 
@@ -190,30 +241,22 @@ class RecordTable(TableHand[R], can_focus=True):
 
     def set_state(self, state: TableState, text: SafeText | None = None) -> None:
         """Says what the rows are worth; `text` is shown if there are none."""
-        if (state, text) == (self._state, self._state_text):
-            return
-        self._become(state, text)
-        self._sync()
-
-    def set_stale(self, stale: bool) -> None:
-        """Dims the body, or takes that back; loading and failed stay what they are."""
-        if stale and self._state is TableState.READY:
-            self.set_state(TableState.STALE)
-        elif not stale and self._state is TableState.STALE:
-            self.set_state(TableState.READY)
+        if (state, text) != (self._state, self._state_text):
+            self._become(state, text)
+            self._sync()
 
     def _become(self, state: TableState, text: SafeText | None = None) -> None:
         self._state, self._state_text = state, text
         stale = state in {TableState.STALE, TableState.FAILED}
-        if stale is not self._stale:
-            self._stale = stale
-            self._lines.clear()
+        if stale is not self._view.stale:
+            self._view.stale = stale
+            self._painter.forget()
 
     def _text_instead(self) -> SafeText:
-        if self._rows.records and self._rows.filter:
-            return plain(
-                f"no row matches {safe(self._rows.filter.text, 60)}, esc clears the filter"
-            )
+        """What stands in the body when no row is shown."""
+        if self._model.records and self._model.filter:
+            typed = safe(self._model.filter.text, 60)
+            return plain(f"no row matches {typed}, esc clears the filter")
         if self._state_text is not None:
             return self._state_text
         if self._state is TableState.LOADING:
@@ -222,13 +265,22 @@ class RecordTable(TableHand[R], can_focus=True):
             return plain("could not be read")
         return self.empty_text
 
+    @property
+    def thin(self) -> bool:
+        """True for a slow line: the cursor is its sign only, and the view moves in larger steps."""
+        return self._view.thin
+
+    @thin.setter
+    def thin(self, thin: bool) -> None:
+        self._view.thin = thin
+
     # ---- sort and filter
 
     @property
     def sort(self) -> tuple[str | None, bool]:
         """The key of the column sorted by, or about to be, and whether the highest comes first."""
-        column, descending = self._sort_due or (self._rows.sort_column, self._rows.descending)
-        return (None if column is None else self._rows.columns[column].key), descending
+        column, descending = self._sort_due or (self._model.sort_column, self._model.descending)
+        return (None if column is None else self._model.columns[column].key), descending
 
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
         """Sorts by a column, in its usual direction if none is given; None is order of arrival.
@@ -236,25 +288,23 @@ class RecordTable(TableHand[R], can_focus=True):
         KeyError if there is no such column, ValueError if it can't be sorted by.
         """
         self._finish()
-        column = None if key is None else self._column(key)
-        if column is not None and self._rows.columns[column].sort_key is None:
+        index = _index(self.columns, key)
+        column = None if index is None else self.columns[index]
+        if column is not None and column.sort_key is None:
             raise ValueError(f"column {key} can't be sorted by")
         if descending is None:
-            descending = column is not None and self._rows.columns[column].descending_first
-        self._sort_due = column, descending
-        self._do(self._rows.sort(column, descending), asked=True)
-        self.post_message(self.SortChanged(self, key, descending))
+            descending = column is not None and column.descending_first
+        self._sort_due = index, descending
+        self._do(self._model.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
         """Sorts by the next column that can be sorted by, from left to right."""
         self._finish()
-        columns = self._rows.columns
-        able = [at for at, column in enumerate(columns) if column.sort_key and column.shown]
-        if not able:
-            return
-        now = self._rows.sort_column
+        able = [at for at, column in enumerate(self.columns) if column.sort_key and column.shown]
+        now = self._model.sort_column
         after = [at for at in able if now is not None and at > now]
-        self.sort_by(columns[(after or able)[0]].key)
+        if able:
+            self.sort_by(self.columns[(after or able)[0]].key)
 
     def reverse_sort(self) -> None:
         """The same column, the other way."""
@@ -262,138 +312,350 @@ class RecordTable(TableHand[R], can_focus=True):
         key, descending = self.sort
         self.sort_by(key, not descending)
 
-    def _column(self, key: str) -> int:
-        for index, column in enumerate(self._rows.columns):
-            if column.key == key:
-                return index
-        raise KeyError(key)
-
     @property
     def filter_text(self) -> str:
         """The filter in force, as it was typed."""
-        return self._rows.filter.text
+        return self._model.filter.text
 
     def set_filter(self, text: str) -> FilterError | None:
         """Shows only what matches; the error, and the filter as before, if it can't be used."""
-        wanted = parse(text, self._rows.columns)
+        wanted = parse(text, self.columns)
         if isinstance(wanted, FilterError):
             return wanted
         self._finish()
         self._filtered_at = monotonic()
-        self._do(self._rows.refilter(wanted), asked=True)
+        self._do(self._model.refilter(wanted), asked=True)
         return None
 
     def warm_filter(self) -> None:
         """Reads the text of all rows while nothing else is to do: for when a filter is opened."""
         self._finish()
-        self._do(self._rows.warm())
+        self._do(self._model.warm())
 
     # ---- hold
 
     @property
     def hold(self) -> bool:
-        """True while the order stands still; see `release`."""
-        return self._rows.held
+        """True while the order stands still. Ends with new rows in, ghosts gone, all in order."""
+        return self._model.held
 
     @hold.setter
     def hold(self, wanted: bool) -> None:
-        if wanted:
-            if self.busy:
-                self._finish()
-            self._rows.held = True
-            self._tell_held()
-        else:
+        if not wanted:
             self.release()
+            return
+        self._finish()
+        self._model.held = True
 
     @property
     def held_new(self) -> int:
         """How many new rows wait to be shown."""
-        return self._rows.waiting
+        return self._model.waiting
 
     def release(self) -> None:
-        """Ends the hold: new rows come in, ghosts go, all is in order again."""
+        """Ends the hold."""
         self._finish()
-        if self._rows.held or self._rows.pending:
-            self._do(self._rows.release())
+        if self._model.held or self._model.pending:
+            self._do(self._model.release())
+
+    def is_ghost(self, row_id: str) -> bool:
+        """True if the row only shows what became of its record."""
+        return self._model.ghost_note(row_id) is not None
 
     def ghost(self, row_id: str, note: Cell | None) -> None:
         """Says what became of a row, shown in its place until the release; None takes it back."""
         self._finish()
-        if note == self._rows.notes.get(row_id):
+        if note == self._model.notes.get(row_id):
             return
         if note is None:
-            self._rows.notes.pop(row_id, None)
+            self._model.notes.pop(row_id, None)
         else:
-            self._rows.notes[row_id] = note
-        place = self._rows.position(row_id)
+            self._model.notes[row_id] = note
+        place = self._model.position(row_id)
         # A set of hundreds says so of each; only what can be seen has to be drawn.
-        if place is not None and self._top <= place < self._top + self._height:
+        if place is not None and self._view.shows(place):
             self._sync()
 
-    def _tell_held(self) -> None:
-        now = (self._rows.held, self._rows.waiting)
-        if now != self._told:
-            self._told = now
-            self.post_message(self.HeldChanged(self, *now))
+    def remark(self, remarks: Mapping[str, Cell]) -> None:
+        """Says something of rows, in the place where a ghost says what became of it; of no others.
 
-    def _title_clicked(self, column: int) -> None:
-        wanted = self._rows.columns[column]
-        if column == self._rows.sort_column:
-            self.reverse_sort()
-        elif wanted.sort_key is not None:
-            self.sort_by(wanted.key)
+        Ids without a row are kept: the row may come, or come back.
+        """
+        if remarks != self._view.remarks:
+            self._painter.forget_cells(self._view.remarks)
+            self._view.remarks = dict(remarks)
+            self._sync()
 
     # ---- work on the rows
+
+    @property
+    def busy(self) -> bool:
+        """True while a large sort, filter or load is still being worked on."""
+        return self._work is not None
+
+    async def settled(self) -> None:
+        """Returns when no work is under way that would change what is shown."""
+        await self._idle.wait()
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
         """Takes the steps: a few at once; a large table's in slices, others getting their turn.
 
         What a person has asked for doesn't wait until no key comes.
         """
-        self._work, self._work_from = steps, self._rows.shown
-        for taken, can_be_shown in enumerate(steps):
-            if can_be_shown:
-                self._show_rows()
+        before = self._model.shown
+        self._work = steps
+        for taken, _ in enumerate(steps):
             if taken >= _AT_ONCE and self.is_running:
                 self._idle.clear()
-                start_worker(self, partial(self._go_on, steps, asked=asked), "sorting rows")
+                work = partial(self._go_on, steps, before, asked)
+                start_worker(self, work, "sorting rows")
                 return
-        self._done()
+        self._done(before)
 
-    async def _go_on(self, steps: Steps, *, asked: bool) -> None:
+    async def _go_on(self, steps: Steps, before: list[str], asked: bool) -> None:
         while self._work is steps:
-            waits = asked and self.busy
-            await (asyncio.sleep(0) if waits else background.turn())
-            until = perf_counter() + (_ASKED_SLICE if waits else background.SLICE)
+            await (asyncio.sleep(0) if asked else background.turn())
+            until = perf_counter() + (_ASKED_SLICE if asked else background.SLICE)
             while self._work is steps and perf_counter() < until:
-                step = next(steps, None)
-                if step is None:
-                    self._done()
-                elif step:
-                    self._show_rows()
-                    # They are painted some turns of the event loop later, before work goes on.
-                    await asyncio.sleep(background.QUIET)
+                if next(steps, self) is self:
+                    self._done(before)
 
     def _finish(self) -> None:
         """Takes what steps are left, because something else is about to happen to the rows."""
         if self._work is not None:
+            before = self._model.shown
             for _ in self._work:
                 pass
-            self._done()
+            self._done(before)
 
-    def _done(self) -> None:
-        self._work = None
-        self._show_rows()
-
-    def _show_rows(self) -> None:
-        """Shows what the rows have become by the work, if that isn't done yet."""
-        if (before := self._work_from) is None:
-            return
-        self._work_from = self._sort_due = None
+    def _done(self, before: list[str]) -> None:
+        """Shows what the rows have become by the work."""
+        self._work = self._sort_due = None
         if not self._idle.is_set():
             self._idle.set()
-            self.post_message(self.Settled(self))
-        self._drop_marks()
-        self._follow(before)
-        self._tell_held()
+            self.post_message(self.WorkDone(self))
+        marks = self._view.marks
+        self._marked(marks.unmark(self._model.gone_from(marks.ids.keys())), sync=False)
+        self._view.follow(before)
         self._sync()
+
+    # ---- cursor
+
+    @property
+    def cursor_id(self) -> str | None:
+        """The id of the record the cursor is on; None if no row is shown."""
+        return self._view.cursor
+
+    def move_cursor_to(self, row_id: str) -> bool:
+        """Puts the cursor on this record; False if it isn't shown."""
+        self._finish()
+        place = self._model.position(row_id)
+        if place is not None:
+            self._move_to(place)
+        return place is not None
+
+    def _move_to(self, place: int) -> None:
+        self._finish()
+        self._view.move_to(place)
+        self._sync()
+
+    def action_move(self, rows: int) -> None:
+        """Moves the cursor down by `rows`."""
+        self._move_to(self._view.cursor_at + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Moves cursor and view by screens."""
+        self._finish()
+        self._view.page(pages)
+        self._sync()
+
+    def action_first(self) -> None:
+        """The cursor on the first row; from now on the top of the list stays in view."""
+        self._move_to(0)
+        self._view.touched = False
+
+    def action_last(self) -> None:
+        """The cursor on the last row."""
+        self._move_to(self.shown_count - 1)
+
+    def action_open(self) -> None:
+        """Says that the row with the cursor was opened."""
+        if self.cursor_id is not None:
+            self.post_message(self.Opened(self, self.cursor_id))
+
+    # ---- marks
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The ids of marked records in the order they were marked. Ghosts are never among them."""
+        return tuple(self._view.marks.ids)
+
+    def mark(self, ids: Iterable[str]) -> None:
+        """Marks these records; ids that have none, and ghosts, are passed over."""
+        wanted = dict.fromkeys(ids)
+        for row_id in self._model.gone_from(wanted.keys()):
+            del wanted[row_id]
+        self._marked(self._view.marks.mark(wanted))
+
+    def unmark(self, ids: Iterable[str]) -> None:
+        """Takes the marks of these records."""
+        self._marked(self._view.marks.unmark(ids))
+
+    def clear_marks(self) -> None:
+        """Takes all marks."""
+        self.unmark(self.marked)
+        self._view.marks.last = None
+
+    def _marked(self, changed: bool, sync: bool = True) -> None:
+        if changed:
+            self.post_message(self.MarksChanged(self, self.marked))
+            if sync:
+                self._sync()
+
+    def action_toggle_mark(self) -> None:
+        """Marks the row with the cursor or takes its mark, and goes to the next."""
+        row_id = self.cursor_id
+        if self.can_mark and row_id is not None:
+            (self.unmark if row_id in self._view.marks.ids else self.mark)([row_id])
+            self.action_move(1)
+
+    def action_mark_range(self) -> None:
+        """Marks the rows shown from the one marked last to the cursor, in either direction."""
+        self._finish()
+        last, cursor = self._view.marks.last or self.cursor_id, self._view.cursor_at
+        place = None if last is None else self._model.position(last)
+        if self.can_mark and place is not None:
+            self.mark(self._model.shown[min(place, cursor) : max(place, cursor) + 1])
+
+    def action_mark_all_shown(self) -> None:
+        """Marks all that the filter shows."""
+        self._finish()
+        if self.can_mark:
+            self.mark(self._model.shown)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Lets the keys for marking through to others where nothing can be marked."""
+        if action in {"toggle_mark", "mark_range", "mark_all_shown"}:
+            return self.can_mark
+        return super().check_action(action, parameters)
+
+    # ---- mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
+        self._finish()
+        view, place = self._view, self._view.top + event.y - 1
+        if event.y == 0:
+            self._click_title(event.x - GUTTER)
+        elif event.x == self.size.width - 1 and view.last_top:
+            self._scroll_view((event.y - 1) * view.last_top // max(1, view.height - 1))
+        elif place < self.shown_count:
+            if place == view.cursor_at and view.touched:
+                self.action_open()
+            else:
+                self._move_to(place)
+
+    def _click_title(self, x: int) -> None:
+        for placed in self._painter.layout.columns:
+            if placed.x <= x < placed.x + placed.width + 1:
+                column = self.columns[placed.index]
+                if placed.index == self._model.sort_column:
+                    self.reverse_sort()
+                elif column.sort_key is not None:
+                    self.sort_by(column.key)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The view moves, the cursor stays with its record."""
+        event.stop()
+        self._scroll_view(self._view.top + _WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The view moves, the cursor stays with its record."""
+        event.stop()
+        self._scroll_view(self._view.top - _WHEEL)
+
+    def _scroll_view(self, top: int) -> None:
+        self._finish()
+        self._view.scroll_to(top)
+        self._sync()
+
+    # ---- painting
+
+    def _sync(self) -> None:
+        """Asks for a repaint of what looks different now, and of nothing else."""
+        if self.cursor_id != self._cursor_told:
+            self._cursor_told = self.cursor_id
+            self.post_message(self.CursorMoved(self, self.cursor_id))
+        if regions := self._look_again():
+            self.refresh(*regions)
+
+    def _look_again(self) -> list[Region]:
+        if not self.is_attached or not self.size.area:
+            self._fit_due = True  # as soon as there is something to draw on
+            return []
+        return self._painter.update(self.size)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the widget: the header or a row (Textual's line API)."""
+        return self._painter.strip(y, self._styles())
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a part. After a change of size all are asked for before `on_resize` comes:
+        they are fitted to it here, so that the very first picture has the rows.
+        """
+        self._fit()
+        return super().render_lines(crop)
+
+    def on_resize(self) -> None:
+        """Another size, not yet painted: the columns are fitted anew, and all is painted."""
+        if regions := self._fit():
+            self.refresh(*regions)
+
+    def on_show(self) -> None:
+        """Shown again: what happened meanwhile is worked out."""
+        self._sync()
+
+    def _fit(self) -> list[Region]:
+        """Works all out for a size it wasn't yet worked out for, or not since it was hidden."""
+        if not self._fit_due and self._fitted_to == self.size:
+            return []
+        self._fitted_to, self._fit_due = self.size, False
+        self._view.fit(max(0, self.size.height - 1))
+        self._painter.forget(columns=True)
+        return self._look_again()
+
+    def _styles(self) -> TableStyles:
+        if self._styles_now is None:
+
+            def style(name: str) -> Style:
+                return self.get_component_rich_style(f"record-table--{name}")
+
+            tones = {tone: self.get_component_rich_style(f"tone--{tone.value}") for tone in Tone}
+            cursor = style("cursor")
+            self._styles_now = TableStyles(
+                tones=tones,
+                cursor=cursor,
+                cursor_tones={tone: coloured(cursor, tones[tone]) for tone in SEVERE},
+                cursor_sign=style("cursor-sign"),
+                mark=style("mark"),
+                header=style("header"),
+                header_sorted=style("header-sorted"),
+                scrollbar=style("scrollbar"),
+                dimmed=style("stale"),
+            )
+        return self._styles_now
+
+    def notify_style_update(self) -> None:
+        """Textual calls it when theme, focus or style sheet change: styles are worked out anew."""
+        super().notify_style_update()
+        self._styles_now = None
+
+
+def _index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
+    """The place of the column with this key; KeyError if there is none."""
+    if key is None:
+        return None
+    try:
+        return next(at for at, column in enumerate(columns) if column.key == key)
+    except StopIteration:
+        raise KeyError(key) from None
