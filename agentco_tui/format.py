@@ -259,7 +259,7 @@ def number(value: Decimal | None) -> SafeText:
 
 
 def trust(value: Decimal | None) -> SafeText:
-    """An agent's trust score as it was sent: no scale is promised (SHAPES G)."""
+    """An agent's trust score as it was sent: no scale is promised."""
     return number(value)
 
 

@@ -28,7 +28,7 @@ UNBOUND = "unbound"
 """What a binding without a key is bound to: a key name that no terminal sends."""
 
 RESERVED_KEYS = ("ctrl+a", "ctrl+b", "ctrl+d", "ctrl+k", "ctrl+s", "ctrl+z")
-"""Keys that tmux, screen, vim and shells own; nothing may be bound to them (DESIGN, contract)."""
+"""Keys that tmux, screen, vim and shells own; nothing may be bound to them."""
 
 LEAVING_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave whatever is open, before anything else gets them."""

@@ -1,4 +1,4 @@
-"""Untrusted text made safe to show: the one door to the screen (DESIGN, law 3).
+"""Untrusted text made safe to show: the one door to the screen.
 
 Agents write what the platform sends, so every string of it is hostile until it has passed
 `safe` (one line) or `safe_block` (several lines). What has passed has the type `SafeText`, which

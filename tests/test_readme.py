@@ -30,7 +30,7 @@ OPERATIONS = (
     "POST /api/budget/agents/:id",
     "GET /api/budget/alerts",
 )
-"""Every operation of the interface (INTERFACE 4)."""
+"""Every operation of the interface."""
 
 
 def project() -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentco_tui.terminal.fitness import Fitness
 
 SMALLEST = (60, 16)
-"""Columns and rows below which the dashboard asks for more (issue 3, item 5)."""
+"""Columns and rows below which the dashboard asks for more."""
 COMFORTABLE = (80, 24)
 
 

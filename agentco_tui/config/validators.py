@@ -40,7 +40,7 @@ _VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 def what(value: object) -> str:
     """A TOML value in words, for the end of "must be …, is …".
 
-    A text is not repeated: somebody may have put a key where it does not belong (law 4).
+    A text is not repeated: somebody may have put a key where it does not belong.
     """
     if isinstance(value, bool):
         return "true" if value else "false"

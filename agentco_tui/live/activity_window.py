@@ -2,7 +2,7 @@
 
 The log can't be asked for "all since X", only for its newest entries, so two polls are known to
 join only where they share an entry. Where they don't, entries may be missing, and the window says
-so with a gap at that place (law 1).
+so with a gap at that place.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def by_time(entries: list[Activity]) -> list[Activity]:
 
 
 def in_order(listing: Listing[Activity]) -> list[Activity]:
-    """The listing's entries oldest first; platforms send either order (SHAPES E)."""
+    """The listing's entries oldest first; platforms send either order."""
     entries = list(listing.records)
     timed = [entry.at.at for entry in entries if entry.at is not None]
     if len(timed) < 2 or timed[0] >= timed[-1]:

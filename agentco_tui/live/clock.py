@@ -13,7 +13,7 @@ SKEW_THAT_MATTERS = 3.0
 def _steady_clock() -> int:
     """The clock that never jumps and goes on while a laptop sleeps.
 
-    Data from before the sleep would otherwise show as some seconds old (law 1). On Linux that is
+    Data from before the sleep would otherwise show as some seconds old. On Linux that is
     not CLOCK_MONOTONIC, on macOS it is.
     """
     clock: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -1,7 +1,7 @@
 """The records by id: a poll in, a set of changes out.
 
 A poll that brings nothing new gives an empty change, and records that are equal keep their
-identity, so that whoever caches by identity keeps the cache (law 5).
+identity, so that whoever caches by identity keeps the cache.
 """
 
 from __future__ import annotations

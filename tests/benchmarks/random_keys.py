@@ -42,7 +42,7 @@ FAULTS = tuple(
     f"*:{kind}{value}" for kind in KINDS if (value := NEEDS_VALUE.get(kind, "")) is not None
 )
 LEAVES = 5.0
-"""Seconds to be gone in: law 7 says one, on a machine that does nothing else."""
+"""Seconds to be gone in: promised is one, on a machine that does nothing else."""
 UNDER_WAY = (0.0, 0.0, 0.005, 0.02, 0.1)
 """Seconds between the last key and the signal."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

@@ -38,7 +38,7 @@ READABLE = {
 }  # fmt: skip
 """Answers that are odd but can be read: the feed stays live with what could be made of them."""
 EMPTY = {"no_content", "null"}
-"""Answers that say that there is nothing (SHAPES A)."""
+"""Answers that say that there is nothing."""
 NO_FIGURES = {"nan", "infinity", "digits"}
 """An overview without figures is no overview."""
 

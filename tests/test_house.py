@@ -1,0 +1,120 @@
+"""One name for one thing, no circles, and nothing that only an outsider's paper could explain."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "agentco_tui"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+NOUNS = ("columns", "dialogs", "kinds", "values", "table", "demo")
+"""Folders whose name is a part of their files' names: `columns/tasks.py` are the tasks' columns."""
+
+# What is not yet so; these only ever shrink.
+CLASSES: set[str] = set()
+FILE_NAMES: set[str] = set()
+REFERENCES = {"agentco_tui": 0, "tests": 0}
+
+OUTSIDE_WORDS = re.compile(
+    r"(?<![.\w])(?:SHAPES|SAFETY|TERMINALS|INTERFACE|DESIGN|HOUSE|MODELS|SCREENS|PAPERCLIP|FORECAST)(?:\.md)?"
+    r"(?: [A-Z0-9]+| \d+)?\b|\blaws? \d\b|\bissues? \d{1,2}\b",
+)
+"""Papers, laws and issues that are not in the repository."""
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in FILES}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of ours that a file imports as it runs; not what only types are checked by."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+        waiting += ast.iter_child_nodes(node)
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """The comments and texts of a file, each with its line."""
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type in (tokenize.COMMENT, tokenize.STRING):
+                yield token.start[0], token.string
+
+
+def circles() -> set[frozenset[str]]:
+    """Groups of files each of which imports itself by way of the others."""
+    graph = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
+    reached: dict[str, set[str]] = {}
+    for name in graph:
+        seen: set[str] = set()
+        waiting = list(graph[name])
+        while waiting:
+            if (each := waiting.pop()) not in seen:
+                seen.add(each)
+                waiting += graph[each]
+        reached[name] = seen
+    return {
+        frozenset(other for other in reached[name] if name in reached[other])
+        for name in graph
+        if name in reached[name]
+    }
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    assert [sorted(circle) for circle in circles()] == []
+
+
+@pytest.mark.parametrize("demo", [False, True], ids=["product", "embedded platform"])
+def test_no_class_name_means_two_things(demo: bool) -> None:
+    found = Counter(
+        node.name
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and ("demo" in path.parts) is demo
+    )
+    assert sorted({name for name, times in found.items() if times > 1} - CLASSES) == []
+
+
+def test_no_file_name_stands_twice() -> None:
+    places = defaultdict(list)
+    for path in FILES:
+        folder = path.parent.name
+        if not path.name.startswith("__"):
+            places[f"{folder if folder in NOUNS else ''}/{path.name}"].append(str(path))
+    twice = {name: paths for name, paths in places.items() if len(paths) > 1}
+    assert {name: paths for name, paths in twice.items() if name not in FILE_NAMES} == {}
+
+
+@pytest.mark.parametrize("folder", REFERENCES)
+def test_nothing_refers_to_papers_outside_the_repository(folder: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word[0]}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path != Path(__file__)
+        for number, text in prose(path)
+        if (word := OUTSIDE_WORDS.search(text))
+    ]
+    assert len(found) <= REFERENCES[folder], "\n".join(found)
