@@ -101,9 +101,9 @@ def circles() -> set[frozenset[str]]:
     """Groups of files each of which imports itself by way of the others."""
     graph = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
     reached: dict[str, set[str]] = {}
-    for name in graph:
+    for name, ours in graph.items():
         seen: set[str] = set()
-        waiting = list(graph[name])
+        waiting = list(ours)
         while waiting:
             if (each := waiting.pop()) not in seen:
                 seen.add(each)
