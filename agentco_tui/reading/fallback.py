@@ -1,4 +1,4 @@
-"""What stands in for a text or an id that the platform did not send: sentences from fields, a hash."""
+"""What stands in for a text or an id that was not sent: sentences made of fields, a hash."""
 
 from __future__ import annotations
 
