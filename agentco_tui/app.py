@@ -27,7 +27,7 @@ from agentco_tui.actions.rights import Rights
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import KeyInUse
-from agentco_tui.api.head_start import HeadStart
+from agentco_tui.api.prefetch import Prefetch
 from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
 from agentco_tui.live.clock import Clock, SystemClock
@@ -270,7 +270,7 @@ def make_session(
     return Session(settings, client, store, poller, clock, Names(store), Hands(desk), journal)
 
 
-def run_dashboard(settings: Settings, key: KeyInUse | None, start: HeadStart | None = None) -> int:
+def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | None = None) -> int:
     """Run the dashboard to its end; returns the exit code. `start` was sent before.
 
     `key` is used from the start on; it is told of another that takes its place.

@@ -96,11 +96,11 @@ def _run_dashboard(settings: Settings) -> int:
     # What is imported now stays, so looking through it for garbage is time lost; the dashboard
     # turns the collector on again once it stands.
     gc.disable()
-    from agentco_tui.api.head_start import HeadStart
+    from agentco_tui.api.prefetch import Prefetch
 
     key = None if settings.key is None else KeyInUse(settings.key)
     with _log(settings, key):
-        start = HeadStart.begin(
+        start = Prefetch.begin(
             settings.company,
             settings.base_url,
             settings.key,

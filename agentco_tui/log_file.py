@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from agentco_tui.api.credentials import ApiKey, KeyInUse
-from agentco_tui.api.redaction import KeyFilter, quiet_http_loggers
+from agentco_tui.api.credentials import ApiKey, KeyFilter, KeyInUse, quiet_http_loggers
 from agentco_tui.text import safe_block
 
 

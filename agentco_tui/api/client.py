@@ -1,4 +1,4 @@
-"""One method for each operation of the platform (INTERFACE 4), and nothing else.
+"""One method for each operation of the platform, and nothing else.
 
 Every method raises ApiError. Identifiers go out as one path segment each, whatever is in them;
 parameters that are None are left out.
@@ -14,10 +14,10 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
-from agentco_tui.api import answered
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.decode import (
     ACTIVITY,
@@ -33,11 +33,15 @@ from agentco_tui.api.decode import (
     decode_receipt,
     decode_trace,
 )
-from agentco_tui.api.etags import if_none_match, usable_etag
-from agentco_tui.api.lean_httpx import without_command
-from agentco_tui.api.outgoing import segment
-from agentco_tui.api.pager import Caps, Pager
-from agentco_tui.api.reading import body_digest, not_the_export, read_body
+from agentco_tui.api.error_messages import KEY_SOURCE, not_sent
+from agentco_tui.api.fetcher import (
+    Caps,
+    Fetcher,
+    body_digest,
+    if_none_match,
+    not_the_export,
+    usable_etag,
+)
 from agentco_tui.model.records import (
     Activity,
     Agent,
@@ -53,9 +57,8 @@ from agentco_tui.model.records import (
 )
 
 if TYPE_CHECKING:
-    from agentco_tui.api.head_start import HeadStart
-    from agentco_tui.api.limits import Limits
-    from agentco_tui.api.transport import Transport
+    from agentco_tui.api.prefetch import Prefetch
+    from agentco_tui.api.transport import Limits, Transport
 
 R = TypeVar("R", bound=Record)
 
@@ -73,7 +76,7 @@ class Client:
         """`page_cap` and `record_cap` end the following of pages; a Listing says if they did."""
         self.transport = transport
         caps = Caps(pages=page_cap, records=record_cap, total_bytes=transport.limits.body)
-        self._pager = Pager(transport, caps)
+        self._fetcher = Fetcher(transport, caps)
         self._overview: BudgetOverview | None = None
         self._overview_etag: str | None = None
         self._decisions: Client | None = None
@@ -87,13 +90,13 @@ class Client:
         if self._decisions is None:
             other = copy(self)
             other.transport = self.transport.for_decisions()
-            other._pager = self._pager.over(other.transport)
+            other._fetcher = self._fetcher.over(other.transport)
             self._decisions = other._decisions = other
         return self._decisions
 
-    def take_over(self, start: HeadStart | None) -> None:
+    def take_over(self, early: Prefetch | None) -> None:
         """Let the first reading of a list take the answer to a request that was sent before."""
-        self._pager.head_start = start
+        self._fetcher.prefetch = early
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -160,7 +163,7 @@ class Client:
         return await self._write(TASKS, "/api/tasks", fields, attempt_id)
 
     async def approve_task(self, task_id: str, *, attempt_id: str | None = None) -> Receipt[Task]:
-        """POST /api/tasks/:id/approve, without a body; sent once, whatever happens (law 2)."""
+        """POST /api/tasks/:id/approve, without a body; sent once, whatever happens."""
         path = self._path("POST", "/api/tasks", task_id, "/approve")
         return await self._write(TASKS, path, None, attempt_id)
 
@@ -169,7 +172,7 @@ class Client:
         path = self._path("GET", "/api/tasks", task_id, "/trace")
         reply = await self.transport.request("GET", path)
         asked = self.transport.asked("GET", path)
-        return await read_body(reply.body, asked, reply.status, decode_trace)
+        return await self._fetcher.read(reply, asked, decode_trace)
 
     async def activity(
         self,
@@ -234,7 +237,7 @@ class Client:
         digest = await body_digest(reply.body)
         if last is None or last.digest != digest:
             asked = self.transport.asked("GET", path)
-            overview = await read_body(reply.body, asked, reply.status, decode_overview)
+            overview = await self._fetcher.read(reply, asked, decode_overview)
             last = msgspec.structs.replace(overview, digest=digest)
         self._overview, self._overview_etag = last, usable_etag(reply.headers)
         return last
@@ -253,7 +256,7 @@ class Client:
         """POST /api/budget/agents/:id. The limit goes out as a JSON number, digit for digit."""
         path = self._path("POST", "/api/budget/agents", agent_id, "")
         if not monthly_limit.is_finite() or not _is_sendable(monthly_limit):
-            raise answered.not_sent(
+            raise not_sent(
                 self.transport.asked("POST", path), "the monthly limit is no usable number"
             )
         body = f'{{"monthly_limit":{monthly_limit:f}}}'.encode()
@@ -267,14 +270,14 @@ class Client:
         self, kind: Kind[R], path: str, *, at_most: int | None = None, **params: str | None
     ) -> Listing[R]:
         given = tuple((name, value) for name, value in params.items() if value is not None)
-        return await self._pager.listing(kind, path, given, at_most)
+        return await self._fetcher.listing(kind, path, given, at_most)
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier, "")
         reply = await self.transport.request("GET", path)
         asked = self.transport.asked("GET", path)
-        return await read_body(
-            reply.body, asked, reply.status, lambda body: decode_one(kind, body, identifier)
+        return await self._fetcher.read(
+            reply, asked, lambda body: decode_one(kind, body, identifier)
         )
 
     async def _write(
@@ -288,7 +291,7 @@ class Client:
                 fields = None
             if fields is None:
                 asked = self.transport.asked("POST", path)
-                raise answered.not_sent(asked, "a field holds a character that cannot be sent")
+                raise not_sent(asked, "a field holds a character that cannot be sent")
         return await self._send(kind, path, body, attempt_id)
 
     async def _send(
@@ -297,8 +300,8 @@ class Client:
         headers = () if attempt_id is None else (("Idempotency-Key", attempt_id),)
         reply = await self.transport.request("POST", path, json_body=body, headers=headers)
         asked = self.transport.asked("POST", path)
-        return await read_body(
-            reply.body, asked, reply.status, lambda found: decode_receipt(kind, found, reply.status)
+        return await self._fetcher.read(
+            reply, asked, lambda found: decode_receipt(kind, found, reply.status)
         )
 
     def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:
@@ -306,7 +309,7 @@ class Client:
             return f"{collection}/{segment(identifier)}{rest}"
         except ValueError as error:
             words = str(error)
-        raise answered.not_sent(self.transport.asked(method, f"{collection}/?{rest}"), words)
+        raise not_sent(self.transport.asked(method, f"{collection}/?{rest}"), words)
 
 
 def open_client(
@@ -328,12 +331,11 @@ def open_client(
     for a host, a `ca_file` or a proxy setting that cannot be used.
     """
     # Here and not above: what only asks for the settings need not wait for it.
-    without_command()
-    from agentco_tui.api.retry import RetryPolicy  # noqa: PLC0415
+    from agentco_tui.api.timing import RetryPolicy  # noqa: PLC0415
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
     if key is None:
-        raise CredentialError(f"there is no API key: set {answered.KEY_SOURCE}")
+        raise CredentialError(f"there is no API key: set {KEY_SOURCE}")
     transport = Transport(
         base_url,
         key,
@@ -341,9 +343,28 @@ def open_client(
         trust_env=trust_env,
         limits=limits,
         retry=RetryPolicy(attempts=attempts),
-        key_source=key_source or answered.KEY_SOURCE,
+        key_source=key_source,
     )
     return Client(transport, page_cap=page_cap, record_cap=record_cap)
+
+
+def segment(identifier: str) -> str:
+    """An identifier as exactly one path segment, percent-encoded.
+
+    The segments "." and ".." would be taken away by clients and proxies, so their dots are
+    encoded too. Raises ValueError, without the identifier in its text, if it is empty, longer
+    than 2,000 characters or cannot be UTF-8.
+    """
+    if not identifier:
+        raise ValueError("the id is empty")
+    if len(identifier) > 2_000:
+        raise ValueError("the id is too long")
+    if identifier in (".", ".."):
+        return "%2E" * len(identifier)
+    try:
+        return quote(identifier, safe="")
+    except UnicodeError:
+        raise ValueError("the id holds a character that cannot be sent") from None
 
 
 def _day(day: date | None) -> str | None:

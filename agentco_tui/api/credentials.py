@@ -1,19 +1,21 @@
 """Where the platform is and the key to it, checked before anything is sent.
 
 Both are read from what a person typed or stored, so both are refused with a sentence that says
-what to change, and no sentence repeats the key (law 4; SAFETY, "The key").
+what to change, and no sentence repeats the key. What comes back may quote it, and what a layer
+below writes to a log, too: both are redacted.
 """
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import re
+import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NoReturn, Self
 from urllib.parse import urlsplit
-
-from agentco_tui.api.redactor import OneByOne, Redactor
 
 _KEY: Final = re.compile(r"[!-~]+")
 _LONGEST_KEY: Final = 4096
@@ -21,6 +23,7 @@ _LONGEST_ADDRESS: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _PREFIX: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
+_BEARER: Final = re.compile(r"(?i)(bearer\s+)[^\s'\"]+")
 _DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 
 
@@ -73,14 +76,6 @@ class ApiKey:
     def redact(self, text: str) -> str:
         """`text` with every place that holds the key replaced by the mask."""
         return text.replace(self.__text, self.masked)
-
-    def redact_bytes(self, data: bytes) -> bytes:
-        """The same for bytes as they come over the line: some platforms quote the key they got."""
-        return data.replace(self.__text.encode("ascii"), self.masked.encode("ascii"))
-
-    def redactor(self) -> Redactor:
-        """The same for bytes that come in pieces; one for each body."""
-        return Redactor(self.__text.encode("ascii"), self.masked.encode("ascii"))
 
     def __repr__(self) -> str:
         return f"ApiKey({self.masked})"
@@ -144,19 +139,91 @@ class KeyInUse:
             text = key.redact(text)
         return text
 
-    def redact_bytes(self, data: bytes) -> bytes:
-        """The same for bytes as they come over the line."""
-        for key in self.__known:
-            data = key.redact_bytes(data)
-        return data
-
-    def redactor(self) -> Redactor | OneByOne:
+    def redactor(self) -> Redactor:
         """The same for bytes that come in pieces; one for each body."""
-        first, *others = (key.redactor() for key in self.__known)
-        return OneByOne((first, *others)) if others else first
+        return Redactor(
+            [(key.reveal().encode("ascii"), key.masked.encode("ascii")) for key in self.__known]
+        )
 
     def __repr__(self) -> str:
         return f"KeyInUse({self.__key.masked})"
+
+
+class Redactor:
+    """Takes keys out of one body, wherever a piece of it ends: feed it in order, then the `rest`.
+
+    The end of a piece that could be the beginning of a key waits for the next one.
+    """
+
+    __slots__ = ("__keys", "__waiting")
+
+    def __init__(self, keys: list[tuple[bytes, bytes]]) -> None:
+        """Each key, of at least a byte, and the mask in its place; the longest first."""
+        self.__keys = keys
+        self.__waiting = b""
+
+    def feed(self, piece: bytes) -> bytes:
+        """What can be let through by now; takes time in proportion to the piece."""
+        data, held = self.__waiting + piece, b""
+        for key, mask in self.__keys:
+            data = data.replace(key, mask)
+            at = data.find(key[:1], max(0, len(data) - len(key) + 1))
+            while at >= 0 and not key.startswith(data[at:]):
+                at = data.find(key[:1], at + 1)
+            if at >= 0:
+                data, held = data[:at], data[at:] + held
+        self.__waiting = held
+        return data
+
+    def rest(self) -> bytes:
+        """What waited for a piece that did not come."""
+        rest, self.__waiting = self.__waiting, b""
+        for key, mask in self.__keys:
+            rest = rest.replace(key, mask)
+        return rest
+
+
+class KeyFilter(logging.Filter):
+    """Put on a handler: masks the given keys, and anything that follows the word Bearer.
+
+    The record's message is formed here, and its traceback too, so that no argument and no
+    exception text of a lower layer reaches the handler unread.
+    """
+
+    def __init__(self, keys: Iterable[ApiKey | KeyInUse]) -> None:
+        super().__init__()
+        self._keys = tuple(keys)
+
+    def redacted(self, text: str) -> str:
+        """`text` without any of the keys."""
+        for key in self._keys:
+            text = key.redact(text)
+        return _BEARER.sub(r"\1****", text)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Clean the record where it stands (Python 3.11 takes no copy); it is always kept."""
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError, KeyError):
+            # A wrong format string is the caller's slip; its arguments may still hold the key.
+            message = f"{record.msg} {record.args}"
+        record.msg, record.args = self.redacted(message), ()
+        if record.exc_info and record.exc_info[0] is not None:
+            record.exc_text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+            record.exc_info = None
+        if record.exc_text:
+            record.exc_text = self.redacted(record.exc_text)
+        if record.stack_info:
+            record.stack_info = self.redacted(record.stack_info)
+        return True
+
+
+def quiet_http_loggers() -> None:
+    """Keep httpx and httpcore from logging whole URLs and headers (they do at INFO and DEBUG)."""
+    for name in ("httpx", "httpcore"):
+        logger = logging.getLogger(name)
+        if logger.level < logging.WARNING:
+            logger.setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)

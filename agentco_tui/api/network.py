@@ -1,31 +1,47 @@
-"""Connections on which nothing comes unseen (RFC 9112 9.2: an answer belongs to its request).
+"""Connections on which nothing comes unseen, the pools that keep them, and who is believed.
 
-httpcore 1.0.9 keeps a connection after an answer without looking for what came behind it: a second
-answer in the same packet, in the next one, or in the next TLS record would be read as the answer to
-the next request. Here the event loop reads all that comes, so that it is known when an answer ends
-and when a request begins whether anything has come that nobody asked for.
+An answer belongs to its request (RFC 9112 9.2). httpcore 1.0.9 keeps a connection after an answer
+without looking for what came behind it: a second answer in the same packet, in the next one, or in
+the next TLS record would be read as the answer to the next request. Here the event loop reads all
+that comes, so that it is known when an answer ends and when a request begins whether anything has
+come that nobody asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import select
 import socket
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from importlib.util import find_spec
 from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.request import getproxies, proxy_bypass
 
 import h11
 import httpcore
+import httpx
+
+from agentco_tui.api.credentials import CredentialError
+from agentco_tui.text import safe
 
 T = TypeVar("T")
 
+WRITES_KEPT: Final = 2.0
+"""Seconds a write's connection is kept: far below what servers close idle ones after."""
+_KEPT: Final = 4
+"""Connections of each lane that are kept for the next request."""
 _AHEAD: Final = 256 * 1024
 """Bytes that may wait here to be read, before the other side has to wait."""
 _NEXT_ADDRESS: Final = 0.25
 """Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
+_HASHED: Final = re.compile(r"[0-9a-f]{8}\.\d+")
 _BLANK: Final = b"\r\n"
 """Signs that some servers send behind a body, and that are no answer."""
 _WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
@@ -35,9 +51,11 @@ _WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
 class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
     """One TCP connection, plain or with TLS. Raises httpcore's exceptions."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, resends: bool) -> None:
+        """`resends`: a request for which a kept connection is found closed goes out on another."""
         self.surplus = False
         """More came than the answer that was read last: nothing read from it is to be acted on."""
+        self._resends = resends
         self._transport: Any = None
         self._chunks: deque[bytes] = deque()
         self._ended = False
@@ -48,7 +66,9 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._paused = False
         self._between = True
         """No byte of a request has left since the last answer, or since the connection was made."""
-        self._used = False
+        self._requests = 0
+        self._unanswered = False
+        """No byte came since the last request began."""
 
     # --- httpcore's side --------------------------------------------------------------------
 
@@ -60,9 +80,13 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._resume()
             await _within(timeout, self._arrived.wait(), httpcore.ReadTimeout)
         if not self._chunks:
+            if self._unanswered and self._resends and self._requests > 1:
+                # Closed by the other side as the request went out: httpcore takes another one.
+                raise httpcore.ConnectionNotAvailable
             if self._error is not None:
                 raise httpcore.ReadError("the connection broke") from self._error
             return b""
+        self._unanswered = False
         chunk = self._chunks.popleft()
         if len(chunk) > max_bytes:
             self._chunks.appendleft(chunk[max_bytes:])
@@ -99,21 +123,19 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
     ) -> Connection:
         """Go over to TLS."""
         loop = asyncio.get_running_loop()
-        self._between, self._used, self._paused = True, False, False
+        self._between, self._requests, self._paused = True, 0, False
         if self._chunks:
             await self.aclose()
             raise httpcore.ConnectError("bytes came before the handshake")
         try:
-            self._transport = await _within(
-                timeout,
-                loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname),
-                httpcore.ConnectTimeout,
+            work = loop.start_tls(
+                self._transport, self, ssl_context, server_hostname=server_hostname
             )
-        except OSError as error:  # ssl.SSLError is one
+            self._transport = await _within(timeout, work, httpcore.ConnectTimeout)
+        except BaseException as error:
             await self.aclose()
-            raise httpcore.ConnectError("the handshake failed") from error
-        except BaseException:
-            await self.aclose()
+            if isinstance(error, OSError):  # ssl.SSLError is one
+                raise httpcore.ConnectError("the handshake failed") from error
             raise
         return self
 
@@ -170,11 +192,13 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     async def _begin(self) -> None:
         self._resume()
-        if await self.has_more() or (self._used and (self._chunks or self._ended)):
-            if self._used:
+        is_kept = self._requests > 0
+        if await self.has_more() or (is_kept and (self._chunks or self._ended)):
+            if is_kept:
                 raise httpcore.ConnectionNotAvailable
             raise httpcore.RemoteProtocolError("it spoke before it was asked")
-        self._between, self._used = False, True
+        self._between, self._unanswered = False, True
+        self._requests += 1
 
     def _is_readable(self) -> bool:
         under = self._transport.get_extra_info("socket")
@@ -199,6 +223,10 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
 class Network(httpcore.AsyncNetworkBackend):
     """Makes such connections."""
 
+    def __init__(self, *, resends: bool) -> None:
+        """`resends`: see Connection; only for requests that may be sent twice."""
+        self._resends = resends
+
     async def connect_tcp(
         self,
         host: str,
@@ -209,8 +237,8 @@ class Network(httpcore.AsyncNetworkBackend):
     ) -> Connection:
         """To the first address of the host that answers; from any of ours, without options."""
         try:
-            return await _within(timeout, _made(host, port), httpcore.ConnectTimeout)
-        except OSError as error:
+            return await _within(timeout, self._made(host, port), httpcore.ConnectTimeout)
+        except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError("no connection") from error
         except ExceptionGroup as errors:
             raise httpcore.ConnectError("no connection to any address") from errors
@@ -219,39 +247,43 @@ class Network(httpcore.AsyncNetworkBackend):
         """Part of httpcore's interface."""
         await asyncio.sleep(seconds)
 
+    async def _made(self, host: str, port: int) -> Connection:
+        loop = asyncio.get_running_loop()
+        try:
+            # An address as it is needs no thread to be looked up in, nor that thread's memory.
+            literal = host.encode("ascii")
+            flags = socket.AI_NUMERICHOST
+            found = socket.getaddrinfo(literal, port, type=socket.SOCK_STREAM, flags=flags)
+        except OSError:
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        won = await _first_connected(found)
+        _, made = await loop.create_connection(lambda: Connection(resends=self._resends), sock=won)
+        return made
 
-async def _made(host: str, port: int) -> Connection:
+
+async def _first_connected(found: list[Any]) -> socket.socket:
     """Tries the addresses one after the other, the next beside one that is slow (RFC 8305 5).
 
     asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
     """
-    loop = asyncio.get_running_loop()
-    try:
-        # An address as it is needs no thread to be looked up in, nor that thread's memory.
-        literal = host.encode("ascii")
-        flags = socket.AI_NUMERICHOST
-        found = socket.getaddrinfo(literal, port, type=socket.SOCK_STREAM, flags=flags)
-    except OSError:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     families = [family for family, *_ in found]
-    nth = {id(info): families[:at].count(info[0]) for at, info in enumerate(found)}
+    turns = [families[:at].count(family) for at, family in enumerate(families)]
     attempts: list[asyncio.Task[socket.socket]] = []
     won: socket.socket | None = None
     try:
-        for info in sorted(found, key=lambda info: nth[id(info)]):
+        for _, info in sorted(zip(turns, found, strict=True), key=lambda pair: pair[0]):
             attempts.append(asyncio.create_task(_connected(*info)))
             is_last = len(attempts) == len(found)
             while won is None and (under_way := [each for each in attempts if not each.done()]):
+                patience = None if is_last else _NEXT_ADDRESS
                 done, _ = await asyncio.wait(
-                    under_way,
-                    timeout=None if is_last else _NEXT_ADDRESS,
-                    return_when=asyncio.FIRST_COMPLETED,
+                    under_way, timeout=patience, return_when=asyncio.FIRST_COMPLETED
                 )
                 won = next((each.result() for each in done if each.exception() is None), None)
                 if not is_last:
                     break
             if won is not None:
-                break
+                return won
     finally:
         # Nothing is waited for here: who is cancelled while waiting would lose the one that won.
         for attempt in attempts:
@@ -259,11 +291,8 @@ async def _made(host: str, port: int) -> Connection:
                 attempt.cancel()
             elif attempt.exception() is None and attempt.result() is not won:
                 attempt.result().close()
-    if won is None:
-        failures = [attempt.exception() for attempt in attempts]
-        raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
-    _, connection = await loop.create_connection(Connection, sock=won)
-    return connection
+    failures = [attempt.exception() for attempt in attempts]
+    raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
 
 
 async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:
@@ -300,10 +329,7 @@ def watch_answers() -> bool:
         left, _ = parser.trailing_data
         if isinstance(stream, Connection) and parser.their_state in _WHOLE:
             stream.surplus = bool(left.strip(_BLANK)) or await stream.has_more()
-            if stream.surplus:
-                await self.aclose()
-                return
-        if left:
+        if left or getattr(stream, "surplus", False):
             await self.aclose()
         else:
             await ends(self)
@@ -323,3 +349,163 @@ async def _within(seconds: float | None, work: Awaitable[T], late: type[Exceptio
         if deadline.expired():
             raise late("it took too long") from error
         raise
+
+
+class Lane(Enum):
+    """Requests that wait for no place of another lane's; the value is how many at once."""
+
+    READS = 8, 1
+    """What the screen shows."""
+    DECISIONS = 6, 2
+    """What is read because of a decision: it waits behind no poll that hangs."""
+    WRITES = 8, 3
+    """A platform may close a kept connection in the moment in which we send on it. A read is then
+    sent again; for a write it leaves the outcome unknown. So a write that comes alone gets a fresh
+    connection, and only those that follow within `WRITES_KEPT` go on with it: without that, each
+    of two hundred approvals would pay for a handshake."""
+
+
+class Pools(httpx.AsyncBaseTransport):
+    """One pool a lane, made when it is used first. Raises httpx's exceptions."""
+
+    def __init__(
+        self, context: ssl.SSLContext, *, kept_for: float, proxy: httpx.Proxy | None
+    ) -> None:
+        """`kept_for`: seconds for which an unused connection is kept."""
+        self._context, self._kept_for, self._proxy = context, kept_for, proxy
+        self._pools: dict[Lane, httpcore.AsyncConnectionPool] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Part of httpx's interface; whatever is no GET goes out on the lane of the writes."""
+        lane = request.extensions["lane"] if request.method == "GET" else Lane.WRITES
+        if lane not in self._pools:
+            self._pools[lane] = self._made(lane)
+        with _as_httpx():
+            response = await self._pools[lane].handle_async_request(
+                httpcore.Request(
+                    request.method,
+                    _url(request.url),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        return httpx.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Body(response),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close all."""
+        for pool in self._pools.values():
+            await pool.aclose()
+
+    def _made(self, lane: Lane) -> httpcore.AsyncConnectionPool:
+        proxy = None
+        if self._proxy is not None:
+            proxy = httpcore.Proxy(_url(self._proxy.url), auth=self._proxy.raw_auth)
+        return httpcore.AsyncConnectionPool(
+            ssl_context=self._context,
+            proxy=proxy,
+            max_connections=lane.value[0],
+            max_keepalive_connections=_KEPT if watch_answers() else 0,
+            keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
+            network_backend=Network(resends=lane is not Lane.WRITES),
+        )
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _as_httpx():
+            async for part in self._response.aiter_stream():
+                yield part
+
+    async def aclose(self) -> None:
+        with _as_httpx():
+            await self._response.aclose()
+
+
+@contextmanager
+def _as_httpx() -> Iterator[None]:
+    """Httpcore's exceptions as httpx's of the same name; any other as a TransportError."""
+    try:
+        yield
+    except Exception as error:
+        name = type(error).__name__ if type(error).__module__.startswith("httpcore") else ""
+        kind = getattr(httpx, name, None) if name else None
+        if kind is None or not issubclass(kind, httpx.TransportError):
+            kind = httpx.TransportError
+        raise kind("") from error
+
+
+def _url(url: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    )
+
+
+def has_surplus(response: httpx.Response) -> bool:
+    """Whether more came than this answer, which has been read and closed."""
+    stream = response.extensions.get("network_stream")
+    return isinstance(stream, Connection) and stream.surplus
+
+
+def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:
+    """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for an address.
+
+    Raises ValueError, ImportError or httpx.InvalidURL for one that can't be used.
+    """
+    proxies = getproxies()
+    told = proxies.get(scheme) or proxies.get("all")
+    if not told or proxy_bypass(host):
+        return None
+    proxy = httpx.Proxy(told if "://" in told else f"http://{told}")
+    if proxy.url.scheme.startswith("socks") and find_spec("socksio") is None:
+        raise ImportError("socksio")
+    return proxy
+
+
+def tls_context(ca_file: Path | None = None, *, trust_env: bool = False) -> ssl.SSLContext:
+    """A context that checks certificate and host name; takes 20 to 40 ms.
+
+    With `ca_file` (PEM) only its CAs are believed. Without, those of the machine are, and those of
+    certifi if the machine has none where its OpenSSL looks. SSL_CERT_FILE, SSL_CERT_DIR and
+    SSLKEYLOGFILE count only with `trust_env`. Raises CredentialError for a file that cannot be
+    used.
+    """
+    if ca_file is not None:
+        try:
+            context = ssl.create_default_context(cafile=str(ca_file))
+        except (OSError, ValueError):
+            # SSLError is an OSError: a missing file and one without certificates alike.
+            raise CredentialError(
+                f"ca_file {safe(str(ca_file), 200)} cannot be used: "
+                "it must be a readable file with certificates in PEM form"
+            ) from None
+    elif trust_env:
+        return ssl.create_default_context()
+    else:
+        paths = ssl.get_default_verify_paths()
+        file, folder = Path(paths.openssl_cafile), Path(paths.openssl_capath)
+        cafile = str(file) if file.is_file() else None
+        capath = str(folder) if _has_certificates(folder) else None
+        if cafile is None and capath is None:
+            return httpx.create_ssl_context(trust_env=False)
+        context = ssl.create_default_context(cafile=cafile, capath=capath)
+    if not trust_env:
+        # Python has set it from SSLKEYLOGFILE, which writes the session keys to a file.
+        context.keylog_filename = None  # type: ignore[assignment]
+    return context
+
+
+def _has_certificates(folder: Path) -> bool:
+    """True if OpenSSL would find certificates in it, which go by the hash of their names."""
+    try:
+        return any(_HASHED.fullmatch(entry.name) for entry in folder.iterdir())
+    except OSError:
+        return False

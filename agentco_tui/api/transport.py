@@ -1,69 +1,90 @@
 """The one place that speaks HTTP: what goes out, what may come back, and for how long.
 
-Built as SAFETY found it safe: the key is added last and for the configured origin only, nothing
-is taken from the environment unless asked, no redirect is followed, no cookie kept, no body read
-past a cap, and every request has a time limit as a whole. Whatever goes wrong comes out as an
-ApiError, without the exceptions of the layers below, whose texts and frames may hold the key.
+The key is added last and for the configured origin only, nothing is taken from the environment
+unless asked, no redirect is followed, no cookie kept, no body read past a cap, and every request
+has a time limit as a whole. Whatever goes wrong comes out as an ApiError, without the exceptions
+of the layers below, whose texts and frames may hold the key.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
+import ssl
+import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+)
 from contextlib import aclosing, asynccontextmanager
 from copy import copy
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import Final, Self, TypeVar
-
-import anyio
-import httpcore
-import httpx
+from typing import Any, Final, Self, TypeVar
+from urllib.parse import quote, urlencode
 
 from agentco_tui import __version__
-from agentco_tui.api import answered
-from agentco_tui.api.answered import KEY_SOURCE, Asked
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.errors import ApiError, Broken
-from agentco_tui.api.held import OF_ALL
-from agentco_tui.api.incoming import OFFERED_ENCODING, Incoming, Reply, unpacked_body
-from agentco_tui.api.intake import Intake, Whole
-from agentco_tui.api.limits import Limits
-from agentco_tui.api.measured import Measured
-from agentco_tui.api.outgoing import Outgoing, Pairs, outgoing
-from agentco_tui.api.pools import Lane, Pools, has_surplus, proxy_of_environment
-from agentco_tui.api.redaction import quiet_http_loggers
-from agentco_tui.api.retry import RetryPolicy
-from agentco_tui.api.tls import no_tls_context, tls_context
-from agentco_tui.api.unanswered import Trouble, trouble_of, unanswered
-from agentco_tui.api.unpacking import DamagedBodyError
-from agentco_tui.api.wire import Wire
+from agentco_tui.api import error_messages
+from agentco_tui.api.credentials import (
+    ApiKey,
+    BaseUrl,
+    CredentialError,
+    KeyInUse,
+    quiet_http_loggers,
+)
+from agentco_tui.api.error_messages import KEY_SOURCE, Asked
+from agentco_tui.api.errors import ApiError, Broken, Sent
+from agentco_tui.api.response_body import (
+    OFFERED_ENCODING,
+    DamagedBodyError,
+    Sink,
+    body_pieces,
+    gathered,
+)
+from agentco_tui.api.timing import Measured, RetryPolicy
 from agentco_tui.text import safe
 
-__all__ = ["Incoming", "Limits", "Reply", "Transport"]
+if "httpx" not in sys.modules:
+    # Where click is installed, httpx would import its command line program too, and with it rich's
+    # Markdown and highlighting: 45 of 75 ms. It copes with the absence, as without click.
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]
 
+import httpx
+
+from agentco_tui.api.network import Lane, Pools, has_surplus, proxy_of_environment, tls_context
+
+Pairs = Iterable[tuple[str, str]]
+"""Names and values of a query or of headers, in order."""
+T = TypeVar("T")
+
+_PATH: Final = re.compile(r"/api(/[A-Za-z0-9_.~%!$&'()*+,;=:@-]+)+")
+_DOT_SEGMENT: Final = re.compile(r"/\.{1,2}(/|$)")
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
+_HEADER_VALUE: Final = re.compile(r"[!-~]([ -~]{0,1022}[!-~])?")
+_LONGEST_URL: Final = 16_000
 _ERROR_BODY_CAP: Final = 256 * 1024
 _ERROR_BODY_SECONDS: Final = 3.0
 _PORTS: Final = {"http": 80, "https": 443}
 
+NOT_SENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+)
+"""Only these prove that no byte of a request has left this machine."""
 BELOW: Final = (
     httpx.HTTPError,
     httpx.InvalidURL,
     httpx.StreamError,
     httpx.CookieConflict,
-    httpcore.ConnectionNotAvailable,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.TimeoutException,
-    httpcore.UnsupportedProtocol,
-    anyio.BrokenResourceError,
-    anyio.BusyResourceError,
-    anyio.ClosedResourceError,
-    anyio.EndOfStream,
     DamagedBodyError,
     UnicodeError,
     # Holds ssl.SSLError, TimeoutError and ConnectionError.
@@ -71,7 +92,59 @@ BELOW: Final = (
 )
 """All that the layers below are known to raise; anything else is a mistake of ours."""
 
-T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long a request may take, and how much may come back. Seconds and bytes."""
+
+    connect: float = 5.0
+    read: float = 10.0
+    """Between two arrivals of bytes."""
+    write: float = 10.0
+    pool: float = 10.0
+    """For a connection to become free."""
+    total: float = 30.0
+    """For one attempt as a whole: a server that drips outlives all the others."""
+    body: int = 64 * 1024 * 1024
+    """Of one body, as it comes and after unpacking."""
+    idle: float = 15.0
+    """For which an unused connection is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer with a 2xx, or a 304 that was asked for."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    """Names in lower case. Values are platform text, not cleaned."""
+    body: bytes = field(repr=False)
+    """Unpacked; empty if it was streamed."""
+    streamed: Any = field(repr=False)
+    """What has read a long body while it came, as `stream` has made it; else None."""
+    elapsed: float
+    """Seconds from the start of the attempt to the last byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An answer with a 2xx whose body is still on its way."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    """Names in lower case. Values are platform text, not cleaned."""
+    chunks: AsyncGenerator[bytes] = field(repr=False)
+    """The body, unpacked, in pieces; raises ApiError."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What goes out on every attempt, without the key."""
+
+    asked: Asked
+    url: str = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes | None = field(repr=False)
 
 
 class BearerAuth(httpx.Auth):
@@ -85,7 +158,8 @@ class BearerAuth(httpx.Auth):
         """Raises NotSent for a request to anywhere else; part of httpx's interface."""
         if _origin(request.url) != self._origin:
             asked = Asked(request.method, "", safe(self._origin[1].decode("ascii", "replace")))
-            raise answered.not_sent(asked, "the request would have left the configured address")
+            words = "the request would have left the configured address"
+            raise error_messages.not_sent(asked, words)
         request.headers["Authorization"] = f"Bearer {self._key.key.reveal()}"
         yield request
 
@@ -105,7 +179,7 @@ class Transport:
         trust_env: bool = False,
         limits: Limits | None = None,
         retry: RetryPolicy | None = None,
-        key_source: str = KEY_SOURCE,
+        key_source: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Nothing is sent yet.
@@ -119,7 +193,7 @@ class Transport:
         self.limits = limits or Limits()
         self.measured = Measured()
         self._retry = retry or RetryPolicy()
-        self._key_source = key_source
+        self._key_source = key_source or KEY_SOURCE
         self._clock = clock
         self._lane = Lane.READS
         try:
@@ -156,24 +230,23 @@ class Transport:
         accept: str = "application/json",
         headers: Pairs = (),
         attempts: int | None = None,
-        intake: Intake | None = None,
+        stream: Callable[[], Sink] | None = None,
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
         `path` begins with /api, identifiers in it percent-encoded. `attempts` beats the retry
-        policy's own number. A 304 is an answer if `headers` holds If-None-Match. `intake` takes
-        the body while it comes. Raises ApiError.
+        policy's own number. A 304 is an answer if `headers` holds If-None-Match. `stream` makes
+        what reads a body of more than four megabytes, anew for each attempt; without it such a
+        body is refused. Raises ApiError.
         """
         asked = self.asked(method, path)
-        call = outgoing(
-            self.base, asked, params=params, body=json_body, accept=accept, headers=headers
-        )
+        call = self._call(asked, params, json_body, accept, headers)
         policy = self._retry if attempts is None else replace(self._retry, attempts=attempts)
         started = time.monotonic()
         attempt = 1
-        whole = partial(self._whole, intake or Whole())
         while True:
-            outcome, _ = await self._attempt(whole, call)
+            limit = self.limits.total
+            outcome = await self._guarded(self._whole(call, stream), asked, limit)
             if isinstance(outcome, Reply):
                 return outcome
             elapsed = time.monotonic() - started
@@ -201,11 +274,11 @@ class Transport:
         here and from `chunks`.
         """
         asked = self.asked(method, path)
-        call = outgoing(self.base, asked, params=params, accept=accept, headers=headers)
-        opened, wire = await self._attempt(self._send, call)
+        call = self._call(asked, params, None, accept, headers)
+        opened = await self._guarded(self._send(call), asked, self.limits.total)
         if isinstance(opened, ApiError):
             raise opened
-        chunks = self._told(self._pieces(opened, asked, cap), asked, wire)
+        chunks = self._told(opened, asked, cap)
         try:
             yield Incoming(opened.status_code, dict(opened.headers.items()), chunks)
         finally:
@@ -237,78 +310,85 @@ class Transport:
 
     def _not_closed(self, asked: Asked) -> None:
         if self._closing:
-            raise answered.not_sent(asked, "the connection was closed here already")
+            raise error_messages.not_sent(asked, "the connection was closed here already")
 
-    async def _attempt(
-        self, work: Callable[[Outgoing, Wire], Awaitable[T]], call: Outgoing
-    ) -> tuple[T | ApiError, Wire]:
-        """One attempt: `work` done, twice for a read that found its kept connection closed."""
-        for may_be_stale in (not call.asked.writes, False):
-            wire = Wire()
-            outcome = await self._guarded(work(call, wire), call.asked, wire, self.limits.total)
-            stale = isinstance(outcome, Broken) and not (wire.fresh or wire.began)
-            if not (may_be_stale and stale):
-                break
-        return outcome, wire
+    def _call(
+        self, asked: Asked, params: Pairs, body: bytes | None, accept: str, headers: Pairs
+    ) -> _Call:
+        """The request as it will go out; raises NotSent if any part of it cannot."""
+        words = ""
+        if not _PATH.fullmatch(asked.path) or _DOT_SEGMENT.search(asked.path):
+            words = "the path is none of the platform's: is an id wrong?"
+        lines = (("Accept", accept), *headers)
+        if body is not None:
+            lines += (("Content-Type", "application/json"),)
+        for name, value in lines:
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                words = "a header holds a character that cannot be sent"
+        try:
+            query = urlencode([*params], quote_via=quote, safe="")
+        except UnicodeError:
+            query, words = "", "a filter holds a character that cannot be sent"
+        url = self.base.join(asked.path) + (f"?{query}" if query else "")
+        if len(url) > _LONGEST_URL:
+            words = "the address became too long: use fewer or shorter filters"
+        if words:
+            raise error_messages.not_sent(asked, words)
+        return _Call(asked, url, lines, body)
 
     async def _guarded(
-        self, work: Awaitable[T], asked: Asked, wire: Wire, seconds: float | None
+        self, work: Awaitable[T], asked: Asked, seconds: float | None, *, began: bool = False
     ) -> T | ApiError:
         """What `work` brings within `seconds`, or the error for what went wrong.
 
         The error is handed back and not raised, so that the exception of the layers below, whose
-        frames hold the headers, does not hang on to it as its context.
+        frames hold the headers, does not hang on to it as its context. `began`: the head of the
+        answer has come.
         """
-        deadline = asyncio.timeout(seconds)
         try:
-            async with deadline:
+            async with asyncio.timeout(seconds):
                 return await work
         except ApiError as error:
             return error.bare()
         except BELOW as cause:
-            trouble = Trouble.TOTAL_WAIT if deadline.expired() else trouble_of(cause)
-            return unanswered(
-                trouble,
-                cause,
-                asked,
-                bytes_left=wire.bytes_left,
-                seconds=self.limits.of(trouble),
-                answer_began=wire.began,
+            sent = Sent.NO if isinstance(cause, NOT_SENT) else Sent.UNKNOWN
+            return error_messages.unanswered(
+                cause, asked, self.limits, sent=sent, answer_began=began
             )
 
-    async def _whole(self, intake: Intake, call: Outgoing, wire: Wire) -> Reply:
+    async def _whole(self, call: _Call, stream: Callable[[], Sink] | None) -> Reply:
         """One try, up to the last byte of the answer."""
         started = time.monotonic()
-        response = await self._send(call, wire)
+        response = await self._send(call)
+        asked, status = call.asked, response.status_code
         try:
-            coming = self._redacted(self._pieces(response, call.asked, self.limits.body))
-            async with aclosing(coming) as pieces:
-                body = await OF_ALL.into(intake, pieces, call.asked, response.status_code)
+            async with aclosing(self._pieces(response, asked, self.limits.body)) as pieces:
+                reading = gathered(pieces, asked, status, stream)
+                outcome = await self._guarded(reading, asked, None, began=True)
         finally:
             await response.aclose()
-        self._alone(response, call.asked)
-        now = time.monotonic()
+        if isinstance(outcome, ApiError):
+            raise outcome
+        self._alone(response, asked)
         headers = dict(response.headers.items())
-        return OF_ALL.until_read(Reply(response.status_code, headers, body, now - started, now))
+        return Reply(status, headers, *outcome, time.monotonic() - started)
 
-    async def _send(self, call: Outgoing, wire: Wire) -> httpx.Response:
+    async def _send(self, call: _Call) -> httpx.Response:
         """One try, up to the head of the answer; raises for a status that is not wanted."""
-        self._not_closed(call.asked)  # between two tries, or two pages
+        asked = call.asked
+        self._not_closed(asked)  # between two tries, or two pages
         self.measured.requests += 1
         started = time.monotonic()
         request = self._client.build_request(
-            call.asked.method,
+            asked.method,
             call.url,
             content=call.body,
             headers=list(call.headers),
-            extensions={"trace": wire.trace, "lane": self._lane},
+            extensions={"lane": self._lane},
         )
-        try:
-            response = await self._client.send(
-                request, auth=self._auth, stream=True, follow_redirects=False
-            )
-        finally:
-            await wire.close_half_open()
+        response = await self._client.send(
+            request, auth=self._auth, stream=True, follow_redirects=False
+        )
         self.measured.answer(
             time.monotonic() - started,
             response.headers.get("date", ""),
@@ -316,15 +396,15 @@ class Transport:
             from_cache="age" in response.headers,
         )
         status = response.status_code
-        if 200 <= status < 300 or (status == 304 and call.takes_304):
+        if 200 <= status < 300 or (status == 304 and "if-none-match" in request.headers):
             return response
         try:
-            said = await self._what_it_says(response, call.asked)
+            said = await self._what_it_says(response, asked)
         finally:
             await response.aclose()
-        self._alone(response, call.asked)
+        self._alone(response, asked)
         headers = dict(response.headers.items())
-        raise answered.refused(call.asked, status, headers, said, self._clock())
+        raise error_messages.refused(asked, status, headers, said, self._clock())
 
     def _alone(self, response: httpx.Response, asked: Asked) -> None:
         """Raises Broken where more came than one answer, and what it says is to be acted on.
@@ -332,54 +412,48 @@ class Transport:
         Which of several answers is the one to this request can't be told.
         """
         if (asked.writes or self._lane is Lane.DECISIONS) and has_surplus(response):
-            raise answered.more_than_one(asked, response.status_code)
+            raise error_messages.unusable(Broken, asked, response.status_code)
 
     async def _what_it_says(self, response: httpx.Response, asked: Asked) -> bytes:
         """The body of a refusal, as far as it comes soon and is not too much."""
         said = bytearray()
         try:
-            async with asyncio.timeout(min(_ERROR_BODY_SECONDS, self.limits.total / 3)):
-                async for piece in self._pieces(response, asked, _ERROR_BODY_CAP):
+            async with (
+                asyncio.timeout(min(_ERROR_BODY_SECONDS, self.limits.total / 3)),
+                aclosing(self._pieces(response, asked, _ERROR_BODY_CAP)) as pieces,
+            ):
+                async for piece in pieces:
                     said += piece
         except (ApiError, *BELOW):
             # The status is the answer; its explanation may be late, cut, endless or packed oddly.
-            return self.key.redact_bytes(bytes(said))
-        return self.key.redact_bytes(bytes(said))
+            return bytes(said)
+        return bytes(said)
 
     def _pieces(
         self, response: httpx.Response, asked: Asked, cap: int | None
     ) -> AsyncGenerator[bytes]:
-        return unpacked_body(
+        return body_pieces(
             response.aiter_raw(),
             response.status_code,
             response.headers,
             asked,
             cap=cap,
-            measured=self.measured,
+            key=self.key,
+            count=self.measured.body,
         )
 
     async def _told(
-        self, pieces: AsyncGenerator[bytes], asked: Asked, wire: Wire
+        self, response: httpx.Response, asked: Asked, cap: int | None
     ) -> AsyncGenerator[bytes]:
         """The pieces, with what goes wrong between them told as ApiError."""
-        async with aclosing(self._redacted(pieces)) as redacted:
+        async with aclosing(self._pieces(response, asked, cap)) as pieces:
             while True:
-                piece = await self._guarded(anext(redacted, None), asked, wire, None)
+                piece = await self._guarded(anext(pieces, None), asked, None, began=True)
                 if isinstance(piece, ApiError):
                     raise piece
                 if piece is None:
                     return
                 yield piece
-
-    async def _redacted(self, pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-        """The pieces without the keys, also where one lies across two of them."""
-        redactor = self.key.redactor()
-        async with aclosing(pieces):
-            async for piece in pieces:
-                if told := redactor.feed(piece):
-                    yield told
-        if rest := redactor.rest():
-            yield rest
 
 
 def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
@@ -389,14 +463,15 @@ def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
 def _http_client(
     base: BaseUrl, ca_file: Path | None, *, trust_env: bool, limits: Limits
 ) -> httpx.AsyncClient:
-    context = no_tls_context()
     if base.scheme == "https":
-        own = tls_context(ca_file, trust_env=trust_env)
-        context = own or httpx.create_ssl_context(trust_env=False)
+        context = tls_context(ca_file, trust_env=trust_env)
+    else:
+        # Never asked, so that it costs nothing to believe nobody.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
         return httpx.AsyncClient(
-            transport=Pools(context, limits, proxy),
+            transport=Pools(context, kept_for=limits.idle, proxy=proxy),
             verify=context,
             trust_env=False,
             follow_redirects=False,

@@ -19,7 +19,7 @@ from typing import TypeVar
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal import Attempt, Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model.records import Task

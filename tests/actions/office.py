@@ -17,10 +17,9 @@ from agentco_tui.actions.rights import Rights
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.limits import Limits
-from agentco_tui.api.retry import RetryPolicy
-from agentco_tui.api.transport import Transport
+from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.demo.front import Seen
+from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.poller import Poller

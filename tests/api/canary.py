@@ -10,9 +10,8 @@ import pytest
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.limits import Limits
-from agentco_tui.api.retry import RetryPolicy
-from agentco_tui.api.transport import Transport
+from agentco_tui.api.timing import RetryPolicy
+from agentco_tui.api.transport import Limits, Transport
 
 CANARY = "ag_canary_7d1c0b66e2f94a58"
 ONCE = RetryPolicy(attempts=1)

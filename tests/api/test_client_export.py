@@ -11,7 +11,7 @@ import pytest
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from agentco_tui.demo.server import EmbeddedPlatform
 from tests.api.canary import CANARY, SHORT, failure
 from tests.api.wire_server import Exchange, WireServer, answering, http

@@ -12,7 +12,7 @@ import pytest
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError, Sent
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
 from tests.api.canary import CANARY, assert_no_key

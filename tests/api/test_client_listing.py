@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from agentco_tui.api import errors, pager
+from agentco_tui.api import errors, fetcher
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.decode import decode_page
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import ALL
 from tests.api.canary import CANARY, failure
@@ -110,7 +110,7 @@ async def test_an_endless_list_ends_at_the_caps_and_says_so(
         async with open_client(base, ApiKey(CANARY), limits=small) as client:
             by_bytes = await client.tasks()
         clock = count(step=25)
-        monkeypatch.setattr(pager, "monotonic", lambda: float(next(clock)))
+        monkeypatch.setattr(fetcher, "monotonic", lambda: float(next(clock)))
         async with client_of(server) as client:
             by_time = await client.tasks()
     assert (by_pages.capped, by_pages.pages, len(by_pages.records)) == (True, 7, 70)
@@ -217,7 +217,7 @@ async def test_an_unchanged_list_is_the_same_object_and_is_not_decoded(
         decoded.append(body)
         return real(kind, body)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pager, "decode_page", spy)
+    monkeypatch.setattr(fetcher, "decode_page", spy)
     version = 0
 
     def answer(query: Query) -> object:
@@ -246,19 +246,19 @@ async def test_the_memory_of_lists_is_bounded() -> None:
     async with answering(http(b"[]"), keep=True) as server, client_of(server) as client:
         for number in range(100):
             await client.tasks(company_id=f"c{number}")
-        assert len(client._pager._last) < 30
+        assert len(client._fetcher._last) < 30
 
 
 async def test_long_lists_of_old_questions_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pager, "_MOST_RECORDS", 30)
+    monkeypatch.setattr(fetcher, "_MOST_RECORDS", 30)
     body = http(json.dumps(tasks(0, 2)).encode())
     async with answering(body, keep=True) as server, client_of(server) as client:
         for number in range(40):
             await client.tasks(company_id=f"c{number}")
-        assert len(client._pager._last) == 15
-        monkeypatch.setattr(pager, "_MOST_RECORDS", 0)
+        assert len(client._fetcher._last) == 15
+        monkeypatch.setattr(fetcher, "_MOST_RECORDS", 0)
         await client.tasks()
-        assert len(client._pager._last) == 12, "what is polled stays, whatever its length"
+        assert len(client._fetcher._last) == 12, "what is polled stays, whatever its length"
 
 
 async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
@@ -305,7 +305,7 @@ async def test_a_large_list_is_read_beside_the_event_loop(monkeypatch: pytest.Mo
         threads.add(threading.current_thread())
         return real(kind, body)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pager, "decode_page", spy)
+    monkeypatch.setattr(fetcher, "decode_page", spy)
     small = json.dumps(tasks(0, 10)).encode()
     large = json.dumps(tasks(0, 10_000)).encode()
     async with answering(http(small), http(large)) as server, client_of(server) as client:

@@ -10,8 +10,7 @@ import traceback
 
 import pytest
 
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
-from agentco_tui.api.redaction import KeyFilter
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyFilter
 
 CANARY = "ag_canary_1f9e7c55d2"
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import decode, paging
+from agentco_tui.api import decode, pagination
 from agentco_tui.api.names import word_set
 from agentco_tui.model.records import extra_fields
 from agentco_tui.reading import json_body
@@ -67,7 +67,7 @@ VALUES = st.recursive(
 
 
 def calls(body: Any) -> list[Callable[[], Any]]:
-    request = paging.PageRequest("/api/tasks", (), "http://h")
+    request = pagination.PageRequest("/api/tasks", (), "http://h")
     each: list[Callable[[], Any]] = []
     for kind in KINDS:
         each.append(partial(decode.decode_page, kind, body))
@@ -75,8 +75,8 @@ def calls(body: Any) -> list[Callable[[], Any]]:
         each.append(partial(decode.decode_receipt, kind, body, 207))
     each.append(lambda: decode.decode_overview(body))
     each.append(lambda: decode.decode_trace(body))
-    each.append(lambda: paging.next_page(body, {}, request, 2))
-    each.append(lambda: paging.more_suspected(body, 2, request))
+    each.append(lambda: pagination.next_page(body, {}, request, 2))
+    each.append(lambda: pagination.more_suspected(body, 2, request))
     return each
 
 

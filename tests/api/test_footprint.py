@@ -10,7 +10,6 @@ import zlib
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.api.slices import read_sliced
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.reading import json_body
 from tests.api.wire_server import answering, http
@@ -58,23 +57,6 @@ def test_what_was_estimated_is_what_it_takes() -> None:
         inner = sum(map(sys.getsizeof, one.values())) if isinstance(one, dict) else 0
         real = sys.getsizeof(found) + len(found) * (sys.getsizeof(found[0]) + inner)
         assert counted > real / 2, unit
-
-
-TASK = {
-    "id": "tsk_0000000", "title": "Pay the invoice of the month", "status": "pending",
-    "agent_id": "ag_12", "company_id": "cmp_1", "created_at": "2026-11-21T09:00:00Z",
-    **{f"field_{number}": f"value {number}" for number in range(34)},
-}  # fmt: skip
-
-
-def test_a_hundred_thousand_tasks_of_forty_fields_are_read_in_pieces() -> None:
-    one = json.dumps(TASK, separators=(",", ":"))
-    many = ",".join(one.replace("0000000", f"{number:07}") for number in range(100_000))
-    body = f'{{"tasks":[{many}]}}'.encode()
-    assert len(body) > SIZE
-    read = read_sliced(decode.TASKS, body, None)
-    assert read is not None
-    assert len(read.page.records) == 100_000
 
 
 def test_fifty_thousand_budgets_are_read_as_a_whole() -> None:

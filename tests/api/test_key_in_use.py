@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import errors
-from agentco_tui.api.credentials import ApiKey, KeyInUse
-from agentco_tui.api.redaction import KeyFilter
+from agentco_tui.api.credentials import ApiKey, KeyFilter, KeyInUse
 from agentco_tui.api.transport import BearerAuth
 from tests.api.canary import CANARY, failure, transport
 from tests.api.wire_server import Exchange, answering, http
@@ -109,7 +108,6 @@ def test_of_a_key_that_begins_like_another_nothing_is_left() -> None:
         in_use = used(*keys)
         assert in_use.key == ApiKey(keys[-1])
         assert in_use.redact(f"{LONGER} {NEW}") == "ag_**** ag_****"
-        assert in_use.redact_bytes(LONGER.encode()) == b"ag_****"
         redactor = in_use.redactor()
         assert redactor.feed(LONGER.encode()) + redactor.rest() == b"ag_****"
 
@@ -139,4 +137,21 @@ def test_pieces_say_what_the_whole_says(said: list[str], data: st.DataObject) ->
     redactor = in_use.redactor()
     told = b"".join([*map(redactor.feed, pieces), redactor.rest()])
     assert not any(key.encode() in told for key in (CANARY, NEW, LONGER))
-    assert told == in_use.redact_bytes(body)
+    assert told.decode() == in_use.redact("".join(said))
+
+
+def test_the_key_is_found_byte_by_byte() -> None:
+    redactor = used(CANARY).redactor()
+    body = f"Bearer {CANARY} and {CANARY[:-1]}".encode()
+    told = b"".join([*(redactor.feed(body[at : at + 1]) for at in range(len(body)))])
+    assert told + redactor.rest() == f"Bearer ag_**** and {CANARY[:-1]}".encode()
+
+
+def test_only_what_may_be_the_key_waits() -> None:
+    redactor = used(CANARY).redactor()
+    assert redactor.feed(b"x" * 100_000 + b"ag_c") == b"x" * 100_000
+    assert redactor.feed(b"!") == b"ag_c!"
+    assert redactor.rest() == b""
+    redactor.feed(CANARY[:-1].encode())
+    assert CANARY[:6] not in repr(redactor)
+    assert not hasattr(redactor, "__dict__")

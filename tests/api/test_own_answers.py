@@ -134,7 +134,7 @@ async def test_nothing_is_asked_of_who_speaks_first(tls: bool) -> None:
 
     context = showing("right") if tls else None
     async with answering(http(MINE), keep=True, tls=context, at_once=speaks) as server:
-        made = await network.Network().connect_tcp("127.0.0.1", server.port, timeout=5)
+        made = await network.Network(resends=False).connect_tcp("127.0.0.1", server.port, timeout=5)
         if tls:
             made = await made.start_tls(ssl.create_default_context(cafile=CA), "127.0.0.1", 5)
         while not made.get_extra_info("is_readable"):  # noqa: ASYNC110 (the other side's doing)
@@ -203,7 +203,7 @@ async def test_where_answers_cannot_be_watched_no_connection_is_kept(
 
 
 async def test_no_connection_is_kept_without_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentco_tui.api.pools.watch_answers", lambda: False)
+    monkeypatch.setattr("agentco_tui.api.network.watch_answers", lambda: False)
     async with answering(http(MINE), keep=True) as server, transport(server.base) as wire:
         for _ in range(3):
             assert (await wire.request("GET", "/api/tasks")).body == MINE

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import errors
-from agentco_tui.api.retry import RetryPolicy
-from agentco_tui.api.waits import asked_wait, http_date
+from agentco_tui.api.timing import RetryPolicy, asked_wait, http_date
 from agentco_tui.text import SafeText
 
 NOW = 1_790_000_000.0

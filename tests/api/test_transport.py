@@ -11,10 +11,9 @@ import pytest
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
+from agentco_tui.api.client import segment
 from agentco_tui.api.credentials import ApiKey, CredentialError, KeyInUse
-from agentco_tui.api.limits import Limits
-from agentco_tui.api.outgoing import segment
-from agentco_tui.api.transport import BearerAuth
+from agentco_tui.api.transport import BearerAuth, Limits
 from tests.api.canary import CANARY, QUICK, assert_no_key, failure, transport
 from tests.api.wire_server import Exchange, answering, http
 

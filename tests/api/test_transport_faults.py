@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import Sent
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from tests.api.canary import SHORT, failure, transport
 from tests.api.wire_server import Answer, Exchange, answering, http
 

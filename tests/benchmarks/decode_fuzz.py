@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from agentco_tui.api import decode, paging
+from agentco_tui.api import decode, pagination
 from agentco_tui.api.fields_activity import ACTIVITY
 from agentco_tui.api.fields_agent import AGENT
 from agentco_tui.api.fields_alert import ALERT
@@ -85,15 +85,16 @@ def readings(raw: bytes, dice: random.Random) -> list[Callable[[], object]]:
     """What is done with a body: one list, one record, and one of everything else."""
     parsed = json_body.parse_json(raw)
     kind = dice.choice(KINDS)
-    request = paging.PageRequest("/api/tasks", (), "https://h")
+    request = pagination.PageRequest("/api/tasks", (), "https://h")
+    link = {"link": "</api/tasks?page=2>; rel=next"}
     return [
         lambda: decode.decode_page(kind, parsed),
         lambda: decode.decode_one(kind, parsed, "ag_1"),
         lambda: decode.decode_receipt(kind, parsed, dice.choice((200, 202, 207))),
         lambda: decode.decode_overview(parsed),
         lambda: decode.decode_trace(parsed),
-        lambda: paging.next_page(parsed, {"link": "</api/tasks?page=2>; rel=next"}, request, 3),
-        lambda: paging.more_suspected(parsed, 3, request),
+        lambda: pagination.next_page(parsed, link, request, 3),
+        lambda: pagination.more_suspected(parsed, 3, request),
         lambda: error_body.read_error(raw),
     ]
 

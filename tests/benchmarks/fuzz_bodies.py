@@ -24,7 +24,7 @@ import urllib.request
 from collections import Counter
 from typing import Any
 
-from agentco_tui.api import decode, paging
+from agentco_tui.api import decode, pagination
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.reading import error_body, json_body
@@ -158,7 +158,7 @@ def _somewhere(dice: random.Random, top: list[Any]) -> tuple[Any, Any]:
 
 def read(raw: bytes, ended: Counter[str]) -> None:
     """The body through the parser and every decoder; what is not stated comes out."""
-    request = paging.PageRequest("/api/tasks", (), "https://h")
+    request = pagination.PageRequest("/api/tasks", (), "https://h")
     error_body.read_error(raw)
     try:
         parsed = json_body.parse_json(raw)
@@ -174,8 +174,8 @@ def read(raw: bytes, ended: Counter[str]) -> None:
             _count(reading, ended)
     _count(lambda: decode.decode_overview(parsed), ended)
     _count(lambda: decode.decode_trace(parsed), ended)
-    paging.next_page(parsed, {}, request, 3)
-    paging.more_suspected(parsed, 3, request)
+    pagination.next_page(parsed, {}, request, 3)
+    pagination.more_suspected(parsed, 3, request)
 
 
 def _count(reading: object, ended: Counter[str]) -> None:

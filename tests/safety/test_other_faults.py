@@ -15,7 +15,7 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, Phase

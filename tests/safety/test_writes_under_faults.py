@@ -14,7 +14,7 @@ from agentco_tui.actions.form_checks import CompanyForm, TaskForm
 from agentco_tui.actions.journal_entries import Attempt
 from agentco_tui.actions.limit import LimitSetter
 from agentco_tui.actions.outcome import CLEAR_FAILURES, Kind, KnownBy, Outcome
-from agentco_tui.api.limits import Limits
+from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model.records import Ref

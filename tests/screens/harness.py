@@ -23,8 +23,8 @@ from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.limits import Limits
-from agentco_tui.api.measured import Measured
+from agentco_tui.api.timing import Measured
+from agentco_tui.api.transport import Limits
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
 from agentco_tui.demo.front import Seen

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from textual.app import App, ComposeResult
 
-from agentco_tui.api.answered import Asked, refused
+from agentco_tui.api.error_messages import Asked, refused
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import Freshness
 from agentco_tui.live.store import Store

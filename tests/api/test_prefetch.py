@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import threading
 import weakref
 
 import pytest
 
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.decode import TASKS
-from agentco_tui.api.head_start import HeadStart
-from agentco_tui.api.intake import SHORT
-from agentco_tui.api.long_list import LongList
-from tests.api.canary import CANARY
+from agentco_tui.api.prefetch import Prefetch
+from agentco_tui.api.response_body import ONE_PIECE
+from tests.api.canary import CANARY, failure
 from tests.api.wire_server import WireServer, answering, http
 
 
-def begun(server: WireServer) -> HeadStart:
-    start = HeadStart.begin(None, BaseUrl.parse(server.base), ApiKey(CANARY))
-    assert start is not None
-    return start
+def begun(server: WireServer) -> Prefetch:
+    early = Prefetch.begin(None, BaseUrl.parse(server.base), ApiKey(CANARY))
+    assert early is not None
+    return early
 
 
 def client_of(server: WireServer) -> Client:
@@ -35,10 +34,10 @@ def sent(count: int) -> bytes:
     ).encode()
 
 
-@pytest.mark.parametrize("count", [3, 20_000], ids=["short", "long"])
+@pytest.mark.parametrize("count", [3, 120_000], ids=["short", "long"])
 async def test_the_answer_is_taken_over_once(count: int) -> None:
     body = sent(count)
-    assert (len(body) > SHORT) == (count > 3)
+    assert (len(body) > ONE_PIECE) == (count > 3)
     async with answering(http(body), keep=True) as server, client_of(server) as client:
         client.take_over(begun(server))
         first = await client.tasks(status="pending")
@@ -55,16 +54,25 @@ async def test_another_question_is_asked_by_itself() -> None:
         assert len((await client.tasks(status="pending")).records) == 3
 
 
+async def test_a_failure_is_that_of_the_request_itself() -> None:
+    async with answering(http(b"", 403)) as server, client_of(server) as client:
+        client.take_over(begun(server))
+        assert (await failure(client.tasks(status="pending"))).status == 403
+        assert len(server.requests) == 1
+
+
 async def test_what_was_handed_over_is_let_go() -> None:
-    async with answering(http(sent(40_000)), keep=True) as server:
-        start = begun(server)
-        coming = LongList(TASKS, None)
-        reply = await start.take("/api/tasks", (("status", "pending"),), coming)
+    async with answering(http(sent(120_000))) as server:
+        early = begun(server)
+        reply = await early.take("/api/tasks", (("status", "pending"),))
         assert reply is not None
         assert reply.body == b""
-        assert coming.sliced is not None
-        held = weakref.ref(coming)
-        del coming
-        await asyncio.to_thread(lambda: None)
+        held = weakref.ref(reply.streamed)
+        assert len(reply.streamed.records) == 120_000
+        del reply
+        for thread in threading.enumerate():
+            if thread.name == "prefetch":
+                await asyncio.to_thread(thread.join)
         gc.collect()
         assert held() is None
+        assert await early.take("/api/tasks", (("status", "pending"),)) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.paging import PageRequest, more_suspected, next_page
+from agentco_tui.api.pagination import PageRequest, more_suspected, next_page
 from agentco_tui.reading import json_body
 
 ORIGIN = "https://platform.example"

@@ -1,0 +1,412 @@
+"""What went wrong with a request, as an ApiError with a sentence that says what to do.
+
+Two tables: one by the status of an answer, one by the exception that came in its place. All
+sentences are ours. Words of the platform stand beside them, cleaned by `text`; a reason phrase, a
+header or the text of an exception is never shown (they repeat what the other side chose), except
+the host of a redirect, cleaned.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from agentco_tui.api import errors
+from agentco_tui.api.errors import ApiError, Sent
+from agentco_tui.reading.error_body import ErrorBody, read_error
+from agentco_tui.api.timing import asked_wait
+from agentco_tui.text import SafeText, plain, safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.transport import Limits
+
+KEY_SOURCE: Final = "AGENTCO_API_KEY, or the profile's api_key_command"
+"""Where a person looks for the key if nothing says where this one came from."""
+
+_COLLECTIONS: Final = frozenset(
+    f"/api/{name}"
+    for name in (
+        *("companies", "agents", "tasks", "activity", "activity/export"),
+        *("budget", "budget/companies", "budget/agents", "budget/alerts"),
+    )
+)
+"""Paths without an identifier: a 404 there is about the address, not about a record."""
+
+_RATE_CODES: Final = frozenset(
+    {"ratelimited", "ratelimitexceeded", "toomanyrequests", "throttlingexception", "throttled"}
+)
+"""Codes, without signs and case, with which a 400 or 403 is a rate limit."""
+
+_KINDS: Final[Mapping[int, type[ApiError]]] = {
+    400: errors.Invalid,
+    401: errors.KeyRejected,
+    403: errors.NotAllowed,
+    404: errors.NotFound,
+    409: errors.Conflict,
+    422: errors.Invalid,
+    429: errors.RateLimited,
+}
+_BY_STATUS: Final[Mapping[int, str]] = {
+    400: "the platform did not accept the {fields} (400)",
+    401: "the key is missing or invalid: check {key_source}",
+    402: "the platform wants credit or a payment first (402)",
+    403: "the key lacks the permission for this: use one that may {change} it (made in the "
+    "platform's Settings, API Keys)",
+    404: "the platform knows no such thing, or hides it from this key (404): refresh and look",
+    405: "the platform does not offer this operation at this address (405): check base_url",
+    406: "the platform cannot answer with JSON here (406): check base_url",
+    407: "a proxy on the way wants a sign-in (407): check the proxy settings",
+    408: "the platform gave up waiting for the request (408): try again",
+    409: "the platform has moved on, so this no longer fits (409): refresh and look again",
+    410: "the platform no longer has this (410)",
+    411: "the platform wants a length that was not sent (411): tell its operators",
+    413: "what was sent is too large for the platform (413): send less",
+    414: "the address became too long for the platform (414): use fewer filters",
+    415: "the platform does not take JSON here (415): check base_url",
+    421: "the server is not responsible for this host (421): check base_url",
+    422: "the platform did not accept the {fields} (422)",
+    423: "this is locked on the platform (423): try again later",
+    425: "the platform does not take the request this early (425): try again",
+    428: "the platform wants a condition that was not sent (428): read again and repeat",
+    429: "too many requests: {wait}, then try again (429)",
+    431: "the platform finds the headers too large (431): is the key the right one?",
+    451: "the platform may not show this for legal reasons (451)",
+    500: "the platform failed inside (500): try again, and tell its operators if it stays",
+    501: "the platform has not built this operation (501)",
+    502: "a proxy before the platform got no good answer from it (502): try again soon",
+    503: "the platform is not available now (503): try again soon",
+    504: "a proxy before the platform waited too long for it (504): try again soon",
+    507: "the platform has no room left (507): tell its operators",
+    511: "a network on the way wants a sign-in first (511): open a browser there",
+}
+_MAYBE_APPLIED: Final = frozenset({408, 499})
+"""4xx statuses that a proxy may answer with while the platform goes on working."""
+
+_UNUSABLE: Final[Mapping[type[ApiError], str]] = {
+    # A sign-in page or a proxy's.
+    errors.WebPage: "{host} answered with a web page, not with data: check base_url, and whether a "
+    "sign-in page or a proxy stands before the platform",
+    errors.NotJson: "the answer cannot be read ({reason}): check base_url, or try again",
+    errors.Unreadable: "the answer is in no known shape ({reason}): `agentco-tui doctor` shows "
+    "what came",
+    errors.TooLarge: "the answer is larger than {reason}: ask for less, by company or by date",
+    errors.Broken: "{host} sent more than one answer, so none is believed: is a proxy mixing "
+    "them up?",
+}
+"""A 2xx that is not what was asked for."""
+
+_BY_EXCEPTION: Final[Mapping[str, tuple[type[ApiError], str]]] = {
+    "PoolTimeout": (
+        errors.TimedOut,
+        "all connections to {host} stayed busy for {limits.pool:g} s: wait",
+    ),
+    "ConnectTimeout": (
+        errors.TimedOut,
+        "no connection to {host} within {limits.connect:g} s: check the network and base_url",
+    ),
+    "WriteTimeout": (
+        errors.TimedOut,
+        "{host} took nothing in for {limits.write:g} s: check the line",
+    ),
+    "TimeoutException": (
+        errors.TimedOut,
+        "{host} sent nothing for {limits.read:g} s: it or the line is slow, or hangs",
+    ),
+    # That of the whole request, by asyncio.
+    "TimeoutError": (
+        errors.TimedOut,
+        "no whole answer from {host} within {limits.total:g} s: it or the line is too slow",
+    ),
+    "ProxyError": (
+        errors.Unreachable,
+        "the proxy of the environment did not let the request through: check HTTPS_PROXY",
+    ),
+    "UnsupportedProtocol": (
+        errors.NotSent,
+        "the request to {host} cannot be sent as it is: check base_url",
+    ),
+    "DamagedBodyError": (errors.Broken, "the packed answer is damaged or cut off: try again"),
+    # What came is not HTTP, or breaks its rules: a wrong length, a close before the answer.
+    "ProtocolError": (
+        errors.Broken,
+        "{host} closed without an answer, or does not speak HTTP: check base_url",
+    ),
+}
+"""By the name of httpx's class, or of one it is derived from."""
+_BROKE: Final = "the connection to {host} broke before an answer came: try again"
+_BROKE_OFF: Final = "the answer of {host} broke off before it was whole: try again"
+
+_NO_WAY: Final = (errors.Unreachable, "there is no way to {host} from here: check the network")
+_FORBIDDEN: Final = (
+    errors.Unreachable,
+    "this machine does not allow a connection to {host}: firewall?",
+)
+_NO_FILES: Final = (errors.Unreachable, "this machine has no file handle left for a connection")
+_CLOSED: Final = (
+    errors.Unreachable,
+    "{host} closed the connection before anything was sent: is the port right?",
+)
+_BY_ERRNO: Final[Mapping[int, tuple[type[ApiError], str]]] = {
+    errno.ECONNREFUSED: (
+        errors.Refused,
+        "nothing answers at {host}: is the platform running, and is the port right?",
+    ),
+    **dict.fromkeys((errno.ENETUNREACH, errno.EHOSTUNREACH), _NO_WAY),
+    **dict.fromkeys((errno.ENETDOWN, errno.EHOSTDOWN), _NO_WAY),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), _FORBIDDEN),
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), _NO_FILES),
+    errno.ETIMEDOUT: (
+        errors.TimedOut,
+        "{host} did not react to the connection: check the network",
+    ),
+    **dict.fromkeys((errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED), _CLOSED),
+}
+"""Why no connection was made; the first that is found counts."""
+
+_OWN_CA: Final = "set ca_file if it is your own"
+_SELF_SIGNED: Final = "is signed by itself or by a CA unknown here: " + _OWN_CA
+_UNKNOWN_CA: Final = "is from a CA unknown here: " + _OWN_CA
+_CERTIFICATES: Final[Mapping[int, str]] = {
+    9: "is not valid yet: is the clock of this machine right?",
+    10: "has expired: tell its operators",
+    **dict.fromkeys((18, 19), _SELF_SIGNED),
+    **dict.fromkeys((2, 20, 21, 27), _UNKNOWN_CA),
+    23: "was revoked: tell its operators",
+}
+"""X509_V_ERR_… of OpenSSL's x509_vfy.h."""
+_WRONG_HOST: Final = (62, 63, 64)
+_HANDSHAKES: Final = (
+    (
+        ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"),
+        "{host} does not speak TLS at this port: check the port, or use http:// if local",
+    ),
+    (
+        ("CERTIFICATE_REQUIRED",),
+        "{host} asks for a client certificate, which agentco-tui does not send",
+    ),
+    (
+        ("VERSION", "PROTOCOL"),
+        "{host} offers only TLS versions that are not accepted here: tell its operators",
+    ),
+)
+"""By parts of OpenSSL's reason."""
+_MOST_LAYERS: Final = 40
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a sentence may say about a request: no key, no query, no body."""
+
+    method: str
+    path: str
+    """Relative to the base address, identifiers percent-encoded."""
+    host: SafeText
+    """The configured host, cleaned, with the port where it is not the scheme's own."""
+    key_source: str = KEY_SOURCE
+
+    @property
+    def writes(self) -> bool:
+        """True if the platform may change something because of it."""
+        return self.method not in ("GET", "HEAD")
+
+
+def error_for(
+    kind: type[ApiError],
+    words: str,
+    asked: Asked,
+    *,
+    sent: Sent | None = None,
+    status: int | None = None,
+    retry_after: float | None = None,
+    refusal: ErrorBody | None = None,
+) -> ApiError:
+    """The error of class `kind`; `words` are ours or cleaned.
+
+    `sent` beats what the class says. To a write whose outcome is not known the advice is added to
+    look first, because nothing else here may repeat it.
+    """
+    outcome = kind.sent if sent is None else sent
+    if asked.writes and outcome is Sent.UNKNOWN:
+        words += "; it may have been applied all the same: look before doing it again"
+    error = kind(
+        plain(words),
+        method=asked.method,
+        path=safe(asked.path, 300),
+        status=status,
+        retry_after=retry_after,
+    )
+    error.sent = outcome
+    if refusal is not None:
+        error.platform_message, error.platform_code = refusal.message, refusal.code
+        error.fields = refusal.fields
+    return error
+
+
+def not_sent(asked: Asked, words: str) -> ApiError:
+    """Refused here: `words` say why."""
+    return error_for(errors.NotSent, words, asked)
+
+
+def unusable(kind: type[ApiError], asked: Asked, status: int, reason: str = "") -> ApiError:
+    """A 2xx that is not what was asked for; `reason` is cleaned: "no list of tasks in it"."""
+    words = _UNUSABLE[kind].format(host=asked.host, reason=reason)
+    return error_for(kind, words, asked, status=status)
+
+
+def larger_than(asked: Asked, status: int, cap: int) -> ApiError:
+    """More than `cap` bytes, as sent or after unpacking."""
+    if cap >= 1 << 20:
+        return unusable(errors.TooLarge, asked, status, f"{cap / (1 << 20):.3g} MiB")
+    size = f"{cap / 1024:.3g} KiB" if cap >= 1024 else f"{cap} bytes"
+    return unusable(errors.TooLarge, asked, status, size)
+
+
+def failed_inside(asked: Asked, status: int, refusal: ErrorBody) -> ApiError:
+    """A 2xx whose body says that the call failed."""
+    kind = errors.RateLimited if _is_rate_code(refusal.code) else errors.OtherStatus
+    words = f"the platform answered {status}, but says that this failed: try again later"
+    return error_for(kind, words, asked, status=status, refusal=refusal)
+
+
+def refused(
+    asked: Asked, status: int, headers: Mapping[str, str], body: bytes, now: float
+) -> ApiError:
+    """The error for a status outside 2xx.
+
+    `headers` has lower-case names, `body` is what could be read of the answer, `now` is our clock
+    in seconds since 1970.
+    """
+    refusal = read_error(body, headers.get("content-type", ""))
+    wait = asked_wait(status, headers, now)
+    failed = 500 <= status < 600
+    kind = _KINDS.get(status, errors.PlatformFailed if failed else errors.OtherStatus)
+    fallback = "the platform answered with a status of its own ({status})"
+    if failed:
+        fallback = "the platform failed ({status}): try again later"
+    words = _BY_STATUS.get(status, fallback)
+    if status in (400, 403) and _is_rate_code(refusal.code):
+        kind, words = errors.RateLimited, "too many requests: {wait}, then try again ({status})"
+    words = words.format(
+        status=status,
+        key_source=asked.key_source,
+        fields="fields" if asked.writes else "filter",
+        change="change" if asked.writes else "read",
+        wait=f"wait {_seconds(wait)}" if wait else "wait a little",
+    )
+    if failed and wait:
+        words += f"; it asks for a wait of {_seconds(wait)}"
+    if status == 404 and asked.path in _COLLECTIONS:
+        words = f"{asked.host} has no {asked.path} (404): check base_url, which ends before /api"
+    if 300 <= status < 400:
+        kind, words = errors.Redirected, _redirect(asked, status, headers.get("location", ""))
+    sent = kind.sent
+    if kind is errors.OtherStatus and (status in _MAYBE_APPLIED or not 400 <= status < 500):
+        sent = Sent.UNKNOWN
+    return error_for(
+        kind, words, asked, sent=sent, status=status, retry_after=wait, refusal=refusal
+    )
+
+
+def unanswered(
+    cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent, answer_began: bool = False
+) -> ApiError:
+    """No whole answer came: the error for an exception of httpx or the standard library.
+
+    `sent` is NO only if `cause` proves that no byte of the request has left.
+    """
+    names = [kind.__name__ for kind in type(cause).__mro__]
+    told = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), None)
+    layers = tuple(_layers(cause))
+    if "ConnectError" in names:
+        told = _no_connection(layers, asked.host)
+    elif told is None or told[0] is errors.Broken:
+        for layer in layers:
+            if isinstance(layer, ssl.SSLError) and "CERTIFICATE_REQUIRED" in (layer.reason or ""):
+                told = errors.TlsFailure, tls_words(layer, asked.host)
+        if answer_began and "DamagedBodyError" not in names:
+            told = errors.Broken, _BROKE_OFF
+    kind, words = told or (errors.Broken, _BROKE)
+    return error_for(kind, words.format(host=asked.host, limits=limits), asked, sent=sent)
+
+
+def tls_words(failure: ssl.SSLError, host: str) -> str:
+    """What was wrong with the certificate or the handshake, and what to do about it."""
+    if isinstance(failure, ssl.SSLCertVerificationError):
+        if failure.verify_code in _WRONG_HOST:
+            return f"the certificate is not for {host}: check the host in base_url"
+        fault = _CERTIFICATES.get(failure.verify_code, "was not accepted: tell its operators")
+        return f"the certificate of {host} {fault}"
+    reason = failure.reason or ""
+    for parts, words in _HANDSHAKES:
+        if any(part in reason for part in parts):
+            return words.format(host=host)
+    if isinstance(failure, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        return f"{host} closed the connection in the TLS handshake: is the port right?"
+    return f"the TLS handshake with {host} failed: check the port and the server's TLS settings"
+
+
+def _no_connection(layers: tuple[BaseException, ...], host: str) -> tuple[type[ApiError], str]:
+    for layer in layers:
+        if isinstance(layer, ssl.SSLError):
+            return errors.TlsFailure, tls_words(layer, host)
+    if any(isinstance(layer, socket.gaierror) for layer in layers):
+        words = "the name {host} is not known here: check base_url, the network and DNS"
+        return errors.NameNotFound, words
+    if any(isinstance(layer, UnicodeError) for layer in layers):
+        return errors.NameNotFound, "{host} cannot be a host name: check base_url"
+    numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
+    for number, told in _BY_ERRNO.items():
+        if number in numbers:
+            return told
+    return errors.Unreachable, "no connection to {host}: check base_url and the network"
+
+
+def _layers(cause: BaseException) -> Iterator[BaseException]:
+    """`cause` and what lies under it: causes, contexts, group members; each once, bounded."""
+    todo, seen = [cause], set[int]()
+    while todo and len(seen) < _MOST_LAYERS:
+        layer = todo.pop(0)
+        if id(layer) in seen:
+            continue
+        seen.add(id(layer))
+        yield layer
+        todo += [below for below in (layer.__cause__, layer.__context__) if below is not None]
+        if isinstance(layer, BaseExceptionGroup):
+            todo += layer.exceptions
+
+
+def _redirect(asked: Asked, status: int, location: str) -> str:
+    """Only the host is told: paths and queries of a redirect may hold what somebody planted."""
+    if not location:
+        return f"the platform answered {status} without saying where to: check base_url"
+    try:
+        host = urlsplit(location[:2000]).hostname
+        own = urlsplit(f"//{asked.host}").hostname
+    except ValueError:
+        host = own = None
+    if not host or host == own:
+        return (
+            f"the address redirects to another place on the same host ({status}), which is not "
+            "followed: check base_url, and whether it must begin with https://"
+        )
+    return (
+        f"the address redirects to {safe(host, 80)} ({status}), which is not followed, so that "
+        "the key stays here: if that is the platform, make it the base_url"
+    )
+
+
+def _is_rate_code(code: SafeText | None) -> bool:
+    """True if the platform's code for a refusal means that it came too often."""
+    return code is not None and "".join(filter(str.isalnum, code)).lower() in _RATE_CODES
+
+
+def _seconds(wait: float) -> str:
+    """A wait as a person says it: "12 s", "3 min", "2 h"."""
+    if wait < 100:
+        return f"{max(1, round(wait))} s"
+    return f"{round(wait / 60)} min" if wait < 5400 else f"{round(wait / 3600)} h"

@@ -1,0 +1,388 @@
+"""How the next page of a list is asked for, if the answer says that there is one.
+
+Looked up in tables of exact names, folded for case and separators. An answer without any marker
+gets no second request: what the interface does not promise is not sent, and `more_suspected` tells
+that there may be more. Links are followed only within the same origin and path; a token is carried
+over as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Final
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+import msgspec
+
+from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.schema import Json
+from agentco_tui.api.names import fold, snake, some
+from agentco_tui.reading.values.number import to_count
+from agentco_tui.reading.values.text import flag
+from agentco_tui.patterns import lazy_pattern
+
+_MOST_TOKEN: Final = 4_096
+"""Characters."""
+_MOST_JSON: Final = 2_000
+"""Characters of a header that holds JSON."""
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+
+_HEADERS: Final = {
+    "x-page": "page", "x-current-page": "page", "x-pagination-page": "page",
+    "x-pagination-current-page": "page", "x-per-page": "perpage", "x-page-size": "perpage",
+    "x-pagination-per-page": "perpage", "x-pagination-limit": "perpage",
+    "x-total-pages": "totalpages", "x-page-count": "totalpages", "x-wp-totalpages": "totalpages",
+    "x-pagination-total-pages": "totalpages", "x-pagination-page-count": "totalpages",
+    "x-total": "total", "x-total-count": "total", "x-wp-total": "total",
+    "x-pagination-total-count": "total", "x-pagination-total": "total",
+}  # fmt: skip
+"""Headers that hold one number, and the name that bodies have for it."""
+_JSON_HEADERS: Final = ("x-pagination", "pagination", "paging-headers")
+PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor", *_HEADERS, *_JSON_HEADERS)
+"""All headers that decide how the next page is asked for."""
+
+_HOLDERS: Final = (
+    "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
+    "pageinfo", "resultinfo", "pageable", "page", "metadata", "responsemetadata", "cursor",
+    "cursors", "links", "link", "d", "hits", "view", "hydraview", "collection",
+)  # fmt: skip
+"""Objects of an answer that are looked into."""
+_MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
+_IS_LAST: Final = ("last", "islast", "islastpage", "lastpage")
+_TOTALS: Final = (
+    "total", "totalcount", "totalitems", "totalentries", "totalelements", "totalresults",
+    "totalrecords", "totaldocs", "totalsize", "totalrows", "numfound", "odatacount", "dcount",
+    "hydratotalitems", "count",
+)  # fmt: skip
+_LINKS: Final = (
+    "next", "nextlink", "nexturl", "nexthref", "odatanextlink", "nextpageurl", "nextpageuri",
+    "nextpagelink", "nexturi", "hydranext",
+)  # fmt: skip
+_CURSORS: Final = {
+    "nextcursor": "cursor", "nextpagetoken": "nextPageToken", "nexttoken": "NextToken",
+    "nextmarker": "marker", "continuationtoken": "continuationToken",
+    "nextcontinuationtoken": "continuationToken", "nextpagecursor": "cursor",
+    "endcursor": "after", "nextstartingafter": "starting_after", "scrollid": "scroll_id",
+    "nextoffset": "offset", "aftercursor": "after", "nextbookmark": "bookmark",
+    "continue": "continue",
+}  # fmt: skip
+"""Names of a token for the next page, and the parameter it is sent as."""
+_WITH_MORE: Final = {
+    "lastid": "after", "marker": "marker", "cursor": "cursor", "after": "after",
+    "bookmark": "bookmark",
+}  # fmt: skip
+"""Tokens that are one for the next page only where a flag says that more follows."""
+_SIZES: Final = ("perpage", "pagesize", "size", "limit", "itemsperpage")
+_PAGE_COUNTS: Final = ("totalpages", "pages", "lastpage", "pagecount", "numpages")
+_PAGE_NUMBERS: Final = ("page", "currentpage", "current", "pageindex", "pagenum", "pageno")
+_OFFSETS: Final = ("offset", "skip", "startat", "start", "from", "startindex", "firstresult")
+_ABOUT_NUMBERS: Final = frozenset((*_PAGE_NUMBERS, *_OFFSETS, "number", "pages"))
+
+_LINK_HEADER: Final = lazy_pattern(
+    r'<([^<>]*)>\s*((?:;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^",;\s]*))?\s*)*)', re.ASCII
+)
+_REL: Final = lazy_pattern(r';\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))', re.IGNORECASE)
+
+
+class PageRequest(msgspec.Struct, frozen=True):
+    """One GET of a list: `path` as the interface has it, `params` in order, unencoded."""
+
+    path: str
+    params: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+    """Scheme, host and port of the platform, with the base URL's path if it has one."""
+    counts_from_zero: bool = False
+    """True once an answer showed that its first page is page 0."""
+
+    def get(self, *names: str) -> str | None:
+        """The first of these parameters that is set."""
+        params = dict(self.params)
+        return next((params[name] for name in names if name in params), None)
+
+    def having(self, **changes: str) -> PageRequest:
+        """The same request with these parameters set."""
+        kept = tuple(pair for pair in self.params if pair[0] not in changes)
+        return msgspec.structs.replace(self, params=(*kept, *changes.items()))
+
+    def next_by(self, param: str, token: str | None) -> PageRequest | None:
+        """The request with a token set; None if that very token was the last one already."""
+        if token is None or self.get(param) == token:
+            return None
+        return self.having(**{param: token})
+
+
+class _Meta(dict[str, Json]):
+    """What an answer says beside its list, by folded names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spelt: dict[str, str] = {}
+        """How the answer itself spells a name."""
+
+    def count(self, names: Iterable[str]) -> int | None:
+        """The first of these that is a count."""
+        counts = (to_count(self.get(name)) for name in names)
+        return next((count for count in counts if count is not None), None)
+
+    @property
+    def more(self) -> bool | None:
+        """Whether a flag says that more follows; None if none says anything."""
+        for name in _MORE:
+            if (told := flag(self.get(name))) is not None:
+                return told
+        told = next((self[name] for name in _IS_LAST if type(self.get(name)) is bool), None)
+        return None if told is None else not told
+
+
+def next_page(
+    body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int
+) -> PageRequest | None:
+    """The request for the page after this one, or None if the answer names none.
+
+    `headers` with lower-case names; `page_len` is how many records this page held. Stops on an
+    empty token, on `has_more: false`, on a cursor that was just used, and where a page adds
+    nothing. That a page brings only known ids is for the caller to see.
+    """
+    by_header = _from_headers(headers, request)
+    by_header = by_header or _from_numbers(_meta_in(headers), request, page_len)
+    if type(body) is not dict:
+        return by_header
+    meta = _meta_of(body)
+    if meta.more is False:
+        return None
+    following = _from_link(meta, request) or _from_cursor(meta, request, page_len) or by_header
+    if following is not None or page_len == 0:
+        return following
+    following = _from_numbers(meta, request, page_len)
+    if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
+        return _from_last_item(body, request)
+    return following
+
+
+def more_suspected(
+    body: Json, seen: int, request: PageRequest, headers: Mapping[str, str] = _NO_HEADERS
+) -> bool:
+    """True if more records seem to exist than were seen ("at least N").
+
+    To be asked where `next_page` found nothing to follow; `seen` counts the records of this page
+    and of those before it. More is suspected for a total above that, for a flag or a link that
+    says so, and for a page exactly as long as the `limit` that was asked for.
+    """
+    asked = to_count(request.get("limit", "per_page", "page_size", "size"))
+    if asked and seen and seen % asked == 0:
+        return True
+    if (_meta_in(headers).count(_TOTALS) or 0) > seen:
+        return True
+    if type(body) is not dict:
+        return False
+    meta = _meta_of(body)
+    if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
+        return True
+    if any(fold(key) == "lastevaluatedkey" and value for key, value in some(body, 50)):
+        return True  # a key of several parts, which no query can carry
+    offset = to_count(request.get("offset")) or 0
+    total = meta.count(_TOTALS)
+    if total is not None:
+        return total > (seen if seen > offset else seen + offset)
+    limit = to_count(meta.get("limit"))
+    return bool(limit and seen and seen % limit == 0)
+
+
+def _meta_in(headers: Mapping[str, str]) -> _Meta:
+    """What headers say of pages, sizes and counts, by the names that bodies have for them."""
+    meta = _Meta()
+    for header, name in _HEADERS.items():
+        if headers.get(header, "").strip().isdigit() and len(headers[header]) < 16:
+            meta[name] = headers[header].strip()
+    for header in _JSON_HEADERS:
+        text = headers.get(header, "")
+        if text.startswith("{") and len(text) <= _MOST_JSON:
+            try:
+                told = parse_json(text.encode("utf-8", "replace"))
+            except BodyError:
+                continue
+            if type(told) is dict:
+                meta |= {fold(key): value for key, value in some(told, 50)}
+    return meta
+
+
+def _meta_of(body: Mapping[str, Json]) -> _Meta:
+    """What the answer says beside its list; inner objects add what the outer lacks."""
+    found = _Meta()
+    todo: list[tuple[Mapping[str, Json], int]] = [(body, 0)]
+    while todo:
+        holder, depth = todo.pop(0)
+        for key, value in some(holder, 200):
+            name = fold(key)
+            if name == "links" and type(value) is list:
+                found.setdefault("next", _next_of(value))
+            elif type(value) is dict:
+                if name in ("next", "nextpage"):
+                    found.setdefault("next", value)
+                elif name == "total" and len(value) < 4 and "value" in value:
+                    found.setdefault("total", value["value"])  # Elasticsearch
+                elif depth < 3 and (name in _HOLDERS or _is_connection(value)):
+                    todo.append((value, depth + 1))
+            elif type(value) is not list and found.get(name) is None:
+                found[name] = value
+                found.spelt[name] = key
+    return found
+
+
+def _next_of(links: list[Json]) -> Json:
+    """The link in `[{"rel": "next", "href": …}]`, if there is one."""
+    for link in links[:50]:
+        rel = link.get("rel") if type(link) is dict else None
+        if "next" in (rel if type(rel) is list else str(rel).lower().split()):
+            return link
+    return None
+
+
+def _is_connection(value: Mapping[str, Json]) -> bool:
+    """GraphQL's, of whatever name."""
+    names = ("pageinfo", "nextcursor", "nextpagetoken")
+    return any(fold(key) in names for key in islice(value, 50))
+
+
+def _token(value: Json) -> str | None:
+    if type(value) is int:
+        return str(value)
+    return value if type(value) is str and value.strip() and len(value) <= _MOST_TOKEN else None
+
+
+def _from_cursor(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
+    following = meta.get("next")
+    if type(following) is dict:
+        for param in ("after", "cursor", "offset", "page"):
+            if (token := _token(following.get(param))) is not None:
+                return request.next_by(param, token)
+        return None
+    for name, param in _CURSORS.items():
+        token = _token(meta.get(name))
+        if token is None or (name == "endcursor" and meta.more is None):
+            continue
+        if _is_address(token):
+            return _to_address(token, request)
+        spelt = meta.spelt.get(name, "")
+        if "_" in spelt:
+            # who writes next_page_token reads page_token
+            param = snake("pageToken" if param == "nextPageToken" else param)  # noqa: PLW2901
+        elif name == "nexttoken":
+            param = spelt or param  # noqa: PLW2901
+        if param == "nextPageToken" and request.get(param) != token:
+            # Temporal takes it back under its own name, Google's others as pageToken
+            return request.having(nextPageToken=token, pageToken=token)
+        return request.next_by(param, token)
+    if type(meta.get("offset")) is str and to_count(meta["offset"]) is None:
+        return request.next_by("offset", _token(meta["offset"]))  # Airtable's is a token
+    if (token := _token(meta.get("nextpage"))) is not None:
+        is_link = _is_address(token)
+        return _to_address(token, request) if is_link else request.next_by("page", token)
+    if (token := _token(following)) is not None and not _is_address(token):
+        is_page = token.isdigit() and ("page" in meta or "currentpage" in meta)
+        return request.next_by("page" if is_page else "cursor", token)
+    if meta.more and page_len:
+        for name, param in _WITH_MORE.items():
+            token = _token(meta.get(name))
+            if token is not None and (name == "lastid" or request.get(param) != token):
+                return request.next_by(param, token)
+    return None
+
+
+def _from_last_item(body: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
+    """After the last item's id, where the answer says only that there is more (Stripe, OpenAI)."""
+    for holder in (body, body.get("data"), body.get("result")):
+        for value in islice(holder.values(), 100) if type(holder) is dict else ():
+            if type(value) is list and value and type(value[-1]) is dict:
+                param = "starting_after" if body.get("object") == "list" else "after"
+                return request.next_by(param, _token(value[-1].get("id")))
+    return None
+
+
+def _from_link(meta: _Meta, request: PageRequest) -> PageRequest | None:
+    for name in _LINKS:
+        value = meta.get(name)
+        if type(value) is dict:
+            if type(value.get("after")) is str:
+                continue
+            value = value.get("href") or value.get("url") or value.get("link") or value.get("uri")
+        if type(value) is str and _is_address(value):
+            return _to_address(value, request)
+    return None
+
+
+def _is_address(text: str) -> bool:
+    return len(text) <= _MOST_TOKEN and text.startswith(("http://", "https://", "/", "?", "./"))
+
+
+def _to_address(address: str, request: PageRequest) -> PageRequest | None:
+    """The request that a link names, if it stays with this origin and this very path.
+
+    Scheme, host and port must be the platform's, else the key would leave it (behind a proxy such
+    links name inner hosts); `more_suspected` tells that one was not followed.
+    """
+    base = f"{request.origin.rstrip('/')}{request.path}"
+    try:
+        here, there = urlsplit(base), urlsplit(urljoin(base, address.strip()))
+        same = not here.netloc or (
+            (here.scheme, here.hostname, here.port) == (there.scheme, there.hostname, there.port)
+        )
+        named = parse_qsl(there.query, keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        return None
+    if not same or there.username or there.password or not named:
+        return None
+    if there.path.rstrip("/") not in (here.path.rstrip("/"), request.path.rstrip("/")):
+        return None
+    params = dict(request.params) | dict(named)
+    made = msgspec.structs.replace(request, params=tuple(params.items()))
+    return None if made == request else made
+
+
+def _from_headers(headers: Mapping[str, str], request: PageRequest) -> PageRequest | None:
+    link = headers.get("link", "")
+    for match in _LINK_HEADER.finditer(link) if len(link) <= 4 * _MOST_TOKEN else ():
+        if any("next" in (rel[1] or rel[2]).lower().split() for rel in _REL.finditer(match[2])):
+            return _to_address(match[1], request)
+    page = headers.get("x-next-page", "").strip()
+    if page.isdigit() and len(page) < 12:
+        return request.next_by("page", page)
+    return request.next_by("cursor", _token(headers.get("x-next-cursor", "").strip()))
+
+
+def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
+    """By page number or offset, where the answer names one of its own."""
+    total, pages = meta.count(_TOTALS), meta.count(_PAGE_COUNTS)
+    page = to_count(next((meta[name] for name in _PAGE_NUMBERS if name in meta), None))
+    if page is None and (number := meta.count(("number", "pagenumber"))) is not None:
+        if "last" in meta or "totalelements" in meta:
+            # Spring counts from 0 in its answers; some take requests counted from 1 all the same
+            # (spring-data-commons 3433)
+            if pages is not None and number + 1 >= pages:
+                return None
+            counts_from_one = to_count(request.get("page")) == number + 1
+            return request.next_by("page", str(number + 1 + counts_from_one))
+        page = number if "pagenumber" in meta else None
+    if page is not None:
+        first = 0 if page == 0 or request.counts_from_zero else 1
+        if pages is not None:
+            goes_on = page + (1 - first) < pages
+        elif total is not None:
+            size = next((count for name in _SIZES if (count := to_count(meta.get(name)))), page_len)
+            goes_on = (page - first + 1) * size < total
+        else:
+            goes_on = meta.more is True
+        request = msgspec.structs.replace(request, counts_from_zero=first == 0)
+        return request.next_by("page", str(page + 1)) if goes_on else None
+    start = next((name for name in _OFFSETS if to_count(meta.get(name)) is not None), "offset")
+    offset = to_count(meta.get(start))
+    if offset is None and ("limit" not in meta or total is None):
+        return None
+    following = (offset or 0) + page_len
+    seen = following - (start == "startindex")  # SCIM counts from 1
+    if total > seen if total is not None else meta.more is True:
+        spelt = "offset" if start == "offset" else meta.spelt.get(start, start)
+        return request.next_by(spelt, str(following))
+    return None

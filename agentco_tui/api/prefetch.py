@@ -1,0 +1,89 @@
+"""The first request, on its way while the rest of the program is still being read from disk.
+
+Reading Textual and the screens takes longer than most platforms take to answer. So the dashboard
+asks for what its first screen shows from a thread, with a connection of its own, before it imports
+them; the client that is made later takes the answer over, once, for the very same request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Final
+
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.errors import ApiError
+
+if TYPE_CHECKING:
+    from agentco_tui.api.transport import Pairs, Reply, Transport
+
+_PATH: Final = "/api/tasks"
+"""The tasks that wait: every screen needs them, the Overview and the queue before all else."""
+
+
+class Prefetch:
+    """One GET that was sent early; what came of it can be taken once."""
+
+    def __init__(self, params: Pairs) -> None:
+        self.params = params
+        self._reply: Future[Reply | None] | None = Future()
+        # So that a request that waited in vain can't cancel it.
+        self._reply.set_running_or_notify_cancel()
+
+    @classmethod
+    def begin(
+        cls, company: str | None, base: BaseUrl, key: ApiKey | None, **settings: Any
+    ) -> Prefetch | None:
+        """Ask for the tasks that wait, of a company or of all; None without a key.
+
+        `settings` are those of the Transport.
+        """
+        if key is None:
+            return None
+        scope = () if company is None else (("company_id", company),)
+        early = cls((*scope, ("status", "pending")))
+        reply = early._reply
+
+        def work() -> None:
+            assert reply is not None
+            try:
+                reply.set_result(asyncio.run(_asked(base, key, early.params, settings)))
+            except ApiError as error:
+                reply.set_exception(error)
+            except (CredentialError, OSError):
+                # Told when the transport itself is made, or asks.
+                reply.set_result(None)
+
+        threading.Thread(target=work, name="prefetch", daemon=True).start()
+        return early
+
+    async def take(self, path: str, params: Pairs) -> Reply | None:
+        """The answer, if this is the request that was sent and it was not taken before.
+
+        None for any other request. Raises ApiError as the request itself would.
+        """
+        reply = self._reply
+        if reply is None or (path, tuple(params)) != (_PATH, self.params):
+            return None
+        # The first list must not be held for as long as the program runs.
+        self._reply = None
+        return await asyncio.wrap_future(reply)
+
+
+async def _asked(base: BaseUrl, key: ApiKey, params: Pairs, settings: dict[str, Any]) -> Reply:
+    # In this thread, beside the import of the toolkit in the other.
+    from agentco_tui.api.transport import Transport  # noqa: PLC0415
+
+    transport: Transport = Transport(base, key, **settings)
+
+    def reader() -> Any:
+        from agentco_tui.api.decode import TASKS  # noqa: PLC0415 - only a long list needs it
+        from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415
+
+        stream = list_reader(TASKS, None, transport.asked("GET", _PATH))
+        assert stream is not None
+        return stream()
+
+    async with transport:
+        return await transport.request("GET", _PATH, params=params, attempts=1, stream=reader)

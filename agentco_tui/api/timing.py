@@ -1,0 +1,206 @@
+"""When a request is tried again, how fast the platform answers, and what its clock says."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+from typing import Final
+
+from agentco_tui.api.errors import (
+    ApiError,
+    Broken,
+    PlatformFailed,
+    RateLimited,
+    TimedOut,
+    TlsFailure,
+    Unreachable,
+)
+from agentco_tui.patterns import lazy_pattern
+
+LONGEST_WAIT: Final = 86_400.0
+"""Seconds: nothing longer than a day is believed."""
+
+_PASSING_STATUSES: Final = frozenset({500, 502, 503, 504})
+_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
+_DATE_PARTS: Final = lazy_pattern(r"[a-z]+|\d+", re.ASCII)
+_SECONDS: Final = lazy_pattern(r"\d{1,9}(\.\d{1,6})?", re.ASCII)
+_DRAFT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
+
+_NOTICED: Final = 0.05
+"""Seconds of latency that a person would notice."""
+_SMOOTHING: Final = 0.3
+"""The weight of the newest latency in the smoothed one."""
+_SKEWS: Final = 5
+"""The clock is judged by the median of this many answers: one slow answer must not move it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles.
+
+    Only reads are repeated. A write that failed has an unknown outcome, and only a read can tell;
+    the platform may have acted on it however it failed.
+    """
+
+    attempts: int = 3
+    """How often a read is sent at most; 1 means that nothing is repeated."""
+    base: float = 0.25
+    """Seconds: the ceiling of the first wait."""
+    cap: float = 8.0
+    """Seconds: the highest ceiling."""
+    budget: float = 75.0
+    """Seconds after the start of the first attempt in which another one may still begin."""
+    longest_wait: float = 60.0
+    """Seconds: a longer Retry-After is left to the caller, who finds it in the error."""
+
+    def delay(
+        self,
+        error: ApiError,
+        *,
+        attempt: int,
+        method: str,
+        elapsed: float,
+        draw: Callable[[], float] = random.random,
+    ) -> float | None:
+        """Seconds to wait before the next attempt, or None to give up and raise the error.
+
+        `attempt` counts from 1 and is the one that failed, `elapsed` is the time since the first
+        began, `draw` gives a number from 0 to 1.
+        """
+        if method not in ("GET", "HEAD") or attempt >= self.attempts or not _is_passing(error):
+            return None
+        wait = min(self.cap, self.base * 2.0 ** min(attempt - 1, 30)) * draw()
+        if error.retry_after is not None:
+            if error.retry_after > self.longest_wait:
+                return None
+            # After what was asked for, so that not all who were told the same come back at once.
+            wait += error.retry_after
+        return wait if elapsed + wait <= self.budget else None
+
+
+class Measured:
+    """What the requests themselves show: how fast the platform answers, what its clock says.
+
+    Facts of one transport, and written by it only.
+    """
+
+    def __init__(self) -> None:
+        self.requests = 0
+        """Attempts that were begun, retries counted."""
+        self.answers = 0
+        """Answers whose headers came, whatever their status."""
+        self.bytes_received = 0
+        """Bytes of bodies as they came over the line."""
+        self.bytes_unpacked = 0
+        self.latency: float | None = None
+        """Seconds from the start of the last answered request to its headers."""
+        self.smoothed_latency: float | None = None
+        """Seconds, newer requests weighing more."""
+        self.steady_latency: float | None = None
+        """Seconds; the smoothed latency as it was when it last became another that a person would
+        notice, so that whoever shows it need not draw it anew after every answer."""
+        self._skews: deque[float] = deque(maxlen=_SKEWS)
+
+    @property
+    def clock_skew(self) -> float | None:
+        """Seconds that the platform's clock is ahead of ours; None until an answer told.
+
+        The Date header has whole seconds, so this is good to about half a second.
+        """
+        return median(self._skews) if self._skews else None
+
+    def answer(self, latency: float, date: str, now: float, *, from_cache: bool) -> None:
+        """Headers came after `latency` seconds, at `now` by our clock, with this Date header.
+
+        The Date of an answer out of a cache is that of its making, and says nothing.
+        """
+        self.answers += 1
+        self.latency = latency
+        before = self.smoothed_latency
+        smooth = latency if before is None else before + _SMOOTHING * (latency - before)
+        self.smoothed_latency, steady = smooth, self.steady_latency
+        if steady is None or (
+            abs(smooth - steady) >= _NOTICED and not steady / 2 <= smooth <= steady * 2
+        ):
+            self.steady_latency = smooth
+        said = None if from_cache else http_date(date)
+        if said is not None:
+            # The header was cut to whole seconds, and written somewhere between question and now.
+            self._skews.append(said + 0.5 - (now - latency / 2))
+
+    def body(self, received: int, unpacked: int) -> None:
+        """So many bytes of a body came, and were unpacked to so many."""
+        self.bytes_received += received
+        self.bytes_unpacked += unpacked
+
+
+def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds the answer asks us to wait, from 0 to a day; None if it asks nothing readable.
+
+    `headers` has lower-case names, `now` is our clock in seconds since 1970. A date is counted
+    from the platform's own Date header where there is one, so that a wrong clock on either side
+    does not matter. Digits first, then a date, then nothing: a lenient date parser reads "-3" as a
+    year. For a 429 without Retry-After the usual reset headers are read too.
+    """
+    here = http_date(headers.get("date", ""))
+    clock = now if here is None else here
+    value = headers.get("retry-after", "").strip()
+    wait: float | None = None
+    if _SECONDS.fullmatch(value):
+        wait = float(value)
+    elif value.isascii() and value.isdigit():
+        wait = LONGEST_WAIT
+    elif (at := http_date(value)) is not None:
+        wait = at - clock
+    elif status == 429:
+        wait = _reset(headers, clock)
+    return None if wait is None else min(max(wait, 0.0), LONGEST_WAIT)
+
+
+def http_date(text: str) -> float | None:
+    """Seconds since 1970 UTC for one of the three forms of RFC 9110 5.6.7; None for any other."""
+    match _DATE_PARTS.findall(text[:40].lower()):
+        case [weekday, day, month, year, hour, minute, second, "gmt"]:
+            pass  # Sun, 06 Nov 1994 08:49:37 GMT; Sunday, 06-Nov-94 08:49:37 GMT
+        case [weekday, month, day, hour, minute, second, year]:
+            pass  # Sun Nov  6 08:49:37 1994
+        case _:
+            return None
+    if weekday[:3] not in _DAYS or month not in _MONTHS.split() or len(year) not in (2, 4):
+        return None
+    try:
+        years = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 70 else 1900)
+        when = int(day), int(hour), int(minute), int(second) - (second == "60")
+        seconds = datetime(years, _MONTHS.index(month) // 4 + 1, *when, tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def _is_passing(error: ApiError) -> bool:
+    """True for a failure that may be over soon; a bad certificate, a refusal or a 404 is not."""
+    if isinstance(error, PlatformFailed):
+        return error.status in _PASSING_STATUSES
+    if isinstance(error, TlsFailure):
+        return False
+    return isinstance(error, Unreachable | TimedOut | Broken | RateLimited)
+
+
+def _reset(headers: Mapping[str, str], clock: float) -> float | None:
+    """Seconds from now, epoch seconds or epoch milliseconds: told apart by size."""
+    if match := _DRAFT_RESET.search(headers.get("ratelimit", "")[:200]):
+        return float(match[1])
+    for name in ("ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"):
+        value = headers.get(name, "").strip()
+        if value.isascii() and value.isdigit() and len(value) <= 14:
+            number = float(value)
+            if number >= 1e11:
+                number /= 1000
+            return number - clock if number >= 1e8 else number
+    return None

@@ -1,0 +1,313 @@
+"""A long list read while its body comes, and of one that was read before only what is new in it.
+
+A hundred thousand tasks are some fifty megabytes. Parsed in one call they would hold up everything
+else for half a second and take four hundred megabytes while it lasts. Here the body is cut between
+its rows, which are read some at a time, and each row is known again by a hash of its bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from sys import getsizeof
+from time import perf_counter
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from weakref import WeakSet
+
+import msgspec
+
+from agentco_tui.background import SLICE, turn_of_thread
+from agentco_tui.model.records import Record
+from agentco_tui.text import SafeText
+
+R = TypeVar("R", bound=Record)
+R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+CHUNK: Final = 64 * 1024
+"""Bytes of rows that are read together: a few milliseconds."""
+MOST_MEMORY: Final = 80 * 1024 * 1024
+"""Bytes that the records of all lists under way may take together."""
+_HEAD: Final = 4_096
+"""Bytes within which the list must have begun."""
+_TAIL: Final = 16_384
+"""Bytes kept back until the body is whole: the list must end in them."""
+_MOST_UNCUT: Final = 2 * 1024 * 1024
+_TRIES: Final = 64
+"""Places tried for one cut."""
+_RECORD: Final = 350
+"""Bytes that a record takes without its texts, as measured with CPython 3.11."""
+_TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
+"""Fields whose texts may be long, or are each record's own."""
+
+_START: Final = re.compile(rb"\[\s*\{")
+_BETWEEN: Final = re.compile(rb"\}\s*,\s*(?=\{)")
+_END: Final = re.compile(rb"\}\s*(?=\])")
+_BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_objects: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class UnstreamableError(ValueError):
+    """The body is not simply a list of objects in an envelope."""
+
+
+class TooMuchMemoryError(ValueError):
+    """The records of all lists under way would take more than MOST_MEMORY."""
+
+
+class Page(Protocol[R_co]):
+    """What the reader of an answer makes of it."""
+
+    @property
+    def records(self) -> tuple[R_co, ...]:
+        """In the order of their rows, without those that are the same as a later one."""
+
+    @property
+    def unread(self) -> int:
+        """Rows that are no record."""
+
+    @property
+    def unread_reasons(self) -> tuple[SafeText, ...]:
+        """Why."""
+
+    @property
+    def shape(self) -> str:
+        """The envelope; rows that hold lists of records come as "[].…"."""
+
+
+class Cutter:
+    """Cuts a body between the rows of its list: `feed` it in order, then `finish`.
+
+    What looks like a cut may lie inside a text or deeper in a row; then what is before it is no
+    list of whole objects, which the parser finds out, and the next place is tried. So a wrong cut
+    is never taken. Holds at most two megabytes. Raises UnstreamableError.
+    """
+
+    def __init__(self) -> None:
+        self.head: bytes | None = None
+        """What stands before the list's first object, once that is known."""
+        self.tail = b""
+        """What stands behind its last one, once it is finished."""
+        self._rest = b""
+        self._tried = self._places = 0
+
+    def feed(self, data: bytes) -> Iterator[list[bytes]]:
+        """The rows that are whole by now, some at a time; to be taken to the end."""
+        body, at = self._rest + data, 0
+        if self.head is None:
+            found = _START.search(body, 0, _HEAD)
+            if found is None and len(body) >= _HEAD:
+                raise UnstreamableError
+            if found is None:
+                self._rest = body
+                return
+            at = found.end() - 1
+            self.head = body[:at]
+        while cut := self._cut(body, at, len(body) - _TAIL):
+            rows, at = cut
+            yield rows
+        self._rest = body[at:]
+        if len(self._rest) > _MOST_UNCUT:
+            raise UnstreamableError
+
+    def finish(self) -> Iterator[list[bytes]]:
+        """The last rows."""
+        body, self._rest = self._rest, b""
+        ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
+        if self.head is None or not ends:
+            raise UnstreamableError
+        at, closes = 0, ends[-1]
+        while cut := self._cut(body, at, closes):
+            rows, at = cut
+            yield rows
+        last = _rows(body[at:closes])
+        if last is None:
+            raise UnstreamableError
+        self.tail = body[closes:]
+        yield last
+
+    def _cut(self, body: bytes, at: int, limit: int) -> tuple[list[bytes], int] | None:
+        """The rows from `at` to the next cut before `limit`, and where the next one begins."""
+        start = at + max(CHUNK, self._tried)
+        while start < limit and (between := _BETWEEN.search(body, start, limit)) is not None:
+            rows = _rows(body[at : between.start() + 1])
+            if rows is not None:
+                self._tried = self._places = 0
+                return rows, between.end()
+            start = between.end()
+            self._tried = start - at
+            self._places += 1
+            if self._places >= _TRIES:
+                raise UnstreamableError
+        return None
+
+
+class KnownRows(Generic[R]):
+    """The records of a list as it was read last, and a hash of what was sent for each."""
+
+    def __init__(self, marks: array[int], records: Sequence[R]) -> None:
+        self.marks = marks
+        self.records = records
+
+
+class ListReader(Generic[R]):
+    """Reads one list while its body comes: `feed` it in order, then `finish`; in one thread.
+
+    Raises UnstreamableError, TooMuchMemoryError, and what `read` raises.
+    """
+
+    _under_way: ClassVar[WeakSet[ListReader[Any]]] = WeakSet()
+
+    def __init__(
+        self, read: Callable[[bytes], Page[R]], known: KnownRows[R] | None, most: int
+    ) -> None:
+        """`read` makes a page of a whole answer. `known` is what the last reading left.
+
+        Of more than `most` rows one more than that is read.
+        """
+        self.page: Page[R] | None = None
+        """What `read` made of the answer with its first rows only, when all is finished."""
+        self.records: list[R] = []
+        self.unread: dict[SafeText, int] = {}
+        self.digest = b""
+        """Hash of the whole body."""
+        self.size = 0
+        """Bytes of the body."""
+        self.envelope = b""
+        """The body with only the first and the last of its rows."""
+        self._read = read
+        self._most = most
+        self._cutter = Cutter()
+        self._hash = blake2b(digest_size=16)
+        self._closes: bytes | None = None
+        self._first: list[bytes] = []
+        self._last: list[bytes] = []
+        self._head_page: Page[R] | None = None
+        self._marks = array("q")
+        self._known = known or KnownRows(array("q"), ())
+        self._at = 0
+        self._index: dict[int, int] | None = None
+        self._memory = 0
+        self._until = 0.0
+
+    def feed(self, piece: bytes) -> None:
+        """Read all rows that are whole by now."""
+        self._under_way.add(self)
+        self._hash.update(piece)
+        self.size += len(piece)
+        for rows in self._cutter.feed(piece):
+            self._take(rows)
+
+    def finish(self) -> None:
+        """The body is whole."""
+        for rows in self._cutter.finish():
+            self._take(rows)
+        self._under_way.discard(self)
+        head, tail = self._cutter.head or b"", self._cutter.tail
+        self.page = self._read(head + b",".join(self._first) + tail)
+        if self._head_page is None or self.page.records != self._head_page.records:
+            # What stands behind the list has a say in how its rows are read.
+            raise UnstreamableError
+        self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
+        self.digest = self._hash.digest()
+        if self._index is not None:
+            self._keep_distinct()
+
+    @property
+    def known(self) -> KnownRows[R]:
+        """For the next reading."""
+        return KnownRows(self._marks, self.records)
+
+    def _take(self, rows: list[bytes]) -> None:
+        if perf_counter() >= self._until:
+            # Not for each: with a key held down a long list would come too late.
+            turn_of_thread()
+            self._until = perf_counter() + SLICE
+        self._last = rows
+        if not self._first:
+            self._first = rows
+            self._head_page = self._read(self._answer(rows))
+            if not self._head_page.records or "[]." in self._head_page.shape:
+                raise UnstreamableError  # each row is to be a record
+        # The hash is keyed anew for each process: nobody can make two rows look the same.
+        marks = array("q", map(hash, rows))
+        end = self._at + len(rows)
+        if self._known.marks[self._at : end] == marks:
+            self.records += self._known.records[self._at : end]
+            self._marks += marks
+            self._at = end
+            return
+        found = [self._recall(mark) for mark in marks]
+        read = self._read_new(
+            [row for row, record in zip(rows, found, strict=True) if record is None]
+        )
+        for mark, record in zip(marks, found, strict=True):
+            each = next(read) if record is None else record
+            if each is not None and len(self.records) <= self._most:
+                self.records.append(each)
+                self._marks.append(mark)
+
+    def _recall(self, mark: int) -> R | None:
+        """The record that was read of the same bytes the last time."""
+        known = self._known
+        if not (self._at < len(known.marks) and known.marks[self._at] == mark):
+            if self._index is None:
+                self._index = {each: place for place, each in enumerate(known.marks)}
+            found = self._index.get(mark)
+            if found is None:
+                return None
+            self._at = found
+        self._at += 1
+        return known.records[self._at - 1]
+
+    def _read_new(self, rows: list[bytes]) -> Iterator[R | None]:
+        """The record of each row, None where it is none."""
+        if not rows or len(self.records) > self._most:
+            return iter([None] * len(rows))
+        page = self._read(self._answer(rows))
+        records: list[R | None] = [*page.records]
+        if len(records) < len(rows):
+            records = []
+            for row in rows:
+                page = self._read(self._answer([row]))
+                records.append(next(iter(page.records), None))
+                for reason in page.unread_reasons:
+                    self.unread[reason] = self.unread.get(reason, 0) + 1
+        for record in records:
+            texts = (getattr(record, name, None) for name in _TEXTS)
+            self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
+        if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
+            raise TooMuchMemoryError
+        return iter(records)
+
+    def _answer(self, rows: list[bytes]) -> bytes:
+        """An answer with these rows, as far as it is known by now."""
+        head = self._cutter.head or b""
+        if self._closes is None:
+            opened: list[bytes] = []
+            for found in _BRACKETS.findall(head):
+                if found in b"[{":
+                    opened.append(b"]" if found == b"[" else b"}")
+                elif found in b"]}" and opened:
+                    opened.pop()
+            self._closes = b"".join(reversed(opened))
+        return head + b",".join(rows) + self._closes
+
+    def _keep_distinct(self) -> None:
+        """Of records that are the same the last one is kept."""
+        places = {
+            (record.id, getattr(record, "content", None)): place
+            for place, record in enumerate(self.records)
+        }
+        if len(places) < len(self.records):
+            self.records = [self.records[place] for place in places.values()]
+            self._marks = array("q", (self._marks[place] for place in places.values()))
+
+
+def _rows(part: bytes) -> list[bytes] | None:
+    """The objects in a part of the list; None if it is not whole objects only."""
+    try:
+        return [bytes(raw) for raw in _objects(b"[%b]" % part)]
+    except msgspec.MsgspecError:
+        return None
