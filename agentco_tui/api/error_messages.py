@@ -19,8 +19,8 @@ import msgspec
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
-from agentco_tui.reading.error_body import ErrorBody, read_error
 from agentco_tui.api.timing import asked_wait
+from agentco_tui.reading.error_body import ErrorBody, read_error
 from agentco_tui.text import SafeText, plain, safe
 
 if TYPE_CHECKING:

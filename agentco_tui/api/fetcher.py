@@ -19,6 +19,13 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import msgspec
 
 from agentco_tui.api import error_messages, errors
+from agentco_tui.api.decode import Kind, Page, RefusedBody, Unshaped, decode_page
+from agentco_tui.api.error_messages import Asked, unusable
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, more_suspected, next_page
+from agentco_tui.api.response_body import beside
+from agentco_tui.model.records import Listing, Record
+from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.json_body import (
     BodyError,
     OverfullBodyError,
@@ -26,14 +33,7 @@ from agentco_tui.reading.json_body import (
     parse_json,
 )
 from agentco_tui.reading.schema import Json
-from agentco_tui.api.decode import Kind, Page, RefusedBody, Unshaped, decode_page
-from agentco_tui.api.error_messages import Asked, unusable
-from agentco_tui.api.errors import ApiError
-from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, more_suspected, next_page
-from agentco_tui.reading.error_body import error_in, says_failed
-from agentco_tui.api.response_body import beside
 from agentco_tui.reading.shared_ids import identity, marked
-from agentco_tui.model.records import Listing, Record
 from agentco_tui.reading.stream import KnownRows, ListReader
 from agentco_tui.text import SafeText, plain
 

@@ -16,12 +16,12 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
 
+from agentco_tui.api.names import fold, snake, some
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.schema import Json
-from agentco_tui.api.names import fold, snake, some
 from agentco_tui.reading.values.number import to_count
 from agentco_tui.reading.values.text import flag
-from agentco_tui.patterns import lazy_pattern
 
 _MOST_TOKEN: Final = 4_096
 """Characters."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from sys import getsizeof
 from time import perf_counter
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from weakref import WeakSet
 
 import msgspec
@@ -22,8 +22,10 @@ from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.model.records import Record
 from agentco_tui.text import SafeText
 
+if TYPE_CHECKING:
+    from agentco_tui.reading.decode import Page
+
 R = TypeVar("R", bound=Record)
-R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 CHUNK: Final = 64 * 1024
 """Bytes of rows that are read together: a few milliseconds."""
@@ -54,26 +56,6 @@ class UnstreamableError(ValueError):
 
 class TooMuchMemoryError(ValueError):
     """The records of all lists under way would take more than MOST_MEMORY."""
-
-
-class Page(Protocol[R_co]):
-    """What the reader of an answer makes of it."""
-
-    @property
-    def records(self) -> tuple[R_co, ...]:
-        """In the order of their rows, without those that are the same as a later one."""
-
-    @property
-    def unread(self) -> int:
-        """Rows that are no record."""
-
-    @property
-    def unread_reasons(self) -> tuple[SafeText, ...]:
-        """Why."""
-
-    @property
-    def shape(self) -> str:
-        """The envelope; rows that hold lists of records come as "[].…"."""
 
 
 class Cutter:
@@ -166,8 +148,6 @@ class ListReader(Generic[R]):
 
         Of more than `most` rows one more than that is read.
         """
-        self.page: Page[R] | None = None
-        """What `read` made of the answer with its first rows only, when all is finished."""
         self.records: list[R] = []
         self.unread: dict[SafeText, int] = {}
         self.digest = b""
@@ -205,8 +185,8 @@ class ListReader(Generic[R]):
             self._take(rows)
         self._under_way.discard(self)
         head, tail = self._cutter.head or b"", self._cutter.tail
-        self.page = self._read(head + b",".join(self._first) + tail)
-        if self._head_page is None or self.page.records != self._head_page.records:
+        page = self._read(head + b",".join(self._first) + tail)
+        if self._head_page is None or page.records != self._head_page.records:
             # What stands behind the list has a say in how its rows are read.
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
