@@ -18,8 +18,8 @@ from agentco_tui.actions.waits import Waits
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import RetryPolicy
-from agentco_tui.demo.front import Seen
 from agentco_tui.api.transport import Limits, Transport
+from agentco_tui.demo.front import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.poller import Poller
