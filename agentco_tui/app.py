@@ -15,7 +15,7 @@ from rich.console import Console
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
-from textual.notifications import Notify
+from textual.notifications import Notification, Notify
 from textual.screen import Screen
 from textual.theme import ThemeProvider
 from textual.worker import Worker, WorkerState
@@ -45,13 +45,13 @@ from agentco_tui.screens.low_bandwidth import PAINTING_ALL, PAINTING_LESS
 from agentco_tui.screens.minimum_size import Overlay
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
-from agentco_tui.terminal.ending import EndingApp
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
-from agentco_tui.terminal.line_speed import SPEED, Verdict
+from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.widgets import partial_paint, shown_events
+from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches.ending import EndingApp
 from agentco_tui.widgets.workers import start_worker
 
 NOTHING_REMEMBERED = Remembered()
@@ -104,13 +104,14 @@ class DashboardApp(EndingApp, KeyApp):
     def __init__(
         self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
     ) -> None:
-        shown_events.install()
         super().__init__()
         self.session = session
         self.place = place
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
-        self._line = Verdict()
+        self._said: list[Notification] = []
+        """Notices that may still stand in the corner."""
+        self._line = SlowLineDetector()
         self._without_colours = WithoutColours(lambda: self.current_theme.dark)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -193,11 +194,19 @@ class DashboardApp(EndingApp, KeyApp):
     def on_notify(self, event: Notify) -> None:
         """Say a thing once: leave out what stands in the corner already."""
         new = event.notification
+        self._said = [old for old in self._said if not old.has_expired]
         if any(
             (new.title, new.message, new.severity) == (old.title, old.message, old.severity)
-            for old in self._notifications
+            for old in self._said
         ):
             event.prevent_default()
+        else:
+            self._said.append(new)
+
+    def clear_notifications(self) -> None:
+        """Take away all that stands in the corner."""
+        self._said.clear()
+        super().clear_notifications()
 
     async def action_quit(self) -> None:
         """Leave, by Textual's own key."""

@@ -108,6 +108,9 @@ def _run_dashboard(settings: Settings) -> int:
             trust_env=settings.trust_env,
             key_source=settings.key_source,
         )
+        if settings.thin:
+            # Textual reads once, when it is imported, how many pictures a second it paints at most.
+            os.environ.setdefault("TEXTUAL_FPS", "8")
         from agentco_tui.app import run_dashboard
 
         return run_dashboard(settings, key, start)

@@ -33,7 +33,8 @@ MAY_IMPORT = {
     "api": LEAVES | {"model", "reading"},
     "live": LEAVES | {"model", "api", "reading"},
     "actions": LEAVES | {"model", "api", "live", "reading"},
-    "widgets": LEAVES,
+    "textual_patches": LEAVES,
+    "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
     | {"model", "reading", "api", "live", "actions", "widgets"}
     | {"config", "whole_file", "remembered"},
@@ -41,7 +42,7 @@ MAY_IMPORT = {
     | {"model", "reading", "api", "live", "actions"}
     | {"config", "demo", "terminal", "whole_file", "arguments"},
     "config": LEAVES | {"model", "reading", "api"},
-    "terminal": LEAVES,
+    "terminal": LEAVES | {"textual_patches"},
     "demo": LEAVES,
 }
 """What each room may import of the others."""

@@ -18,9 +18,8 @@ class Palette(CommandPalette):
         """Close it, unless that has been done: Textual would close what lies beneath instead."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
-    def _action_command_list(self, action: str) -> None:
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Page through the list only once it has a place (before, KeyError in Textual 8.2.8)."""
-        pages = action in {"page_up", "page_down"}
-        if pages and not self.query_one(CommandList).scrollable_content_region:
-            return
-        super()._action_command_list(action)
+        if action == "command_list" and parameters[0] in {"page_up", "page_down"}:
+            return bool(self.query_one(CommandList).scrollable_content_region)
+        return super().check_action(action, parameters)

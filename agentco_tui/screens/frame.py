@@ -35,7 +35,6 @@ from agentco_tui.screens.task_actions import TaskActions
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, safe
-from agentco_tui.widgets import paint_rate
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
@@ -178,8 +177,7 @@ class MainScreen(Screen[None], Writes, Reads):
         self.show_frame()
 
     def paint_as_told(self) -> None:
-        """Paint the lists' cursors as signs only, and all more rarely, on a thin line."""
-        paint_rate.limit(self, thin=self.session.thin.on)
+        """Paint the lists' cursors as signs only on a thin line."""
         for view in self.views.values():
             if isinstance(view, TableView):
                 view.paint_as_told()

@@ -143,11 +143,12 @@ class OverviewView(TableView[Need], TaskActions):
         self.take_freshness()
         self._show_panels()
 
-    def on_show(self) -> None:
-        """Shown again: what happened meanwhile is taken in."""
+    def arrive(self) -> None:
+        """Shown again: what happened meanwhile is taken in once there is room to show it."""
+        super().arrive()
         if self._behind:
             self._behind = False
-            self.reload_calmly()
+            self.call_after_refresh(self.reload_calmly)
 
     def reload(self) -> None:
         """Work everything out anew."""

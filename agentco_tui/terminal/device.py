@@ -16,6 +16,8 @@ import time
 import warnings
 from typing import Any, Final
 
+from agentco_tui.terminal.line_speed import SPEED, TimedFile
+
 _TIDY: Final = (
     b"\x1b[?2026l"  # end synchronised output, or the terminal holds the rest back
     b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l"
@@ -54,7 +56,11 @@ class TerminalDevice:
     @classmethod
     def of_this_process(cls) -> TerminalDevice:
         """The terminal on standard input and standard error (or output, as the driver does)."""
-        return cls(_fileno(sys.__stdin__, 0), canvas_fileno())
+        return cls(_fileno(sys.__stdin__, 0), _fileno(_canvas(), 1))
+
+    def canvas(self) -> TimedFile:
+        """The text stream of this process that the picture goes to, its writes timed."""
+        return TimedFile(_canvas(), SPEED)
 
     def close(self) -> None:
         """Give back the descriptor of our own."""
@@ -192,12 +198,12 @@ class TerminalDevice:
             os._exit(0)
 
 
-def canvas_fileno() -> int:
-    """The descriptor that the picture goes to: standard error as Textual does, or, when that is
-    sent to a file (`2>log`), standard output.
+def _canvas() -> Any:
+    """The stream that the picture goes to: standard error as Textual does, or, when that is sent
+    to a file (`2>log`), standard output.
     """
-    error = _fileno(sys.__stderr__, 2)
-    return error if _only_tty(error) is not None else _fileno(sys.__stdout__, 1)
+    error = sys.__stderr__
+    return error if _only_tty(_fileno(error, 2)) is not None else sys.__stdout__ or error
 
 
 def _open_again(descriptor: int) -> int | None:

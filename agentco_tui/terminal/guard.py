@@ -29,7 +29,7 @@ from textual.app import App
 
 from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
-from agentco_tui.terminal.driver import Hold, guarded, in_loop
+from agentco_tui.textual_patches.driver import ScreenHold, guarded, in_loop
 
 DEADLINE: Final = 0.6
 """Seconds the app has to end after a signal or a lost terminal."""
@@ -100,7 +100,7 @@ class _Guard:
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
         self._device = TerminalDevice.of_this_process()
-        self._hold = Hold()
+        self._hold = ScreenHold()
         self._errors: list[BaseException] = []
         self._console = io.StringIO()
         self._code: int | None = None

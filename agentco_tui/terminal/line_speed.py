@@ -51,7 +51,7 @@ class LineSpeed:
         return longest
 
 
-class Verdict:
+class SlowLineDetector:
     """Slow or not, without changing one's mind at every hiccup."""
 
     def __init__(self) -> None:

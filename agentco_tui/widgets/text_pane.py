@@ -131,6 +131,7 @@ class TextPane(ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._items: tuple[Item, ...] = ()
         self._lines: list[Line] = []
+        self._due = False
         self._styles_of = ToneStyles(self)
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
@@ -158,7 +159,8 @@ class TextPane(ScrollView, can_focus=True):
 
     def _break(self) -> None:
         width = self.scrollable_content_region.width
-        if width <= 0:
+        self._due = width <= 0  # hidden: when it is drawn again
+        if self._due:
             return
         before, self._lines = self._lines, broken(self._items, width)
         height = len(self._lines)
@@ -187,6 +189,12 @@ class TextPane(ScrollView, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Break the lines for the new width; a new height decides what there is to scroll."""
         self._break()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Some lines as Textual wants them; it doesn't tell each pane that it is shown again."""
+        if self._due:
+            self._break()
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """One line as Textual wants it."""

@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from textual import events
 from textual.message import Message
 
-from agentco_tui.terminal import input_parser
-from agentco_tui.terminal.input_parser import LARGEST_SCREEN, LONGEST_STRING, InputParser
+from agentco_tui.textual_patches import input_parser
+from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, LONGEST_STRING, InputParser
 
 NUMBERS = ("", "0", "1", "2", "3", "13", "27", "48", "97", "121", "200", "201", "255", "997",
            "1004", "2026", "2048", "55296", "57344", "57399", "57441", "65535", "99999", "1114111",

@@ -11,8 +11,8 @@ from agentco_tui.terminal.line_speed import (
     QUICK_TO_END,
     SLOW_TO_BEGIN,
     LineSpeed,
+    SlowLineDetector,
     TimedFile,
-    Verdict,
 )
 from tests.terminal.dashboard import dashboard, ready
 from tests.terminal.platform_process import PlatformProcess
@@ -73,15 +73,15 @@ def test_a_write_that_hangs_is_told_while_it_does() -> None:
 
 
 def test_one_hiccup_is_not_a_slow_line() -> None:
-    verdict = Verdict()
+    verdict = SlowLineDetector()
     for took in (LONG * 2, 0.0, LONG * 2, None, 0.01):
         assert not verdict.look(took)
 
 
 def test_slow_begins_soon_and_ends_late() -> None:
-    verdict = Verdict()
+    verdict = SlowLineDetector()
     assert [verdict.look(0.5) for _ in range(SLOW_TO_BEGIN)][-1]
-    assert Verdict().look(1.5), "a hang counts at once"
+    assert SlowLineDetector().look(1.5), "a hang counts at once"
     assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))
     assert verdict.look(0.2), "neither slow nor quick begins the count anew"
     assert all(verdict.look(0.001) for _ in range(QUICK_TO_END - 1))

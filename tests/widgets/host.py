@@ -17,7 +17,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets import partial_paint
+from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone

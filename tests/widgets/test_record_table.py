@@ -60,7 +60,7 @@ async def test_the_first_picture_has_the_rows() -> None:
 async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without being told that it is shown again: it may not be (see `widgets.shown_events`)."""
+    """Without being told that it is shown again: it may not be (Textualize/textual issue 5024)."""
     app = Watched(30)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import force_setattr
 
 from agentco_tui.text import plain
-from agentco_tui.widgets import partial_paint
+from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.table.widget import TableState
 from agentco_tui.widgets.tones import Cell
 from tests.widgets.host import Job

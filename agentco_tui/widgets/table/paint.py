@@ -17,7 +17,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
-from agentco_tui.widgets import partial_paint
+from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.view import TableView

@@ -25,7 +25,7 @@ from agentco_tui.screens.dialogs.form import Form, FormField, FormPlan, Refusal
 from agentco_tui.screens.header_footer import notice
 from agentco_tui.screens.prompts import parse, suggestion
 from agentco_tui.text import clip_for_terminal_title, clipboard_text, plain, safe, safe_block
-from agentco_tui.widgets import partial_paint
+from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from agentco_tui.terminal.ending import EndingApp
+from agentco_tui.textual_patches.ending import EndingApp
 
 
 class BrokenError(Exception):

@@ -19,7 +19,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from agentco_tui.widgets import partial_paint
+from agentco_tui.textual_patches import partial_paint
 
 WIDTH, HEIGHT = 24, 4
 

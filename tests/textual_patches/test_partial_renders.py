@@ -16,7 +16,7 @@ from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agentco_tui.widgets import partial_paint
+from agentco_tui.textual_patches import partial_paint
 
 WIDTH, HEIGHT = 40, 12
 

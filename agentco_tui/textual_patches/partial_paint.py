@@ -10,14 +10,13 @@ where it belongs, mostly to the upper left corner, which has a shorter name than
 And for two lines it asks every widget on them for all lines it has (`_get_renders` cuts to what is
 visible, not to what is repainted), and then every container behind them.
 
-This replaces three methods of a module of Textual's that isn't public, so it looks before it leaps:
 `install` tries the originals on a small picture and changes nothing if they don't write what is
-expected, as they won't once Textual mends it. Everything works without it, at the old price.
+expected, as they won't once Textual mends it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -30,6 +29,8 @@ from textual import _compositor
 from textual import app as textual_app
 from textual.geometry import Region
 from textual.strip import Strip
+
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 
 _ATTRIBUTES: Final = (
     ("bold", 1, 22),
@@ -50,13 +51,13 @@ _ATTRIBUTES: Final = (
 _SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
 _RESET: Final = "\x1b[m"
 
-Look = tuple[frozenset[int], str, str]
+Rendition = tuple[frozenset[int], str, str]
 """A style as the terminal knows it: attribute codes, codes of the colour and of the ground."""
-_PLAIN: Final[Look] = (frozenset(), "", "")
+_PLAIN: Final[Rendition] = (frozenset(), "", "")
 
 
 @lru_cache(4_096)
-def _look(style: Style, system: ColorSystem) -> Look:
+def _look(style: Style, system: ColorSystem) -> Rendition:
     """What a style comes to in a terminal with these colours."""
     attributes = frozenset(on for name, on, _ in _ATTRIBUTES if getattr(style, name))
     color, ground = style.color, style.bgcolor
@@ -68,7 +69,7 @@ def _look(style: Style, system: ColorSystem) -> Look:
 
 
 @lru_cache(4_096)
-def _change(before: Look, after: Look) -> str:
+def _change(before: Rendition, after: Rendition) -> str:
     """The shortest sequence that turns one look into the other."""
     if before == after:
         return ""
@@ -100,7 +101,7 @@ class _ShortControl(Control):
         return super().move_to(x, y) if x or y else cls.home()
 
 
-class Pen:
+class SegmentWriter:
     """Writes segments, remembering the style the terminal is in."""
 
     def __init__(self, system: ColorSystem) -> None:
@@ -130,7 +131,7 @@ class Pen:
         self.out.append(_change(self._look, _PLAIN))
         self._look = _PLAIN
 
-    def _turn(self, look: Look, text: str) -> None:
+    def _turn(self, look: Rendition, text: str) -> None:
         now = self._look
         if look is not now:
             if look[2] == now[2] and text.isspace() and not (look[0] | now[0]) & _SHOW_ON_BLANKS:
@@ -146,27 +147,27 @@ def _system(console: Console) -> ColorSystem:
 
 def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
     """What to write for a partial update: of each span (line, left, right) just that."""
-    pen = Pen(_system(console))
+    writer = SegmentWriter(_system(console))
     for y, left, right in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is None or x >= right or end <= left:
                 continue
             start, stop = max(x, left), min(end, right)
-            pen.move(start, y)
-            pen.write(strip.crop(start - x, stop - x))
-    pen.lift()
-    return "".join(pen.out)
+            writer.move(start, y)
+            writer.write(strip.crop(start - x, stop - x))
+    writer.lift()
+    return "".join(writer.out)
 
 
 def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
     """What to write for a whole screen."""
-    pen = Pen(_system(console))
+    writer = SegmentWriter(_system(console))
     for y, strips in enumerate(update.strips, update.region.y):
-        pen.move(update.region.x, y)
+        writer.move(update.region.x, y)
         for strip in strips:
-            pen.write(strip)
-    pen.lift()
-    return "".join(pen.out)
+            writer.write(strip)
+    writer.lift()
+    return "".join(writer.out)
 
 
 def renders(
@@ -196,45 +197,38 @@ def renders(
             return
 
 
-_ORIGINALS: dict[tuple[type, str], Callable[..., Any]] = {}
+_originals: dict[tuple[Any, str], Any] = {}
 
 
 def installed() -> bool:
     """True if repaints cost what they show, so that several small ones beat a large one."""
-    return bool(_ORIGINALS)
+    return bool(_originals)
 
 
 def install() -> bool:
     """Puts the methods in force, for all apps of this process; False if Textual isn't as
     expected and was left alone. Doing it twice is harmless.
     """
-    if _ORIGINALS:
+    if _originals:
         return True
-    try:
-        if not _as_expected():
-            return False
-    except (AttributeError, TypeError, ValueError, LookupError):
+    if not PARTIAL_PAINT.fits(_as_expected):
         return False
-    _put(_compositor.ChopsUpdate, "render_segments", render_chops)
-    _put(_compositor.LayoutUpdate, "render_segments", render_layout)
-    _put(_compositor.Compositor, "_get_renders", renders)
-    if getattr(textual_app, "Control", None) is Control:
-        textual_app.Control = _ShortControl  # type: ignore[attr-defined]
+    for owner, name, ours in (
+        (_compositor.ChopsUpdate, "render_segments", render_chops),
+        (_compositor.LayoutUpdate, "render_segments", render_layout),
+        (_compositor.Compositor, "_get_renders", renders),
+        (textual_app, "Control", _ShortControl),
+    ):
+        _originals[owner, name] = getattr(owner, name)
+        setattr(owner, name, ours)
     return True
 
 
 def uninstall() -> None:
     """Puts Textual's own methods back."""
-    while _ORIGINALS:
-        (kind, name), original = _ORIGINALS.popitem()
-        setattr(kind, name, original)
-    if getattr(textual_app, "Control", None) is _ShortControl:
-        textual_app.Control = Control  # type: ignore[attr-defined]
-
-
-def _put(kind: type[Any], name: str, method: Callable[..., Any]) -> None:
-    _ORIGINALS[kind, name] = getattr(kind, name)
-    setattr(kind, name, method)
+    while _originals:
+        (owner, name), original = _originals.popitem()
+        setattr(owner, name, original)
 
 
 def _as_expected() -> bool:
@@ -245,6 +239,8 @@ def _as_expected() -> bool:
     if compositor._get_renders.__code__.co_varnames[:2] != ("self", "crop"):
         return False
     if not isinstance(compositor.visible_widgets, property):
+        return False
+    if vars(textual_app).get("Control") is not Control:
         return False
     console = Console(color_system="truecolor", force_terminal=True, width=8, height=2)
     bold = Style(bold=True)

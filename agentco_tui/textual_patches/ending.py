@@ -1,10 +1,12 @@
-"""What the terminal and its end mean to the app: its own taking apart is no error."""
+"""An app's own taking apart is no error."""
 
 from __future__ import annotations
 
 import logging
 
 from textual.app import App
+
+from agentco_tui.textual_patches.registry import ENDING
 
 _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
@@ -19,6 +21,15 @@ class EndingApp(App[None]):
     that was asked for: a report, two lines on the terminal, and after `q` the exit code 1.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._ends_known = ENDING.fits(self._as_expected)
+
+    def _as_expected(self) -> bool:
+        names = ("_exit", "_is_mounted", "_running")
+        states = [getattr(self, name) for name in names]
+        return states == [False, False, False] and callable(App._handle_exception)
+
     def stopped(self) -> None:
         """The process is about to be stopped (SIGTSTP), or was (SIGCONT); called in the event loop.
 
@@ -28,7 +39,7 @@ class EndingApp(App[None]):
     def _handle_exception(self, error: Exception) -> None:
         """An error is told and ends the app; after the end has begun it is only logged."""
         # An app that was never mounted doesn't run either, and has its own errors to tell.
-        if self._exit or (self._is_mounted and not self._running):
+        if self._ends_known and (self._exit or (self._is_mounted and not self._running)):
             _log.warning("an error while the app was ending", exc_info=error)
             return
         super()._handle_exception(error)

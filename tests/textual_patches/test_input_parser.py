@@ -9,7 +9,7 @@ import pytest
 from textual import events
 from textual.message import Message
 
-from agentco_tui.terminal.input_parser import PATIENCE, InputParser, as_expected
+from agentco_tui.textual_patches.input_parser import PATIENCE, InputParser, as_expected
 from tests.benchmarks.fuzz_input import play
 
 ESCAPE = 0.2

@@ -1,0 +1,241 @@
+"""Textual's terminal driver, made to know whether it holds the screen.
+
+Seen with Textual 8.2.8: continued after a SIGSTOP it starts a second time over itself (two
+threads read the keys, and the raw settings are remembered as the ones to restore); a stopped job
+that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the background and is
+stopped once more instead of ending; Ctrl-Z without a shell above stops it for good; after `fg`
+only what happens to change is painted; and one that comes while something is being painted hangs
+the program for ever: the handler waits for the lock of the queue to the writing thread, which the
+code that it interrupted holds. So the handlers here leave the work to the event loop. An error in
+the thread that reads the keys ends the program; here it goes on with what comes next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import selectors
+import signal
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol
+
+from textual import events
+from textual.app import App
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from agentco_tui.background import person_acts
+from agentco_tui.textual_patches.ending import EndingApp
+from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
+from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
+
+GRACE: Final = 0.05
+"""Seconds that a job continued in the background waits for a signal that is to end it."""
+LAST_LOOK: Final = 0.1
+"""Seconds in which what the terminal still sends is read before it is given back."""
+ONE_READ: Final = 4096
+"""Bytes that are read from the terminal at once."""
+BY_HAND: Final = (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp)
+_MEMBERS: Final = (
+    "_sigtstp_application",
+    "_sigcont_application",
+    "_get_terminal_size",
+    "can_suspend",
+    "close",
+    "process_message",
+    "run_input_thread",
+    "start_application_mode",
+    "stop_application_mode",
+    "write",
+)
+
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
+
+
+@dataclass(slots=True)
+class ScreenHold:
+    """Whether the app has the screen, and whether it is to end (then it takes it no more)."""
+
+    full_screen: bool = False
+    ending: bool = False
+
+
+class Terminal(Protocol):
+    """What the driver needs of the terminal."""
+
+    def note_settings(self) -> None:
+        """Remember the settings as they are now as the ones to put back."""
+
+    def in_foreground(self) -> bool:
+        """Whether this process may touch the terminal now."""
+
+    def canvas(self) -> Any:
+        """The text stream that the picture goes to."""
+
+
+def shell_above() -> bool:
+    """Whether somebody is there to continue us once stopped: a parent in our own session that is
+    of another process group. Without one (a terminal that runs the program itself, `ssh -t host
+    agentco-tui`) being stopped is for ever, which is why the kernel ignores SIGTSTP there.
+    """
+    parent = os.getppid()
+    try:
+        return os.getsid(parent) == os.getsid(0) and os.getpgid(parent) != os.getpgrp()
+    except (ProcessLookupError, PermissionError):
+        return False
+
+
+def in_loop(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
+    """Leave work to an event loop, from a signal handler or another thread, and wake the loop."""
+    with suppress(RuntimeError):  # Closed: the program is about to end anyway.
+        loop.call_soon_threadsafe(work)
+
+
+def guarded(base: type[Driver], hold: ScreenHold, terminal: Terminal) -> type[Driver]:
+    """The driver class to run with: our own in place of Textual's, any other as it is."""
+    if base is not LinuxDriver or not DRIVER.fits(_as_expected):
+        return base
+    return type("GuardedDriver", (JobControlDriver,), {"hold": hold, "terminal": terminal})
+
+
+def _as_expected() -> bool:
+    made = LinuxDriver.__init__.__code__.co_names
+    return all(hasattr(LinuxDriver, name) for name in _MEMBERS) and "_file" in made
+
+
+class JobControlDriver(LinuxDriver):
+    """The Linux and macOS driver, with a memory."""
+
+    hold: ClassVar[ScreenHold]
+    terminal: ClassVar[Terminal]
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._file: Any = self.terminal.canvas()
+        self._started_before = False
+        self._loop = asyncio.get_running_loop()
+        self._continued = False
+        signal.signal(signal.SIGTSTP, lambda *_: in_loop(self._loop, self._stop))
+        signal.signal(signal.SIGCONT, self._told_to_go_on)
+
+    @property
+    def can_suspend(self) -> bool:
+        """Only where somebody can continue us."""
+        return shell_above()
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        columns, rows = super()._get_terminal_size()
+        return min(columns, LARGEST_SCREEN), min(rows, LARGEST_SCREEN)
+
+    # ---- job control
+
+    def _told_to_go_on(self, *_: object) -> None:
+        self._continued = True
+        in_loop(self._loop, self._go_on)
+
+    def _stop(self) -> None:
+        """Give the screen back and stop; returns when the process goes on."""
+        if shell_above():
+            self._tell_app()
+            self._sigtstp_application()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Take the screen again, once for each time that the process was continued."""
+        if self._continued:
+            self._tell_app()
+            self._sigcont_application()
+
+    def _tell_app(self) -> None:
+        """Before keys are read again that were typed while the process stood still."""
+        if isinstance(self._app, EndingApp):
+            with self._app._context():
+                self._app.stopped()
+
+    def start_application_mode(self) -> None:
+        """Take the screen; called at the start and after each SIGCONT."""
+        self._wait_for_foreground()
+        self._continued = False
+        if self.hold.ending:
+            return
+        if self.hold.full_screen:
+            self.stop_application_mode()
+            self.close()
+        self.terminal.note_settings()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.hold.full_screen = True
+        if self._started_before:
+            # Textual repaints what changed, onto a screen that is empty now.
+            self._app.call_later(self._app.refresh, layout=True)
+        self._started_before = True
+
+    def _wait_for_foreground(self) -> None:
+        while not self.terminal.in_foreground():
+            # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
+            # first while this one acts on the second; stopped now, it would never end.
+            time.sleep(GRACE)
+            if self.hold.ending:
+                return
+            if not self.terminal.in_foreground():
+                os.kill(os.getpid(), signal.SIGSTOP)
+
+    def stop_application_mode(self) -> None:
+        """Give the screen back, unless it was given back before."""
+        if self.hold.full_screen:
+            super().stop_application_mode()
+            self.hold.full_screen = False
+
+    # ---- input and output
+
+    def run_input_thread(self) -> None:
+        """Read from the terminal until `exit_event`, and pass on what it means."""
+        if not INPUT_PARSER.fits(as_expected):
+            super().run_input_thread()
+            return
+        parser = InputParser()
+        decode = getincrementaldecoder("utf-8")("surrogateescape").decode
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(parser.wait) and not self._take(parser, decode):
+                    # Nobody is there any more: what ends the program is the guard's.
+                    self.exit_event.wait()
+                self._pass_on(parser.tick)
+            if selector.select(LAST_LOOK):
+                self._take(parser, decode)
+
+    def _take(self, parser: InputParser, decode: Callable[[bytes], str]) -> bool:
+        """Read once; False if there is nothing more to come. Raises OSError."""
+        try:
+            data = os.read(self.fileno, ONE_READ)
+        except BlockingIOError:
+            return True
+        self._pass_on(lambda: parser.feed(decode(data)))
+        return bool(data)
+
+    def _pass_on(self, read: Callable[[], list[Message]]) -> None:
+        try:
+            for message in read():
+                self.process_message(message)
+        except Exception as error:
+            _log.warning("dropped what came from the terminal", exc_info=error)
+
+    def process_message(self, message: Message) -> None:
+        """Pass on what came from the terminal; background work makes room at once."""
+        if isinstance(
+            message, events.Key | events.MouseDown | events.MouseScrollDown | events.MouseScrollUp
+        ):
+            person_acts()
+        super().process_message(message)
+
+    def write(self, data: str) -> None:
+        """Write to the terminal; what an app writes that is to end before it began is lost."""
+        if self._started_before or not self.hold.ending:
+            super().write(data)

@@ -1,0 +1,75 @@
+"""All that this program changes of Textual, or takes from it that isn't public.
+
+Each entry names the version that was last seen to need it and what it answers. Before a patch is
+put in force its self-test looks at the Textual that is there: if that isn't as expected, Textual
+stays as it is, a line is logged, and the program works without, at the price that the entry names.
+`tests/textual_patches` has for each a test that fails once Textual no longer needs it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One entry. `issue` is one of Textualize/textual that describes the same, if there is one."""
+
+    name: str
+    """The module in this folder."""
+    textual: str
+    answers: str
+    issue: str | None = None
+
+    def fits(self, self_test: Callable[[], bool]) -> bool:
+        """True if the self-test finds Textual as expected; an exception in it counts as no."""
+        try:
+            if self_test():
+                return True
+            error = None
+        except Exception as raised:  # whatever another version of Textual has there
+            error = raised
+        _log.warning("Textual is not as %s expects: left as it is", self.name, exc_info=error)
+        return False
+
+
+PARTIAL_PAINT: Final = Patch(
+    "partial_paint",
+    "8.2.8",
+    "A cell that changed is written with all that stands left of it (203 bytes in place of 50), and"
+    " every segment with a reset and both its colours.",
+    issue="5625",
+)
+DRIVER: Final = Patch(
+    "driver",
+    "8.2.8",
+    "Job control: after SIGSTOP the driver starts a second time over itself, after `fg` only"
+    " changes are painted, `kill %1` stops it once more, ctrl+z while painting hangs for ever.",
+)
+INPUT_PARSER: Final = Patch(
+    "input_parser",
+    "8.2.8",
+    "Key releases, replies of the terminal and bytes that are no UTF-8 end the thread that reads"
+    " the keys, or are taken for keys.",
+    issue="6417",
+)
+ENDING: Final = Patch(
+    "ending",
+    "8.2.8",
+    "What still comes in while the widgets are closed makes a crash of an end that was asked for.",
+)
+KEY_QUEUE: Final = Patch(
+    "key_queue",
+    "8.2.8",
+    "Of several keys in one packet the later ones go to where the focus was before the first has"
+    " done anything.",
+    issue="4704",
+)
+
+PATCHES: Final = (PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING, KEY_QUEUE)

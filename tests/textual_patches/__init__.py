@@ -1,0 +1,1 @@
+"""What is changed of Textual, and that it still has to be."""
