@@ -35,7 +35,6 @@ from agentco_tui.live.feeds import Query
 from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.remembered import Memory, Remembered
 from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.command_palette import Palette
 from agentco_tui.screens.frame import MainScreen
@@ -52,6 +51,7 @@ from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.textual_patches.ending import EndingApp
+from agentco_tui.ui_state import Memory, Remembered
 from agentco_tui.widgets.workers import start_worker
 
 NOTHING_REMEMBERED = Remembered()

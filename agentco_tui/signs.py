@@ -48,64 +48,41 @@ class Signs:
     vertical: SafeText
 
 
-def _each(signs: str) -> tuple[SafeText, ...]:
-    return tuple(map(SafeText, signs))
+_UNICODE_AND_ASCII = {
+    "warning": "▲!",
+    "critical": "✖x",
+    "good": "●*",
+    "unknown": "◌?",
+    "waiting": "○o",
+    "derived": "~~",
+    "missing": "–-",
+    "ellipsis": "…~",
+    "cursor": "▌>",
+    "mark": "●*",
+    "newline": "⏎|",
+    "tab": "⇥>",
+    "replaced": "\ufffd?",
+    "bar_full": "█#",
+    "bar_empty": "░.",
+    "up": "▲^",
+    "down": "▼v",
+    "separator": "·-",
+    "rule": "─-",
+    "dash": "–-",
+    "bullet": "•*",
+    "arrow": "→>",
+    "vertical": "│|",
+}
 
 
-UNICODE: Final = Signs(
-    warning=SafeText("▲"),
-    critical=SafeText("✖"),
-    good=SafeText("●"),
-    unknown=SafeText("◌"),
-    waiting=SafeText("○"),
-    derived=SafeText("~"),
-    missing=SafeText("–"),
-    ellipsis=SafeText("…"),
-    cursor=SafeText("▌"),
-    mark=SafeText("●"),
-    newline=SafeText("⏎"),
-    tab=SafeText("⇥"),
-    replaced=SafeText("\ufffd"),
-    bar_full=SafeText("█"),
-    bar_parts=_each("▏▎▍▌▋▊▉"),
-    bar_empty=SafeText("░"),
-    up=SafeText("▲"),
-    down=SafeText("▼"),
-    spark=_each("▁▂▃▄▅▆▇█"),
-    separator=SafeText("·"),
-    rule=SafeText("─"),
-    dash=SafeText("–"),
-    bullet=SafeText("•"),
-    arrow=SafeText("→"),
-    vertical=SafeText("│"),
-)
-ASCII: Final = Signs(
-    warning=SafeText("!"),
-    critical=SafeText("x"),
-    good=SafeText("*"),
-    unknown=SafeText("?"),
-    waiting=SafeText("o"),
-    derived=SafeText("~"),
-    missing=SafeText("-"),
-    ellipsis=SafeText("~"),
-    cursor=SafeText(">"),
-    mark=SafeText("*"),
-    newline=SafeText("|"),
-    tab=SafeText(">"),
-    replaced=SafeText("?"),
-    bar_full=SafeText("#"),
-    bar_parts=(),
-    bar_empty=SafeText("."),
-    up=SafeText("^"),
-    down=SafeText("v"),
-    spark=_each("_.-=+*%#"),
-    separator=SafeText("-"),
-    rule=SafeText("-"),
-    dash=SafeText("-"),
-    bullet=SafeText("*"),
-    arrow=SafeText(">"),
-    vertical=SafeText("|"),
-)
+def _set(which: int, bar_parts: str, spark: str) -> Signs:
+    single = {name: SafeText(pair[which]) for name, pair in _UNICODE_AND_ASCII.items()}
+    several = {"bar_parts": bar_parts, "spark": spark}
+    return Signs(**single, **{name: tuple(map(SafeText, each)) for name, each in several.items()})  # type: ignore[arg-type]
+
+
+UNICODE: Final = _set(0, "▏▎▍▌▋▊▉", "▁▂▃▄▅▆▇█")
+ASCII: Final = _set(1, "", "_.-=+*%#")
 
 signs: Final = replace(UNICODE)
 """The set in use. Read its fields when painting, not when importing: `use_ascii` changes them."""

@@ -7,7 +7,7 @@ together are SafeText again (`joined`).
 
 What becomes of characters:
 
-- shown as they are: the characters of `cells`, on whose width Textual, wcwidth and terminals agree;
+- shown as they are: what cells.txt lists, on whose width Textual, wcwidth and terminals agree;
 - newline and tab: their signs (`safe`), a break and four spaces (`safe_block`);
 - C0 controls and DEL: their pictures (␛ ␇ ␡); C1 controls, surrogates, private, unassigned and
   non-characters: U+FFFD each;
@@ -32,7 +32,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
-from agentco_tui import cells
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.signs import (
     ASCII,
@@ -45,7 +44,7 @@ from agentco_tui.signs import (
     signs,
     use_ascii,
 )
-from agentco_tui.width import MARK, MARKS, Align, cell_width, clip, fit, head, one_of, wrap
+from agentco_tui.width import CELLS, MARK, MARKS, Align, cell_width, clip, fit, head, one_of, wrap
 
 __all__ = [
     "Align",
@@ -54,9 +53,7 @@ __all__ = [
     "ascii_wanted",
     "cell_width",
     "clip",
-    "clip_for_terminal_title",
     "clipboard_text",
-    "csv_cell",
     "escaped",
     "fit",
     "hidden_in",
@@ -103,7 +100,7 @@ _IN_EMOJI: Final = lazy_pattern(
 
 
 def _hostile() -> str:
-    return one_of(cells.NARROW, cells.WIDE, cells.MARKS, negated=True)
+    return one_of(*CELLS.values(), negated=True)
 
 
 def _texts(which: Signs) -> list[str]:
@@ -181,7 +178,7 @@ def _compose(found: re.Match[str]) -> str:
 
 
 def _clean(text: str) -> str:
-    """One line with nothing in it that `cells` does not list, and marks bounded."""
+    """One line with nothing in it that cells.txt does not list, and marks bounded."""
     if _HOSTILE.search(text):
         text = _IN_EMOJI.sub("", text)
         text = _HANGUL.sub(_compose, text)
@@ -373,11 +370,6 @@ def joined(parts: Iterable[SafeText], separator: str = " ") -> SafeText:
     return SafeText(plain(separator).join(filter(None, parts)))
 
 
-def clip_for_terminal_title(value: object, max_cells: int = 120) -> SafeText:
-    """For the window title (OSC 0 and 2): as `safe`, shorter, with nothing that ends the title."""
-    return safe(value, max_cells)
-
-
 def clipboard_text(value: object, cap: int = 70_000) -> str:
     """What goes to the clipboard (OSC 52): at most `cap` bytes of UTF-8, cut at a character.
 
@@ -398,19 +390,3 @@ def clipboard_text(value: object, cap: int = 70_000) -> str:
 
 def _may_be_copied(char: str) -> bool:
     return unicodedata.category(char)[0] != "C" and not "\U000e0000" <= char <= "\U000e0fff"
-
-
-def csv_cell(value: object) -> SafeText:
-    """One cell of a CSV file that we write ourselves: safe, and no formula for a spreadsheet.
-
-    Text that begins with = + - @ or a blank control character, also after blanks and in its wide
-    form, gets an apostrophe before it; numbers don't. None is empty.
-    """
-    if value is None:
-        return SafeText("")
-    text = safe(value, 32_000)
-    if isinstance(value, (int, float, Decimal)):
-        return text
-    raw = value.lstrip(" ") if isinstance(value, str) else text
-    risky = raw[:1] in set("=+-@\t\r\n＝＋－＠") or text.lstrip(" ")[:1] in set("=+-@＝＋－＠")
-    return SafeText("'" + text) if risky and text else text

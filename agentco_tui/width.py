@@ -1,7 +1,7 @@
 """How many cells safe text takes, and text brought to a given number of cells.
 
 Everything here takes text that has passed `text.safe` or `text.safe_block`: then Textual, wcwidth
-and terminals agree on every width (`cells`). Import these names from `text`.
+and terminals agree on every width (cells.txt). Import these names from `text`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,27 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, Literal
 
-from agentco_tui import cells
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.signs import OWN, SafeText, signs
 
 Align = Literal["left", "right", "center"]
 
 
+def tables() -> dict[str, str]:
+    """The characters that may be shown as ranges "20-7e a1": `narrow`, `wide` and `marks`."""
+    text = Path(__file__).with_name("cells.txt").read_text(encoding="ascii")
+    parts = (part.partition("]") for part in text.split("\n[")[1:])
+    return {name: ranges for name, _, ranges in parts}
+
+
+CELLS: Final = tables()
+
+
 def one_of(*tables: str, negated: bool = False) -> str:
-    """Regular expression for one character of these tables of `cells`, or one of no such table.
+    """Regular expression for one character of these tables, or one of no such table.
 
     Characters above U+FFFF are tried apart: in a class they are compared with one range after the
     other, for every character that is not found before.
@@ -35,9 +45,9 @@ def one_of(*tables: str, negated: bool = False) -> str:
 
 
 _HIGH: Final = "\U00010000-\U0010ffff"
-MARKS: Final = one_of(cells.MARKS)
+MARKS: Final = one_of(CELLS["marks"])
 MARK: Final = lazy_pattern(MARKS)
-_UNEVEN: Final = lazy_pattern(lambda: one_of(cells.WIDE, cells.MARKS))
+_UNEVEN: Final = lazy_pattern(lambda: one_of(CELLS["wide"], CELLS["marks"]))
 
 
 def cell_width(text: str) -> int:

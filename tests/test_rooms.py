@@ -18,7 +18,6 @@ LEAVES = {
     "text",
     "signs",
     "width",
-    "cells",
     "format",
     "keys",
     "patterns",
@@ -28,7 +27,7 @@ LEAVES = {
 """Modules that any room may import."""
 
 MAY_IMPORT = {
-    "model": {"text", "width", "cells", "signs", "patterns"},
+    "model": {"text", "width", "signs", "patterns"},
     "reading": LEAVES | {"model", "api"},
     "api": LEAVES | {"model", "reading"},
     "live": LEAVES | {"model", "api", "reading"},
@@ -37,10 +36,10 @@ MAY_IMPORT = {
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
     | {"model", "reading", "api", "live", "actions", "widgets"}
-    | {"config", "whole_file", "remembered"},
+    | {"config", "atomic_write", "ui_state"},
     "commands": LEAVES
     | {"model", "reading", "api", "live", "actions"}
-    | {"config", "demo", "terminal", "whole_file", "arguments"},
+    | {"config", "demo", "terminal", "atomic_write", "arguments"},
     "config": LEAVES | {"model", "reading", "api"},
     "terminal": LEAVES | {"textual_patches"},
     "demo": LEAVES,

@@ -12,11 +12,11 @@ from typing import IO
 from agentco_tui import format as figures
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
+from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, Target, atomic_write
 from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, OutputError, complain, write
 from agentco_tui.config import Settings
 from agentco_tui.text import safe
-from agentco_tui.whole_file import FileInTheWayError, Target, WholeFileError, whole_file
 
 LONGEST_LINE = 1_000_000
 """Characters; a longer line is shown in pieces, so that none can fill the memory."""
@@ -39,7 +39,7 @@ async def _to_file(settings: Settings, file_format: str, path: Path, *, force: b
     begun: Target | None = None
     async with connected(settings) as client:
         try:
-            with whole_file(path, replace=force) as begun:
+            with atomic_write(path, replace=force) as begun:
                 async with client.export_activity(file_format) as chunks:
                     async for chunk in chunks:
                         begun.write(chunk)
@@ -48,7 +48,7 @@ async def _to_file(settings: Settings, file_format: str, path: Path, *, force: b
         except FileInTheWayError as error:
             complain(str(error) if force else f"{error} (--force replaces a file)")
             return Exit.USAGE
-        except WholeFileError as error:
+        except AtomicWriteError as error:
             complain(str(error))
             return Exit.USAGE if begun is None else Exit.FAILED
     complain(f"{figures.size(begun.written)} written to {begun.path}")

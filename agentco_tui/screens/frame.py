@@ -16,7 +16,6 @@ from textual.widget import AwaitMount
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
-from agentco_tui.remembered import ListMemory, Remembered
 from agentco_tui.screens.decision_notes import open_cells
 from agentco_tui.screens.header_footer import (
     WRITES,
@@ -35,6 +34,7 @@ from agentco_tui.screens.task_actions import TaskActions
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.screens.writes import Writes
 from agentco_tui.text import clipboard_text, safe
+from agentco_tui.ui_state import ListMemory, Remembered
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane

@@ -10,12 +10,12 @@ from textual.binding import BindingType
 
 from agentco_tui.keys import keys_of
 from agentco_tui.live.feeds import Phase
-from agentco_tui.remembered import LONGEST_FILTER, ListMemory
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.key_queue import KeyApp, MovedByKeys
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.view import View, bindings_of
 from agentco_tui.text import plain, safe, signs
+from agentco_tui.ui_state import LONGEST_FILTER, ListMemory
 from agentco_tui.widgets.table.filter import FilterError
 from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone

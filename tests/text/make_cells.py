@@ -1,4 +1,4 @@
-"""Builds agentco_tui/cells.py: which characters may be shown, and how many cells each takes.
+"""Builds agentco_tui/cells.txt: which characters may be shown, and how many cells each takes.
 
 Run with `python tests/text/make_cells.py` from the top of the project. A character is kept only
 if rich (which Textual measures with), wcwidth (alone and inside a string) and pyte (as a stand-in
@@ -8,6 +8,7 @@ terminals still use the older tables.
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -69,40 +70,23 @@ def table() -> dict[str, str]:
             classes[width].append(ord(char))
     return {
         name: " ".join(f"{a:x}-{b:x}" if a != b else f"{a:x}" for a, b in ranges(classes[width]))
-        for name, width in (("NARROW", 1), ("WIDE", 2), ("MARKS", 0))
+        for name, width in (("narrow", 1), ("wide", 2), ("marks", 0))
     }
 
 
 def source() -> str:
-    """The text of agentco_tui/cells.py."""
-    meaning = {
-        "NARROW": "Take one cell.",
-        "WIDE": "Take two cells.",
-        "MARKS": "Take no cell: they are drawn over the character before them.",
-    }
+    """The text of agentco_tui/cells.txt."""
     out = [
-        '"""Characters that may be shown, by the cells they take; `text` has signs for all others.',
-        "",
-        "Written by tests/text/make_cells.py, which holds the rules; not to be edited by hand.",
-        '"""',
-        "",
-        "from typing import Final",
-        "",
-        f'UNICODE: Final = "{unicodedata.unidata_version}"',
-        '"""The version of Unicode whose characters were considered."""',
+        "# Characters that may be shown, by the cells they take, as ranges of code points: `narrow`"
+        " one,",
+        f"# `wide` two, `marks` none. Of Unicode {unicodedata.unidata_version}. Written by"
+        " tests/text/make_cells.py, which holds the rules.",
     ]
     for name, text in table().items():
-        out += ["", f"{name}: Final = ("]
-        line = ""
-        for word in text.split():
-            if len(line) + len(word) > 90:
-                out.append(f'    "{line}"')
-                line = ""
-            line += word + " "
-        out += [f'    "{line.rstrip()}"', ")", f'"""{meaning[name]}"""']
+        out += ["", f"[{name}]", *textwrap.wrap(text, 100)]
     return "\n".join(out) + "\n"
 
 
 if __name__ == "__main__":
-    target = Path(__file__).parents[2] / "agentco_tui" / "cells.py"
+    target = Path(__file__).parents[2] / "agentco_tui" / "cells.txt"
     target.write_text(source(), encoding="utf-8")

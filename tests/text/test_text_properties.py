@@ -11,7 +11,6 @@ from agentco_tui.text import (
     cell_width,
     clip,
     clipboard_text,
-    csv_cell,
     escaped,
     fit,
     joined,
@@ -98,7 +97,7 @@ def test_escaped_hides_nothing(text: str) -> None:
 
 @given(json_values)
 def test_any_json_is_safe(value: object) -> None:
-    for line in (safe(value), csv_cell(value), escaped(value)):
+    for line in (safe(value), escaped(value)):
         assert not forbidden(line)
         assert widths(line) == {cell_width(line)}
 

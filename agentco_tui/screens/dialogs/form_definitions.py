@@ -18,6 +18,7 @@ from agentco_tui.actions.form_checks import (
 )
 from agentco_tui.actions.outcome import Outcome, Progress, Step
 from agentco_tui.api.errors import ApiError
+from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.model.records import Agent, Budget, Company, Money, Ref, Task
@@ -27,7 +28,6 @@ from agentco_tui.screens.dialogs.form import Doubt, Errors, FormField, FormPlan,
 from agentco_tui.screens.prompts import find
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.whole_file import FileInTheWayError, WholeFileError, whole_file
 from agentco_tui.widgets.text_pane import Field, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone
 
@@ -435,13 +435,13 @@ def export_activity(session: Session, say: Callable[[str], None]) -> FormPlan:
     async def send(values: Values, _: Doubt) -> Refusal | None:
         path = Path(values["file"])
         try:
-            with whole_file(path) as target:
+            with atomic_write(path) as target:
                 async with session.client.export_activity(values["format"]) as chunks:
                     async for chunk in chunks:
                         target.write(chunk)
         except ApiError as error:
             return Refusal(plain(str(error)))
-        except (FileInTheWayError, WholeFileError) as error:
+        except (FileInTheWayError, AtomicWriteError) as error:
             return Refusal(plain(str(error)), {"file": plain(str(error))})
         say(f"{fmt.size(target.written)} written to {safe(str(path), 80)}")
         return None

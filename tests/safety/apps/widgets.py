@@ -24,7 +24,7 @@ from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.form import Form, FormField, FormPlan, Refusal
 from agentco_tui.screens.header_footer import notice
 from agentco_tui.screens.prompts import parse, suggestion
-from agentco_tui.text import clip_for_terminal_title, clipboard_text, plain, safe, safe_block
+from agentco_tui.text import clipboard_text, plain, safe, safe_block
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
@@ -126,7 +126,7 @@ class Widgets(App[None]):
         self.prompt.ask(":", "agent A", hint, WordSuggester(lambda t: suggestion(t, store)))
         self.copy_to_clipboard(clipboard_text(text))
         if self._driver is not None:
-            self._driver.write(f"\x1b]2;{clip_for_terminal_title(text)}\x07")
+            self._driver.write(f"\x1b]2;{safe(text, 120)}\x07")
         await self.show_table(text)
 
     async def show_table(self, text: str) -> None:

@@ -6,16 +6,14 @@ or written costs the memory and is told in the log, not the dashboard.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from agentco_tui.state_folder import FILE_MODE
+from agentco_tui.atomic_write import AtomicWriteError, atomic_write
+from agentco_tui.state_folder import FILE_MODE, FOLDER_MODE
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +55,11 @@ class Memory:
         while len(known) > MOST_PROFILES:
             known.pop(next(iter(known)))
         try:
-            self._write(known)
-        except OSError as error:
-            log.warning("what was shown last can't be remembered: %s", error.strerror)
+            self.path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            with atomic_write(self.path, replace=True, mode=FILE_MODE) as file:
+                file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
+        except (OSError, AtomicWriteError) as error:
+            log.warning("what was shown last can't be remembered: %s", error)
 
     def _read(self) -> Mapping[str, Remembered]:
         try:
@@ -69,16 +69,3 @@ class Memory:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("what was shown last can't be recalled: %s", type(error).__name__)
             return {}
-
-    def _write(self, known: Mapping[str, Remembered]) -> None:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}")
-        try:
-            with open(
-                beside, "xb", opener=lambda path, flags: os.open(path, flags, FILE_MODE)
-            ) as file:
-                file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
-            beside.replace(self.path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                beside.unlink()

@@ -13,11 +13,11 @@ from typing import IO
 from agentco_tui.text import safe
 
 
-class WholeFileError(Exception):
+class AtomicWriteError(Exception):
     """It can't be written; `str()` says why."""
 
 
-class FileInTheWayError(WholeFileError):
+class FileInTheWayError(AtomicWriteError):
     """A file, or something else, has the name already."""
 
 
@@ -31,27 +31,28 @@ class Target:
     """Bytes so far."""
 
     def write(self, chunk: bytes) -> None:
-        """Add bytes. Raises WholeFileError."""
+        """Add bytes. Raises AtomicWriteError."""
         try:
             self.file.write(chunk)
         except OSError as error:
-            raise WholeFileError(_cannot(self.path, error)) from None
+            raise AtomicWriteError(_cannot(self.path, error)) from None
         self.written += len(chunk)
 
 
 @contextmanager
-def whole_file(path: Path, *, replace: bool = False) -> Iterator[Target]:
+def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Iterator[Target]:
     """Write a file that gets its name at the end of the block, and not at all if that fails.
 
     Until then it is a temporary one beside it. What is there already is replaced only with
-    `replace`. Raises FileInTheWayError and WholeFileError.
+    `replace`. `mode` is lessened by the umask. Raises FileInTheWayError and AtomicWriteError.
     """
     target = _checked(path, replace=replace)
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
-        file = beside.open("xb")
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        file = os.fdopen(handle, "wb")
     except OSError as error:
-        raise WholeFileError(_cannot(target, error)) from None
+        raise AtomicWriteError(_cannot(target, error)) from None
     try:
         with file:
             yield Target(target, file)
@@ -59,7 +60,7 @@ def whole_file(path: Path, *, replace: bool = False) -> Iterator[Target]:
             os.fsync(file.fileno())
         _take_name(beside, target, replace=replace)
     except OSError as error:
-        raise WholeFileError(_cannot(target, error)) from None
+        raise AtomicWriteError(_cannot(target, error)) from None
     finally:
         with suppress(FileNotFoundError):
             beside.unlink()
@@ -76,9 +77,9 @@ def _checked(path: Path, *, replace: bool) -> Path:
         if target.exists() and not replace:
             raise _in_the_way(target)
         if not target.parent.is_dir():
-            raise WholeFileError(f"there is no folder {_name(target.parent)}")
+            raise AtomicWriteError(f"there is no folder {_name(target.parent)}")
     except (OSError, RuntimeError, ValueError):
-        raise WholeFileError("that names no file that can be made") from None
+        raise AtomicWriteError("that names no file that can be made") from None
     return target
 
 
