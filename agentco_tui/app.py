@@ -20,11 +20,9 @@ from textual.screen import Screen
 from textual.theme import ThemeProvider
 from textual.worker import Worker, WorkerState
 
-from agentco_tui.actions.desk import Desk
-from agentco_tui.actions.journal import Journal, JournalError
-from agentco_tui.actions.pen import Context
-from agentco_tui.actions.rights import Rights
-from agentco_tui.actions.waits import Waits
+from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.journal_file import JournalError
+from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.prefetch import Prefetch
@@ -32,13 +30,11 @@ from agentco_tui.config import Settings
 from agentco_tui.keys import KEYS, Place
 from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.feeds import Query
-from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.catalogue import SCREENS
 from agentco_tui.screens.command_palette import Palette
 from agentco_tui.screens.frame import MainScreen
-from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.key_queue import KeyApp
 from agentco_tui.screens.low_bandwidth import PAINTING_ALL, PAINTING_LESS
 from agentco_tui.screens.minimum_size import Overlay
@@ -134,7 +130,7 @@ class DashboardApp(EndingApp, KeyApp):
         self.session.thin.subscribe(self._paint_as_told)
         self.set_interval(1.0, self._look_at_the_line, name="line")
         self.call_after_refresh(self._paint_as_told)
-        off = self.session.hands.rights.off
+        off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
             self.notify(off, markup=False, severity="warning", timeout=30)
         start_worker(self, self._live, "keeps the picture up to date", name="poller")
@@ -159,7 +155,7 @@ class DashboardApp(EndingApp, KeyApp):
                 await self.session.poller.run()
             finally:
                 # Reads of the actions are tasks of their own; they must not outlive the client.
-                await self.session.hands.desk.close()
+                await self.session.close()
 
     def on_app_focus(self) -> None:
         """The terminal has the person's eyes again."""
@@ -247,7 +243,7 @@ def make_session(
     client: Client,
     journal_path: Path,
     clock: Clock | None = None,
-    waits: Waits | None = None,
+    timing: Timing | None = None,
 ) -> Session:
     """A session that has asked nothing yet."""
     store = Store()
@@ -266,17 +262,16 @@ def make_session(
             f"written ({why}), and nothing is sent without the journal; mend that and start again"
         )
     journal = Journal(journal_path, client.transport.key.redact)
-    desk = Desk.at(
+    return Session(
+        settings,
         client,
         store,
+        poller,
         clock,
-        journal,
-        Context(str(settings.base_url), settings.profile),
-        poller=poller,
-        rights=Rights(off),
-        waits=waits or Waits(hold_one=settings.hold),
+        journal=journal,
+        permissions=Permissions(off),
+        timing=timing or Timing(hold_one=settings.hold),
     )
-    return Session(settings, client, store, poller, clock, Names(store), Hands(desk), journal)
 
 
 def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | None = None) -> int:

@@ -1,410 +1,423 @@
-"""Approving one task: read again, written down, sent once, settled by reading (law 2)."""
+"""Approving one task: what is compared before, and what is concluded from the answer and the reads.
+
+Every conclusion here rests on what was read after the answer came or was given up, and says no
+more than that.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import ClassVar, Protocol, Self
 
-from agentco_tui.actions.answer import Answer, AnswerKind, answer_to
-from agentco_tui.actions.desk import Desk
-from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
-from agentco_tui.actions.journal import (
-    Attempt,
-    InFlight,
-    JournalError,
-    Mark,
-    Overtaken,
-    Unsettled,
+from agentco_tui import format as form
+from agentco_tui.actions.decision_log import (
+    by_whom,
+    decided_as,
+    decision_about,
+    elsewhere,
+    says_it_waits,
+    shown_as,
 )
-from agentco_tui.actions.journal_entries import seconds_of
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, WhyNot
-from agentco_tui.actions.pen import Draft
-from agentco_tui.actions.rights import Denied
-from agentco_tui.actions.settle import Case, Settler, outcome
-from agentco_tui.actions.sight import Look, Sight, Subject, sight_of
-from agentco_tui.actions.task_reader import Picture
-from agentco_tui.actions.verbs import Verb
-from agentco_tui.api.errors import NotAllowed
-from agentco_tui.format import ago
+from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
+from agentco_tui.actions.journal_file import Attempt, seconds_of
+from agentco_tui.actions.outcome import (
+    AFTER_ALL,
+    Check,
+    Found,
+    Kind,
+    KnownBy,
+    OnProgress,
+    Outcome,
+    Verb,
+    WhyNot,
+)
+from agentco_tui.actions.services import Services
+from agentco_tui.actions.task_reader import InAnyList, Subject, TaskList
+from agentco_tui.actions.write_flow import Answer, AnswerKind, Draft, Write
+from agentco_tui.api.errors import ApiError, KeyRejected, Sent
 from agentco_tui.live.feeds import FeedName, began_at
-from agentco_tui.model.records import Ref, SharedTask, Task, TaskState
+from agentco_tui.live.insight import waits_for_person
+from agentco_tui.model.records import Activity, Moment, Receipt, Ref, SharedTask, Task, TaskState
 from agentco_tui.reading.values.status import task_state
 from agentco_tui.text import SafeText, plain, safe
 
-OnProgress = Callable[[Progress], None]
-
 MOST_TOLD = 4
 """Fields that changed, told in a sentence; the question about it has them all."""
-OVERTAKINGS = 3
-"""How often a task is read again because somebody here did something to it meanwhile."""
+DEAR = 3.0
+"""Seconds; where reading all tasks takes longer, a yes and the pending list must do."""
+SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
+"""States of a task that was let go after it waited for a person."""
+ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
+_LEFT = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
+"""Outcomes of a task that is in the list of pending tasks no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastRead:
-    """A read of the pending list, with the place in the journal from before it began."""
+class Turn(Protocol):
+    """The place of a task among others that are approved at the same time."""
 
-    mark: Mark
-    picture: Picture
+    scope: str | None
+    """The company whose list of pending tasks is read; None for all."""
 
+    async def begin(self) -> bool:
+        """Wait until it may be sent; False if the read made before has grown old meanwhile."""
 
-class FreshRead(Protocol):
-    """Reads of the pending list in one scope, for what is about to be sent."""
-
-    @property
-    def scope(self) -> str | None:
-        """The company whose list is read; None for all."""
-
-    async def after_now(self) -> LastRead:
-        """A read that begins after this call. Raises JournalError."""
+    def refusal(self) -> SafeText | None:
+        """Why it is not sent after all, asked last."""
 
 
-class ListRead:
-    """Reads of the pending list that the tasks of one decision share.
+class Approval(Write[Task]):
+    """Approves the task that a person was shown and said yes to; `turn` is its place in a set."""
 
-    Each begins `gather` seconds after the first has asked for it, so that others can join.
-    """
+    verb = Verb.APPROVE
+    reads_after_no = True
+    reading: ClassVar[str] = "reading it again before it is approved"
+    sending: ClassVar[str] = "sending the approval, once"
 
-    def __init__(self, desk: Desk, scope: str | None, gather: float = 0.0) -> None:
-        self.scope = scope
-        self._gather = gather
-        self._desk = desk
-        self._next: asyncio.Task[LastRead] | None = None
-        """The next read, which has not begun."""
-
-    async def after_now(self) -> LastRead:
-        """A read that begins after this call, shared by all who ask before it begins.
-
-        Raises JournalError.
-        """
-        if self._next is None:
-            self._next = asyncio.create_task(self._read())
-        # Shielded: one who stops waiting must not end the read of the others.
-        return await asyncio.shield(self._next)
-
-    async def _read(self) -> LastRead:
-        try:
-            if self._gather:
-                await self._desk.waits.sleep(self._gather)
-            mark = await self._desk.pen.mark()
-        finally:
-            self._next = None
-        return LastRead(mark, await self._desk.reader.pending(self.scope))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
-    """An approval that was sent, or found to have been sent by somebody who is gone."""
-
-    case: Case
-    answer: Answer[Task] | None
-    """None for one that was left behind."""
-    left_behind: Attempt | None = None
-
-
-class Approver:
-    """Approves tasks, each at most once for each decision of a person."""
-
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self._settler = Settler(desk.reader, desk.store, desk.clock, desk.waits)
-
-    def _waited_at(self) -> float:
-        """When the list that is shown was read, by the platform's clock."""
-        return began_at(self.desk.store.freshness[FeedName.PENDING], self.desk.clock)
-
-    async def approve(self, shown: Task, on_progress: OnProgress | None = None) -> Outcome:
-        """Approve the task that a person was shown and said yes to.
-
-        Returns once a read has settled what became of it, which may take as long as the platform
-        is away; `on_progress` is told of every step. Raises nothing but cancellation, after which
-        the attempt stays open in the journal.
-        """
-        posted = await self.post(shown, self.list_read(), on_progress)
-        return posted if isinstance(posted, Outcome) else await self.settle(posted)
-
-    def list_read(self, gather: float = 0.0) -> ListRead:
-        """For the tasks of one decision, in the scope that shows now."""
-        return ListRead(self.desk, self.desk.reader.scope, gather)
-
-    async def post(
+    def __init__(
         self,
+        services: Services,
         shown: Task,
-        lists: FreshRead,
         on_progress: OnProgress | None = None,
         *,
-        spacing: float = 0.0,
-        stopped: Callable[[], SafeText | None] = lambda: None,
-    ) -> Outcome | Posted:
-        """The first half: read again, compare, write down, send.
-
-        Returns the outcome if nothing was sent, else what `settle` needs. `spacing` is for the
-        reads that settle it; `stopped` is asked last of all, for a reason not to send it after all.
-        """
-        case = _case(shown, lists.scope, on_progress, spacing, self._waited_at())
-        if isinstance(shown, SharedTask):
-            return _unsent(case, WhyNot.SHARED_ID, shown.refusal)
-        allowed = self.desk.rights.may(Verb.APPROVE)
-        if isinstance(allowed, Denied):
-            return _unsent(case, WhyNot.NO_RIGHT, allowed.reason)
-        try:
-            attempt = await self._written_down(shown, case, lists, stopped)
-        except JournalError as error:
-            return _unsent(case, WhyNot.NO_JOURNAL, error.sentence)
-        except InFlight as other:
-            return _unsent(case, WhyNot.BUSY, other.sentence)
-        except Unsettled as left:
-            self.desk.pen.adopt(left.attempt)
-            before = replace(
-                case,
-                attempt_id=left.attempt.attempt,
-                status=_status_in(left.attempt),
-                report=_reporter(shown.id, left.attempt.attempt, on_progress),
-            )
-            return Posted(case=before, answer=None, left_behind=left.attempt)
-        if isinstance(attempt, Outcome):
-            return attempt
-        case = replace(case, attempt_id=attempt.attempt)
-        # Writing it down takes time, in which a poll can bring something newer than its own read.
-        newest = self.desk.store.pending.records.get(shown.id)
-        found = () if newest is None else differences(shown, newest)
-        if found:
-            return await self.desk.pen.finish(self._changed(case, newest, found))
-        return await self._send(shown, case, attempt, on_progress)
-
-    async def settle(self, posted: Posted) -> Outcome:
-        """The second half: read until it is known what became of it, and write that down."""
-        attempt_id = posted.case.attempt_id
-        try:
-            found = await self._settled(posted)
-            self._take(found)
-            found = await self.desk.pen.finish(found)
-        except BaseException:
-            if attempt_id is not None:
-                self.desk.pen.let_go(attempt_id)
-            raise
-        return found if posted.left_behind is None else self._of_before(found, posted.left_behind)
-
-    async def take_up(self, attempt: Attempt, on_progress: OnProgress | None = None) -> Outcome:
-        """Find out what became of an approval that a process left behind, and write it down."""
-        self.desk.pen.adopt(attempt)
-        task_id = attempt.task or attempt.subject
-        scope = self.desk.reader.scope
-        case = Case(
-            subject=Subject(
-                task_id=task_id,
-                scope=scope if scope in (None, attempt.company) else attempt.company,
-                company=None if attempt.company is None else Ref(id=attempt.company),
-            ),
-            title=safe(attempt.title),
-            status=_status_in(attempt),
-            attempt_id=attempt.attempt,
-            report=_reporter(task_id, attempt.attempt, on_progress),
-            spacing=self.desk.waits.spacing,
-            waited_at=seconds_of(attempt.time),
+        turn: Turn | None = None,
+    ) -> None:
+        super().__init__(services, shown.id, shown.title, on_progress)
+        self.shown = shown
+        self.status = shown.status
+        """The platform's word for the task's status when it was sent."""
+        self.waited_at: float | None = began_at(
+            services.store.freshness[FeedName.PENDING], services.clock
         )
-        return await self.settle(Posted(case=case, answer=None, left_behind=attempt))
+        """When the task was last read to wait before this, by the platform's clock."""
+        self.read_error: ApiError | None = None
+        """Why the last read before the sending failed, if it did."""
+        self._turn = turn
+        self._about = Subject(
+            task_id=shown.id,
+            scope=services.reader.scope if turn is None else turn.scope,
+            company=shown.company,
+            spacing=0.0 if turn is None else services.timing.spacing,
+        )
+        self._any: InAnyList | None = None
+        """What the list of all tasks showed at the last check after a lost answer."""
 
-    async def after_all(self, task: Task, before: Outcome) -> Outcome | None:
+    @classmethod
+    def of_attempt(
+        cls, services: Services, attempt: Attempt, on_progress: OnProgress | None = None
+    ) -> Self:
+        """The approval that left this attempt behind."""
+        company = None if attempt.company is None else Ref(id=attempt.company)
+        task = Task(id=attempt.task or attempt.subject, title=safe(attempt.title), company=company)
+        found = cls(services, task, on_progress)
+        scope = found._about.scope
+        found._about = replace(
+            found._about,
+            scope=scope if scope in (None, attempt.company) else attempt.company,
+            spacing=services.timing.spacing,
+        )
+        status = attempt.details.get("status")
+        found.status = safe(status) if isinstance(status, str) else None
+        found.waited_at = seconds_of(attempt.time)
+        return found
+
+    # ---- before it is sent
+
+    async def prepare(self) -> Draft | Outcome:
+        """Read the pending list anew, and compare the task with what was shown."""
+        if isinstance(self.shown, SharedTask):
+            return self.unsent(WhyNot.SHARED_ID, self.shown.refusal)
+        pending = await self._pending()
+        if self._turn is not None and not await self._turn.begin():
+            pending = await self._pending()
+        self.read_error = pending.error
+        check = await self.services.reader.check(self._about, pending)
+        if check.found in (Found.PARTIAL, Found.FAILED):
+            why = check.why or plain("no answer")
+            words = plain(f"it could not be read again, so nothing was sent: {why}")
+            return self.unsent(WhyNot.NOT_READ, words)
+        if check.found is Found.DONE:
+            return await self._decided_before(check.record)
+        if check.record is not None and (found := differences(self.shown, check.record)):
+            return self._changed(check.record, found)
+        refusal = None if self._turn is None else self._turn.refusal()
+        if refusal is not None:
+            return self.unsent(WhyNot.STOPPED, refusal)
+        shown = self.shown
+        return Draft(
+            task=shown.id,
+            company=shown.company,
+            agent=shown.agent,
+            fingerprint=fingerprint(shown),
+            details=None if shown.status is None else {"status": shown.status},
+        )
+
+    def recheck(self) -> Outcome | None:
+        """Writing it down takes time, in which a poll can bring something newer than the read."""
+        newest = self.services.store.pending.records.get(self.subject)
+        found = () if newest is None else differences(self.shown, newest)
+        return self._changed(newest, found) if newest is not None and found else None
+
+    def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
+        """POST /api/tasks/:id/approve."""
+        return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
+
+    def judged(self, answer: Answer[Task]) -> Answer[Task]:
+        """A 2xx answer that says the task is rejected, or was ended, is no yes."""
+        word = None if answer.receipt is None else answer.receipt.status_word
+        if answer.kind is not AnswerKind.YES or word is None or task_state(word) not in ENDED:
+            return answer
+        told = f": {answer.words}" if answer.words else ""
+        sentence = plain(f"the platform answered “{word}”{told}")
+        return replace(answer, kind=AnswerKind.NO, sentence=sentence, words=None)
+
+    async def _pending(self) -> TaskList:
+        gather = 0.0 if self._turn is None else self.services.timing.gather
+        return await self.services.reader.pending(self._about.scope, gather=gather)
+
+    async def _decided_before(self, record: Task | None) -> Outcome:
+        found = await self._decided(record)
+        earlier = self.services.earlier(Verb.APPROVE, self.subject)
+        settled = None if earlier is None else earlier.settled
+        if settled is not None and settled.outcome == Kind.APPROVED_HERE:
+            words = f"{found.sentence} (approved from this machine before)"
+            found = replace(found, sentence=plain(words))
+        self.take(found)
+        return found
+
+    def _changed(self, now: Task, found: tuple[Difference, ...]) -> Outcome:
+        changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
+        if len(found) > MOST_TOLD:
+            changes += f"; and {len(found) - MOST_TOLD} more"
+        if now.id in self.services.store.pending.records:
+            self.services.store.publish(self.services.store.pending.put(now))
+        words = f"nothing was sent, because it changed since you saw it: {changes}"
+        return self.outcome(
+            Kind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=found
+        )
+
+    # ---- what became of it
+
+    async def check(self) -> Check[Task]:
+        """What a read shows: `DONE` if it waits no more, with its record where one is read."""
+        seen = await self.services.reader.check(self._about)
+        lost = self.answer is None or self.answer.kind is AnswerKind.LOST
+        if seen.found is Found.BEFORE and not lost and self._moved(seen.record):
+            yes = self.answer is not None and self.answer.kind is AnswerKind.YES
+            return replace(seen, found=Found.DONE) if yes else seen
+        if seen.found is not Found.DONE or seen.record is not None or not lost:
+            return seen
+        # It left the pending list after a lost answer: only the list of all tasks tells how.
+        self._any = found = await self.services.reader.in_any_list(self._about)
+        if found.task is not None:
+            disagree = self._says_it_waits(found.task)
+            return replace(
+                seen, found=Found.OTHERWISE if disagree else Found.DONE, record=found.task
+            )
+        ungiven = found.error is not None and found.error.sent is Sent.NO and found.error.status
+        if found.error is not None and not ungiven:
+            return replace(seen, found=Found.FAILED, error=found.error)
+        return seen if found.sure or ungiven else replace(seen, found=Found.OTHERWISE)
+
+    async def conclude(self, check: Check[Task] | None) -> Outcome:
+        """What became of it."""
+        assert check is not None, "a no is always read after"
+        answer = self.answer
+        if answer is None or answer.kind is AnswerKind.LOST:
+            return self._after_lost(check)
+        if answer.kind is AnswerKind.YES:
+            return await self._after_yes(check)
+        if check.found is Found.DONE:
+            return await self._decided(check.record)
+        if answer.kind is AnswerKind.UNAUTHORISED:
+            return self._after_401(check)
+        unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
+        words = f"refused: {answer.told}{unread}"
+        return self.outcome(Kind.REFUSED, words, known_by=KnownBy.ANSWER, record=check.record)
+
+    async def after_all(self, attempt_id: str | None) -> Outcome | None:
         """The task has left the list of those that wait, and its attempt was settled otherwise.
 
         Returns, and writes into the journal, what a read shows to have become of it; None if no
         read shows it decided.
         """
-        case = _case(task, self.desk.reader.scope, None, 0.0, self._waited_at())
-        found = await self._settler.after_all(replace(case, attempt_id=before.attempt_id))
-        if found is None:
+        self.attempt_id = attempt_id
+        record = (await self.services.reader.in_any_list(self._about)).task
+        if record is None or record.state is None or says_it_waits(record):
             return None
-        self._take(found)
-        return await self.desk.pen.finish(found)
+        if record.state in SET_GOING:
+            entry = None if record.decided is not None else await self._log_entry()
+            moment = record.decided or (entry.at if entry is not None else None)
+            moment = moment or Moment(self.services.clock.now())
+            words = f"{AFTER_ALL}, at {form.clock(moment, moment.at)}: {shown_as(record)}"
+            found = self.outcome(Kind.APPROVED, words, record=record)
+        else:
+            words = elsewhere(record, None, self.services.clock.now())
+            found = self.outcome(Kind.DECIDED_ELSEWHERE, words, record=record)
+        self.take(found)
+        return await self.written(found)
 
-    # --- sending ----------------------------------------------------------------------------
+    def take(self, outcome: Outcome) -> None:
+        """Drop from the pending list what left it."""
+        store, record = self.services.store, outcome.record
+        if outcome.kind in _LEFT:
+            store.publish(store.pending.drop(outcome.subject))
+        if isinstance(record, Task) and record.id in store.tasks.records:
+            store.publish(store.tasks.put(record))
 
-    async def _written_down(
-        self,
-        shown: Task,
-        case: Case,
-        lists: FreshRead,
-        stopped: Callable[[], SafeText | None],
-    ) -> Attempt | Outcome:
-        """The attempt in the journal, if the task is read to be as shown; else what it is."""
-        for _ in range(OVERTAKINGS):
-            case.report(Step.READING, plain("reading it again before it is approved"), 0)
-            last = await lists.after_now()
-            sight = await sight_of(self.desk.reader, case.subject, first=last.picture)
-            if sight.look is not Look.WAITS:
-                return await self._not_waiting(case, sight)
-            now = sight.task
-            found = () if now is None else differences(shown, now)
-            if found:
-                return self._changed(case, now, found)
-            reason = stopped()
-            if reason is not None:
-                return _unsent(case, WhyNot.STOPPED, reason)
-            try:
-                return await self.desk.pen.begin(_draft(shown), last.mark)
-            except Overtaken:
-                continue
-        return _unsent(
-            case, WhyNot.BUSY, plain("somebody else here keeps acting on it: look at it again")
-        )
-
-    async def _not_waiting(self, case: Case, sight: Sight) -> Outcome:
-        if sight.look is Look.BLIND:
-            why = sight.why or plain("no answer")
-            words = plain(f"it could not be read again, so nothing was sent: {why}")
-            return _unsent(case, WhyNot.NOT_READ, words)
-        found = await self._settler.decided(case, sight.task)
-        earlier = self.desk.pen.earlier(Verb.APPROVE, case.subject.task_id)
-        done = earlier and earlier.settled and earlier.settled.outcome == Kind.APPROVED_HERE
-        if earlier is not None and done:
-            found = replace(
-                found, sentence=plain(f"{found.sentence} (approved from this machine before)")
+    async def _after_yes(self, check: Check[Task]) -> Outcome:
+        """`pending` in the answer is not looked at, only the list: it may mean queued."""
+        assert self.answer is not None
+        if check.found is Found.BEFORE:
+            words = (
+                "the platform said yes, but its list still shows the task as pending: "
+                "it may need another approval, or more time"
             )
-        self._take(found)
-        return found
+            return self.outcome(Kind.STILL_PENDING, words, record=check.record)
+        if check.found is not Found.DONE:
+            why = f": {check.why}" if check.why else ""
+            words = f"approved, says the platform's answer; a read could not bear it out{why}"
+            return self.outcome(Kind.APPROVED_HERE, words, known_by=KnownBy.ANSWER)
+        record = check.record or self._told() or await self._looked_up()
+        if record is not None and record.state in ENDED:
+            words = f"the platform said yes, but {shown_as(record)}"
+            return self.outcome(Kind.UNCLEAR, words, record=record)
+        now = "it no longer waits"
+        if record is not None and (self._moved(record) or record.decided_by):
+            # Some say yes to a second approval too, so who decided is told.
+            now = shown_as(record)
+        words = f"approved: the platform said yes, and {now}"
+        return self.outcome(Kind.APPROVED_HERE, words, record=record)
 
-    def _changed(self, case: Case, now: Task | None, found: tuple[Difference, ...]) -> Outcome:
-        changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
-        if len(found) > MOST_TOLD:
-            changes += f"; and {len(found) - MOST_TOLD} more"
-        if now is not None and now.id in self.desk.store.pending.records:
-            self.desk.store.publish(self.desk.store.pending.put(now))
-        return outcome(
-            case,
-            Kind.CHANGED,
-            f"nothing was sent, because it changed since you saw it: {changes}",
-            known_by=KnownBy.HERE,
-            record=now,
-            differences=found,
-        )
+    def _after_401(self, check: Check[Task]) -> Outcome:
+        """401: about the key if reads are refused as well, else about this task."""
+        assert self.answer is not None
+        if check.found is not Found.FAILED:
+            words = (
+                f"refused with 401, while the key still reads: {self.answer.told}; "
+                "it may be that you must not approve this one, or may not approve at all"
+            )
+            return self.outcome(Kind.REFUSED, words, record=check.record)
+        words = f"401, and nothing could be read since: {self.answer.told}"
+        if isinstance(check.error, KeyRejected):
+            words = "the key is missing or invalid: nothing was approved"
+        return self.outcome(Kind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
 
-    async def _send(
-        self, shown: Task, case: Case, attempt: Attempt, on_progress: OnProgress | None
-    ) -> Outcome | Posted:
-        attempt_id = attempt.attempt
-        case = replace(case, report=_reporter(shown.id, attempt_id, on_progress))
-        try:
-            case.report(Step.SENDING, plain("sending the approval, once"), 0)
-            answer = await answer_to(self.desk.client.approve_task(shown.id, attempt_id=attempt_id))
-        except BaseException:
-            self.desk.pen.let_go(attempt_id)
-            raise
-        if isinstance(answer.error, NotAllowed):
-            self.desk.rights.refused(Verb.APPROVE, answer.error)
-        return Posted(case=case, answer=answer)
-
-    # --- settling ---------------------------------------------------------------------------
-
-    async def _settled(self, posted: Posted) -> Outcome:
-        case, answer = posted.case, posted.answer
-        if answer is not None and (word := _rejecting(answer)) is not None:
-            told = f": {answer.words}" if answer.words else ""
-            sentence = plain(f"the platform answered “{word}”{told}")
-            answer = replace(answer, kind=AnswerKind.NO, sentence=sentence, words=None)
-        if answer is None:
-            why = plain("an earlier attempt ended without an answer")
-            return await self._settler.unknown(case, why, None)
-        match answer.kind:
-            case AnswerKind.YES:
-                return await self._settler.after_yes(case, answer)
-            case AnswerKind.NO:
-                return await self._settler.after_no(case, answer)
-            case AnswerKind.UNAUTHORISED:
-                return await self._settler.after_401(case, answer)
-            case AnswerKind.LOST:
-                return await self._settler.unknown(case, answer.told, answer)
-            case AnswerKind.FORBIDDEN:
-                denied = self.desk.rights.may(Verb.APPROVE)
-                reason = denied.reason if isinstance(denied, Denied) else answer.told
-                kind = Kind.NOT_ALLOWED
-                return outcome(case, kind, reason, answer=answer, known_by=KnownBy.ANSWER)
-            case AnswerKind.UNSENT:
-                words = f"nothing was sent: {answer.sentence}"
-                return outcome(
-                    case,
-                    Kind.NOT_SENT,
-                    words,
-                    answer=answer,
-                    known_by=KnownBy.HERE,
-                    why_not=WhyNot.NO_CONNECTION,
+    def _after_lost(self, check: Check[Task]) -> Outcome:
+        record = check.record
+        match check.found:
+            case Found.BEFORE if record is not None and self._moved(record):
+                words = (
+                    f"it still waits, but its status went from “{self.status}” to "
+                    f"“{record.status}”: look at it before you try again"
                 )
+                return self.outcome(Kind.UNCLEAR, words, record=record)
+            case Found.BEFORE:
+                over = f"{self.services.timing.still_pending:g}"
+                words = (
+                    f"not approved: the answer was lost, and reads over {over} s "
+                    "show it as pending still; you may try again"
+                )
+                return self.outcome(Kind.NOT_DONE, words, record=record)
+            case Found.PARTIAL | Found.FAILED:
+                words = f"unclear: the answer was lost, and {check.why}"
+                return self.outcome(Kind.UNCLEAR, words)
+            case Found.OTHERWISE if record is not None:
+                words = (
+                    "unclear: it left the list of pending tasks, but the list of all tasks shows "
+                    f"it as “{record.status or 'waiting'}” still; look at it before you try again"
+                )
+                return self.outcome(Kind.UNCLEAR, words, record=record)
+        if record is None:
+            sure = self._any is not None and self._any.sure
+            where = "no list of the platform shows it"
+            where = where if sure else "the list of all tasks could not be read whole"
+            words = (
+                "it no longer waits, and what became of it can't be told: the answer was lost, "
+                f"and {where}"
+            )
+            return self.outcome(Kind.GONE, words)
+        if record.state in SET_GOING:
+            word = "approved" if record.state is TaskState.APPROVED else "it no longer waits"
+            words = (
+                f"{word}: {shown_as(record)}; the answer was lost, so it may have been this "
+                "attempt or somebody else"
+            )
+            return self.outcome(Kind.APPROVED, words, record=record)
+        if record.state in ENDED:
+            words = elsewhere(record, None, self.services.clock.now())
+            return self.outcome(Kind.DECIDED_ELSEWHERE, words, record=record)
+        words = f"it no longer waits: {shown_as(record)}"
+        return self.outcome(Kind.UNCLEAR, words, record=record)
 
-    def _take(self, found: Outcome) -> None:
-        """Put what was found into the store; the next poll would bring the same."""
-        record = found.record if isinstance(found.record, Task) else None
-        if found.kind in _LEFT:
-            self.desk.store.publish(self.desk.store.pending.drop(found.subject))
-        if record is not None and record.id in self.desk.store.tasks.records:
-            self.desk.store.publish(self.desk.store.tasks.put(record))
+    async def _decided(self, record: Task | None) -> Outcome:
+        """It no longer waits, and not through this attempt: say who decided it, if that is told."""
+        sure, answer = True, self.answer
+        if record is None:
+            found = await self.services.reader.in_any_list(self._about)
+            record, sure = found.task, found.sure
+        now = self.services.clock.now()
+        entry = decision_about(self.subject, self.services.store.activity, self.waited_at)
+        if entry is None and (record is None or record.decided is None):
+            entry = await self._log_entry()
+        refused = "" if answer is None else f"refused: {answer.told}; "
+        word = decided_as(record, entry)
+        who = "" if word is None else by_whom(record, entry, word, now)
+        if answer is not None and word == "approved":
+            # What was sent may have been applied twice over, by a proxy that repeats requests.
+            words = f"approved{who}; this request, or a repetition of it, was {refused}"
+            return self.outcome(Kind.APPROVED, words.removesuffix("; "), record=record)
+        if record is None and entry is None:
+            words = "it is in no list of the platform any more"
+            if not sure:
+                words = "it left the list of pending tasks; what became of it could not be read"
+            return self.outcome(Kind.GONE, refused + words, known_by=KnownBy.READ)
+        if answer is not None and answer.receipt is not None and word is not None:
+            # Not somebody else's decision, but what came of asking for an approval.
+            words = f"{refused}the platform shows it as {word}{who}"
+            return self.outcome(Kind.REFUSED, words, record=record)
+        kind = Kind.DECIDED_ELSEWHERE
+        if word is None and record is not None and says_it_waits(record):
+            kind = Kind.CHANGED if answer is None else Kind.REFUSED
+        words = ("" if kind is Kind.DECIDED_ELSEWHERE else refused) + elsewhere(record, entry, now)
+        return self.outcome(kind, words, known_by=KnownBy.READ, record=record)
 
-    def _of_before(self, found: Outcome, attempt: Attempt) -> Outcome:
-        """The outcome of an earlier attempt, told as such."""
-        age = self.desk.pen.age(attempt.time)
-        when = "" if age is None else f" of {ago(age)}"
-        return replace(
-            found, sentence=plain(f"the attempt{when} that was left unsettled: {found.sentence}")
-        )
+    async def _log_entry(self) -> Activity | None:
+        log = await self.services.reader.log(self._about.scope, self._about.spacing)
+        return decision_about(self.subject, log, self.waited_at)
 
+    async def _looked_up(self) -> Task | None:
+        """The record of a task that left the list after a yes that says nothing of it.
 
-_LEFT = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
+        Some platforms say yes to the approval of what somebody has just rejected. None if the
+        answer told enough, or if all tasks are too many to be read for this.
+        """
+        receipt = None if self.answer is None else self.answer.receipt
+        took = self.services.reader.every_took
+        told = receipt is not None and receipt.status_word is not None
+        if told or (took is not None and took > DEAR):
+            return None
+        return (await self.services.reader.in_any_list(self._about)).task
 
+    def _told(self) -> Task | None:
+        """The task's record in the answer, if that is one that tells how the task stands."""
+        receipt = None if self.answer is None else self.answer.receipt
+        record = None if receipt is None else receipt.record
+        if record is None or record.id != self.subject or record.state is None:
+            return None  # none, or the record of the approval
+        return record
 
-def _rejecting(answer: Answer[Task]) -> SafeText | None:
-    """The word by which a 2xx answer says that the task is rejected, or was ended."""
-    receipt = answer.receipt
-    if answer.kind is not AnswerKind.YES or receipt is None or receipt.status_word is None:
-        return None
-    ended = task_state(receipt.status_word) in (TaskState.REJECTED, TaskState.CANCELLED)
-    return receipt.status_word if ended else None
+    def _moved(self, task: Task | None) -> bool:
+        """Whether a task that is listed as pending has another status than when it was sent.
 
+        Some platforms move a task from one waiting word to another when it is approved.
+        """
+        if self.status is None or task is None:
+            return False
+        return task.status not in (None, self.status)
 
-def _case(
-    shown: Task,
-    scope: str | None,
-    on_progress: OnProgress | None,
-    spacing: float,
-    waited_at: float,
-) -> Case:
-    return Case(
-        subject=Subject(task_id=shown.id, scope=scope, company=shown.company),
-        title=shown.title,
-        status=shown.status,
-        attempt_id=None,
-        report=_reporter(shown.id, None, on_progress),
-        spacing=spacing,
-        waited_at=waited_at,
-    )
-
-
-def _draft(shown: Task) -> Draft:
-    return Draft(
-        verb=Verb.APPROVE,
-        subject=shown.id,
-        title=shown.title,
-        task=shown.id,
-        company=shown.company,
-        agent=shown.agent,
-        fingerprint=fingerprint(shown),
-        details=None if shown.status is None else {"status": shown.status},
-    )
-
-
-def _status_in(attempt: Attempt) -> SafeText | None:
-    status = attempt.details.get("status")
-    return safe(status) if isinstance(status, str) else None
-
-
-def _reporter(
-    subject: str, attempt_id: str | None, on_progress: OnProgress | None
-) -> Callable[[Step, SafeText, int], None]:
-    def report(step: Step, sentence: SafeText, tries: int) -> None:
-        if on_progress is not None:
-            on_progress(Progress(step, subject, sentence, attempt_id, tries))
-
-    return report
-
-
-def _unsent(case: Case, why_not: WhyNot, reason: SafeText) -> Outcome:
-    return outcome(case, Kind.NOT_SENT, reason, known_by=KnownBy.HERE, why_not=why_not)
+    def _says_it_waits(self, task: Task) -> bool:
+        """Whether a record that left the pending list says it waits: two lists disagree."""
+        if task.status is None and task.needs_approval is None:
+            return False
+        return waits_for_person(task) and not self._moved(task)

@@ -7,28 +7,35 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 
-from agentco_tui.actions.answer import AnswerKind
-from agentco_tui.actions.approve import Approver, Posted
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
-from agentco_tui.actions.hold import Hold
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, WhyNot
-from agentco_tui.actions.turns import AT_ONCE, Turn, Turns
-from agentco_tui.actions.verbs import Verb
-from agentco_tui.actions.waits import sleep_unless
+from agentco_tui.actions.decisions import Decisions, Hold
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb, WhyNot
+from agentco_tui.actions.services import Services
+from agentco_tui.actions.write_flow import AnswerKind
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
 from agentco_tui.live.names import Names
+from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.model.records import Task
 from agentco_tui.text import SafeText, plain
 
+AT_ONCE = 4
+"""Approvals in flight together, and tasks that are read for those that follow them."""
+AGED = 0.25
+"""Seconds that a task which has been read may wait until it may be sent; after more it is read
+again."""
 DOUBTS = 3
 """So many in a row without a clear answer stop the set."""
 PAUSE = 5.0
 """Seconds of a pause that the platform asks for (429) without saying how long."""
 LONGEST_PAUSE = 120.0
 """Seconds of pauses in a row that a set waits; beyond, it is stopped."""
+DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.STILL_PENDING})
+"""Outcomes that leave open whether it was approved."""
+_CERTAINLY_NOT = frozenset({Kind.CHANGED, Kind.NOT_ALLOWED})
+"""Outcomes that can be asked about again, beside the clear failures: nothing was applied."""
 
 
 class Phase(StrEnum):
@@ -44,42 +51,15 @@ class Phase(StrEnum):
     TAKEN_BACK = "taken back"
 
 
-class State(StrEnum):
-    """Where one task of a set stands."""
-
-    WAITING = "waiting"
-    READING = "reading"
-    SENDING = "sending"
-    CONFIRMING = "confirming"
-    UNKNOWN = "unknown"
-    """The answer was lost, and it is being read."""
-    SETTLED = "settled"
-    """Its outcome is there."""
-
-
-_STATES = {
-    Step.READING: State.READING,
-    Step.SENDING: State.SENDING,
-    Step.CONFIRMING: State.CONFIRMING,
-    Step.UNKNOWN: State.UNKNOWN,
-}
-
-
 @dataclass(slots=True)
 class Item:
     """One task of a set, and what became of it."""
 
     task: Task
-    state: State = State.WAITING
+    step: Step = Step.WAITING
     outcome: Outcome | None = None
     sentence: SafeText | None = None
     """What is going on, while there is no outcome."""
-
-
-DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.STILL_PENDING})
-"""Outcomes that leave open whether it was approved."""
-_CERTAINLY_NOT = frozenset({Kind.CHANGED, Kind.NOT_ALLOWED})
-"""Outcomes that can be asked about again, beside the clear failures: nothing was applied."""
 
 
 class BatchApproval:
@@ -88,14 +68,15 @@ class BatchApproval:
     What each task is compared with before it is sent is the record given here, so it must be the
     one that the person is shown. Tasks of another type than most are set `aside`, with those given
     as such. `not_read`, `changed` and `hidden` are as for `summary`. Listeners are told of every
-    change of the phase or of an item.
+    change of the phase or of an item, and `decisions` where each task stands.
     """
 
     def __init__(
         self,
-        approver: Approver,
+        services: Services,
         tasks: Sequence[Task],
         *,
+        decisions: Decisions | None = None,
         not_read: Collection[str] = (),
         changed: Collection[str] = (),
         hidden: Mapping[str, SafeText] | None = None,
@@ -105,18 +86,23 @@ class BatchApproval:
         self.items = tuple(Item(task) for task in chosen)
         self.aside: tuple[Aside, ...] = (*aside, *unlike)
         self.summary: Summary = summary(
-            chosen, Names(approver.desk.store), not_read=not_read, changed=changed, hidden=hidden
+            chosen, Names(services.store), not_read=not_read, changed=changed, hidden=hidden
         )
         self.phase = Phase.ASKING
         self.stop_reason: SafeText | None = None
         """Why not all were sent, if so."""
-        self._approver = approver
-        self._waits = approver.desk.waits
-        self._clock = approver.desk.clock
-        self._hold = Hold(self._waits.hold, self._clock, self._waits.sleep)
-        self._workers: list[asyncio.Task[None]] = []
-        self._begun = False
+        self.begun = False
         """Whether a task has passed the point from which it is sent."""
+        self.scope: str | None = None
+        """The company whose list is read before each is sent; None for all."""
+        self.reading = asyncio.Semaphore(AT_ONCE)
+        self.sending = asyncio.Semaphore(AT_ONCE)
+        self._services = services
+        self._decisions = decisions
+        self._clock = services.clock
+        self._timing = services.timing
+        self._hold = Hold(self._timing.hold, self._clock, self._timing.sleep)
+        self._workers: list[asyncio.Task[None]] = []
         self._stopped = asyncio.Event()
         self._no_401 = asyncio.Event()
         self._no_401.set()
@@ -128,7 +114,7 @@ class BatchApproval:
         self._doubts = 0
         self._listeners: list[Callable[[], None]] = []
 
-    # --- the decision -----------------------------------------------------------------------
+    # --- the decision
 
     @property
     def number_to_type(self) -> int | None:
@@ -152,7 +138,7 @@ class BatchApproval:
     @property
     def can_take_back(self) -> bool:
         """Whether nothing has been sent: also while the tasks are still being read."""
-        return self.phase is Phase.HELD or (self.phase is Phase.RUNNING and not self._begun)
+        return self.phase is Phase.HELD or (self.phase is Phase.RUNNING and not self.begun)
 
     def take_back(self) -> bool:
         """Undo the yes, while nothing has been sent; False if it is too late."""
@@ -162,21 +148,24 @@ class BatchApproval:
         self._enter(Phase.TAKEN_BACK)
         for worker in self._workers:
             worker.cancel()
+        if self._decisions is not None:
+            for item in self.items:
+                self._decisions.withdraw(item.task)
         return True
 
     @property
     def can_stop(self) -> bool:
         """Whether there is something that has not been sent, and would be."""
-        waiting = any(item.state in (State.WAITING, State.READING) for item in self.items)
+        waiting = any(item.step in (Step.WAITING, Step.READING) for item in self.items)
         return self.phase is Phase.RUNNING and self.stop_reason is None and waiting
 
-    def stop(self, reason: SafeText | None = None) -> None:
-        """Send no more; what is in flight is still settled."""
+    def stop(self, reason: str = "stopped by you before its turn") -> None:
+        """Send no more; what is in flight is still reconciled."""
         if self.phase is Phase.RUNNING and self.stop_reason is None:
-            self.stop_reason = reason or plain("stopped by you before its turn")
+            self.stop_reason = plain(reason)
             self._no_401.set()
             self._stopped.set()
-            self._tell()
+            self._notify()
 
     def pause_left(self) -> float:
         """Seconds until it goes on, where the platform asked for a pause; else 0."""
@@ -184,7 +173,7 @@ class BatchApproval:
             return 0.0
         return max(0.0, self._goes_on_at - self._clock.monotonic())
 
-    # --- what is shown ----------------------------------------------------------------------
+    # --- what is shown
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after every change; returns how to stop that."""
@@ -194,7 +183,7 @@ class BatchApproval:
     @property
     def settled(self) -> int:
         """How many have an outcome."""
-        return sum(item.outcome is not None for item in self.items)
+        return self.results.total()
 
     @property
     def results(self) -> Counter[Kind]:
@@ -204,16 +193,16 @@ class BatchApproval:
     @property
     def sentence(self) -> SafeText:
         """Such as: 1 unknown (being read), 198 approved here, 1 refused. Adds up to all of them."""
-        states = Counter(item.state for item in self.items)
-        on_their_way = states[State.READING] + states[State.SENDING] + states[State.CONFIRMING]
+        steps = Counter(item.step for item in self.items)
+        on_their_way = steps[Step.READING] + steps[Step.SENDING] + steps[Step.CONFIRMING]
         results = sorted(
             self.results.items(), key=lambda result: (result[0] not in DOUBTFUL, -result[1])
         )
         counts = [
-            (states[State.UNKNOWN], f"{Kind.UNKNOWN} (being read)"),
+            (steps[Step.UNKNOWN], f"{Kind.UNKNOWN} (being read)"),
             *((count, str(kind)) for kind, count in results),
             (on_their_way, "on their way"),
-            (states[State.WAITING], "waiting"),
+            (steps[Step.WAITING], "waiting"),
         ]
         return plain(", ".join(f"{count:,} {words}" for count, words in counts if count))
 
@@ -222,7 +211,7 @@ class BatchApproval:
         """Tasks that were certainly not approved and may be tried by a new decision, as they are
         known to be now.
         """
-        pending = self._approver.desk.store.pending
+        pending = self._services.store.pending
         return tuple(
             pending.get(item.task.id)
             or (found.record if isinstance(found.record, Task) else item.task)
@@ -231,7 +220,7 @@ class BatchApproval:
             and (found.may_retry or found.kind in _CERTAINLY_NOT)
         )
 
-    # --- the work ---------------------------------------------------------------------------
+    # --- the work
 
     async def run(self) -> Phase:
         """Wait out the hold, then approve; returns once every task has its outcome.
@@ -241,20 +230,35 @@ class BatchApproval:
         if self.phase is not Phase.HELD or not await self._hold.wait():
             return self.phase
         self._enter(Phase.RUNNING)
-        lists = self._approver.list_read(self._waits.gather)
-        turns = Turns(lists, self._clock, self._may_go_on)
+        self.scope = self._services.reader.scope
         waiting = iter(self.items)
         async with asyncio.TaskGroup() as group:
             for number in range(min(2 * AT_ONCE, len(self.items))):
-                work = self._work(waiting, turns, group)
+                work = self._work(waiting, group)
                 self._workers.append(group.create_task(work, name=f"approving {number}"))
         if not self._is(Phase.TAKEN_BACK):
             self._enter(Phase.ENDED)
         return self.phase
 
-    async def _work(self, waiting: Iterator[Item], turns: Turns, group: asyncio.TaskGroup) -> None:
+    async def may_go_on(self) -> None:
+        """Wait while nothing may be sent."""
+        # A 401 may be about one task or about the key: only a read tells, so nobody goes on.
+        await self._no_401.wait()
+        while (left := self.pause_left()) > 0:
+            await sleep_unless(self._stopped, left, self._timing.sleep)
+
+    def refusal(self) -> SafeText | None:
+        """Asked when nothing is left to do but send: why a task is not sent after all."""
+        if self.phase is not Phase.RUNNING:
+            return plain("taken back")
+        if self.stop_reason is None:
+            self.begun = True
+        return self.stop_reason
+
+    async def _work(self, waiting: Iterator[Item], group: asyncio.TaskGroup) -> None:
         for item in waiting:
-            turn = await turns.next()
+            await self.reading.acquire()
+            turn = BatchTurn(self)
             try:
                 posted = await self._post(item, turn)
             finally:
@@ -264,41 +268,40 @@ class BatchApproval:
                 self._judge_unsent(posted)
             else:
                 self._judge(posted)
-                group.create_task(self._settled(item, posted))
+                group.create_task(self._reconcile(item, posted))
 
-    async def _post(self, item: Item, turn: Turn) -> Outcome | Posted:
+    async def _post(self, item: Item, turn: BatchTurn) -> Outcome | Approval:
         while True:
-            await self._may_go_on()
+            await self.may_go_on()
             if self.stop_reason is not None:
                 return self._never_sent(item, self.stop_reason)
-            posted = await self._approver.post(
-                item.task,
-                turn,
-                partial(self._step, item),
-                spacing=self._waits.spacing,
-                stopped=self._last_word,
+            approval = Approval(
+                self._services, item.task, lambda progress: self._step(item, progress), turn=turn
             )
-            unread = isinstance(posted, Outcome) and posted.why_not is WhyNot.NOT_READ
-            if unread and isinstance(turn.failure, KeyRejected):
-                self.stop(plain("stopped: the platform answered 401"))
+            unsent = await approval.post()
+            if unsent is None:
+                return approval
+            unread = unsent.why_not is WhyNot.NOT_READ
+            if unread and isinstance(approval.read_error, KeyRejected):
+                self.stop("stopped: the platform answered 401")
             # What was not sent, and could not even be read, has its turn after the pause.
-            if not (unread and self._told_to_wait(turn.failure)):
-                return posted
+            if not (unread and self._told_to_wait(approval.read_error)):
+                return unsent
 
-    def _last_word(self) -> SafeText | None:
-        """Asked when nothing is left to do but send: why a task is not sent after all."""
-        if self.phase is not Phase.RUNNING:
-            return plain("taken back")
-        if self.stop_reason is None:
-            self._begun = True
-        return self.stop_reason
+    async def _reconcile(self, item: Item, posted: Approval) -> None:
+        is_401 = posted.answer is not None and posted.answer.kind is AnswerKind.UNAUTHORISED
+        try:
+            found = await posted.reconcile()
+            if is_401 and found.kind in (Kind.KEY_REJECTED, Kind.REFUSED):
+                self.stop("stopped: the platform answered 401")
+            self._settle(item, found)
+        finally:
+            if is_401:
+                self._unsettled_401 -= 1
+                if self._unsettled_401 == 0:
+                    self._no_401.set()
 
-    async def _may_go_on(self) -> None:
-        """Wait while nothing may be sent."""
-        # A 401 may be about one task or about the key: only a read tells, so nobody goes on.
-        await self._no_401.wait()
-        while (left := self.pause_left()) > 0:
-            await sleep_unless(self._stopped, left, self._waits.sleep)
+    # --- going on or not
 
     def _told_to_wait(self, error: ApiError | None) -> bool:
         """Whether the platform has asked for a pause, and it is made: not one beyond all bounds."""
@@ -308,35 +311,21 @@ class BatchApproval:
         asked = PAUSE if error.retry_after is None else max(1.0, error.retry_after)
         more = now + asked - max(now, self._goes_on_at)
         if self._paused + more > LONGEST_PAUSE:
-            words = f"stopped: the platform asks for a pause of {duration(asked)} (429)"
-            self.stop(plain(words))
+            self.stop(f"stopped: the platform asks for a pause of {duration(asked)} (429)")
             return False
         if more > 0:
             self._paused += more
             self._goes_on_at = now + asked
-            self._tell()
+            self._notify()
         return True
 
-    async def _settled(self, item: Item, posted: Posted) -> None:
-        is_401 = posted.answer is not None and posted.answer.kind is AnswerKind.UNAUTHORISED
-        try:
-            found = await self._approver.settle(posted)
-            if is_401 and found.kind in (Kind.KEY_REJECTED, Kind.REFUSED):
-                self.stop(plain("stopped: the platform answered 401"))
-            self._settle(item, found)
-        finally:
-            if is_401:
-                self._unsettled_401 -= 1
-                if self._unsettled_401 == 0:
-                    self._no_401.set()
-
-    def _judge(self, posted: Posted) -> None:
+    def _judge(self, posted: Approval) -> None:
         """Stop the set where going on would be acting blindly."""
         if posted.answer is None:
             return
         match posted.answer.kind:
             case AnswerKind.FORBIDDEN:
-                self.stop(plain("stopped: the key may not approve (403)"))
+                self.stop("stopped: the key may not approve (403)")
             case AnswerKind.UNAUTHORISED:
                 self._unsettled_401 += 1
                 self._no_401.clear()
@@ -350,26 +339,29 @@ class BatchApproval:
     def _judge_unsent(self, found: Outcome) -> None:
         match found.why_not:
             case WhyNot.NO_JOURNAL | WhyNot.NO_RIGHT:
-                self.stop(plain(f"stopped: {found.sentence}"))
+                self.stop(f"stopped: {found.sentence}")
             case WhyNot.NOT_READ:
                 self._doubt()
-            case _:
-                return
 
     def _doubt(self) -> None:
         self._doubts += 1
         if self._doubts >= DOUBTS:
-            self.stop(plain(f"stopped: {DOUBTS} in a row had no clear answer"))
+            self.stop(f"stopped: {DOUBTS} in a row had no clear answer")
+
+    # --- telling
 
     def _step(self, item: Item, progress: Progress) -> None:
-        state = _STATES[progress.step]
-        if (state, progress.sentence) != (item.state, item.sentence):
-            item.state, item.sentence = state, progress.sentence
-            self._tell()
+        if (progress.step, progress.sentence) != (item.step, item.sentence):
+            item.step, item.sentence = progress.step, progress.sentence
+            if self._decisions is not None:
+                self._decisions.step(item.task, progress.step, progress.attempt_id)
+            self._notify()
 
     def _settle(self, item: Item, found: Outcome) -> None:
-        item.state, item.outcome, item.sentence = State.SETTLED, found, None
-        self._tell()
+        item.step, item.outcome, item.sentence = Step.SETTLED, found, None
+        if self._decisions is not None:
+            self._decisions.settle(item.task, found)
+        self._notify()
 
     def _never_sent(self, item: Item, reason: SafeText) -> Outcome:
         return Outcome(
@@ -387,8 +379,38 @@ class BatchApproval:
 
     def _enter(self, phase: Phase) -> None:
         self.phase = phase
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for listener in tuple(self._listeners):
             listener()
+
+
+class BatchTurn:
+    """One task's turn: its reads, and its place among those in flight.
+
+    A few are in flight while the next few are being read, so that what is sent was read a round
+    trip before; one that has waited longer for its place is read again.
+    """
+
+    def __init__(self, batch: BatchApproval) -> None:
+        self.scope = batch.scope
+        self.refusal = batch.refusal
+        self._batch = batch
+        self._may_send = False
+
+    async def begin(self) -> bool:
+        """Wait until it may be sent; False if the read made before has grown old meanwhile."""
+        if self._may_send:
+            return True
+        clock = self._batch._clock
+        read_at = clock.monotonic()
+        await self._batch.sending.acquire()
+        self._batch.reading.release()
+        self._may_send = True
+        await self._batch.may_go_on()
+        return clock.monotonic() - read_at <= AGED
+
+    def end(self) -> None:
+        """It has been sent and answered, or is not sent."""
+        (self._batch.sending if self._may_send else self._batch.reading).release()

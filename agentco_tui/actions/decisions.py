@@ -6,53 +6,83 @@ here, so that they agree. What another dashboard of this machine does comes from
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from agentco_tui.actions.hold import Hold
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.journal import OpenAttempt, Owner
+from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb
+from agentco_tui.actions.services import Services, age_of
+from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, began_at
+from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Ref, Task
 from agentco_tui.text import safe
 
-if TYPE_CHECKING:
-    from agentco_tui.actions.approve import Approver
-    from agentco_tui.actions.desk import Desk
-    from agentco_tui.actions.journal import Attempt, Open
-
 LEFT_KEPT = 4_096
 """Tasks that left the list of which it is remembered when they last stood in it."""
-
-
-class Stage(StrEnum):
-    """How far a decision is."""
-
-    HELD = "held"
-    """Said yes to, and nothing is sent yet: it can be taken back."""
-    READING = "reading"
-    SENDING = "sending"
-    CONFIRMING = "confirming"
-    UNKNOWN = "unknown"
-    """The answer was lost: it is read until a read settles it."""
-    SETTLED = "settled"
-
-
-_STAGES = {
-    Step.READING: Stage.READING,
-    Step.SENDING: Stage.SENDING,
-    Step.CONFIRMING: Stage.CONFIRMING,
-    Step.UNKNOWN: Stage.UNKNOWN,
-}
-
+TICK = 0.2
+"""Seconds between two looks at the clock."""
+GAP = 1.0
+"""Seconds between two looks from which the process counts as having been stopped: by ctrl+z, by
+SIGSTOP, by a laptop that slept. Nobody could take anything back meanwhile."""
 _MAY_COME_LATE = frozenset({Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE})
 """Outcomes of what was sent that a later read may correct."""
 _ENDED = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
 """Outcomes that a task which waits again has left behind."""
+
+
+class Hold:
+    """A hold of some seconds, for one decision; `wait` may be called once.
+
+    It stands still while the process is stopped, and begins anew after that, so that a person who
+    comes back has all of it.
+    """
+
+    def __init__(
+        self, seconds: float, clock: Clock, sleep: Callable[[float], Awaitable[None]]
+    ) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._sleep = sleep
+        self._rest = seconds
+        self._seen: float | None = None
+        """Steady clock: the last look; None before `wait`."""
+        self._taken_back = asyncio.Event()
+        self._over = False
+
+    def left(self) -> float:
+        """Seconds in which it can still be taken back; 0 once it is over or taken back."""
+        if self._over or self._taken_back.is_set():
+            return 0.0
+        return self._rest_at(self._clock.monotonic())
+
+    def take_back(self) -> bool:
+        """Undo the yes; False if the hold is over, or was taken back before."""
+        if self._over or self._taken_back.is_set():
+            return False
+        self._taken_back.set()
+        return True
+
+    async def wait(self) -> bool:
+        """Wait until it is over: True then, False as soon as it is taken back."""
+        self._seen = self._clock.monotonic()
+        while self._rest > 0 and not self._taken_back.is_set():
+            await sleep_unless(self._taken_back, min(TICK, self._rest), self._sleep)
+            now = self._clock.monotonic()
+            self._rest, self._seen = self._rest_at(now), now
+        self._over = not self._taken_back.is_set()
+        return self._over
+
+    def _rest_at(self, now: float) -> float:
+        if self._seen is None:
+            return self._rest
+        passed = now - self._seen
+        # A short stop may fall into a tick without being known as one: a tick counts for two.
+        return self._seconds if passed > GAP else max(0.0, self._rest - min(passed, 2 * TICK))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +91,9 @@ class Decision:
 
     task: Task
     """As the person saw it; of an attempt that another process made, as the journal tells it."""
-    stage: Stage
+    step: Step
     since: float
-    """Steady clock: when this stage began."""
+    """Steady clock: when this step began."""
     here: bool = True
     """False if another dashboard of this machine is at it."""
     attempt_id: str | None = None
@@ -75,12 +105,12 @@ class Decision:
     @property
     def in_flight(self) -> bool:
         """Whether it is being carried out, from the end of its hold until it is settled."""
-        return self.stage not in (Stage.HELD, Stage.SETTLED)
+        return self.step not in (Step.HELD, Step.SETTLED)
 
     @property
     def sent(self) -> bool:
         """Whether something of it may have reached the platform, with no outcome yet."""
-        return self.in_flight and self.stage is not Stage.READING
+        return self.in_flight and self.step is not Step.READING
 
     @property
     def open(self) -> bool:
@@ -91,9 +121,8 @@ class Decision:
 class Decisions:
     """All decisions of a dashboard, by the task's id. Listeners are told which have changed."""
 
-    def __init__(self, desk: Desk, approver: Callable[[], Approver]) -> None:
-        self._desk = desk
-        self._approver = approver
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._by_task: dict[str, Decision] = {}
         self._holds: dict[str, Hold] = {}
         self._left: OrderedDict[str, float] = OrderedDict()
@@ -136,9 +165,9 @@ class Decisions:
         Returns what became of it, None if it was taken back; `lost` is called when its answer was
         lost and is being read. Raises nothing but cancellation.
         """
-        waits = self._desk.waits
-        hold = self._holds[task.id] = Hold(waits.hold_one, self._desk.clock, waits.sleep)
-        self._put(Decision(task=task, stage=Stage.HELD, since=self._now()))
+        timing = self._services.timing
+        hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
+        self._put(Decision(task=task, step=Step.HELD, since=self._now()))
         try:
             kept = await hold.wait()
         finally:
@@ -146,14 +175,16 @@ class Decisions:
         if not kept:
             self._drop(task.id)
             return None
-        self._put(Decision(task=task, stage=Stage.READING, since=self._now()))
+        self._put(Decision(task=task, step=Step.READING, since=self._now()))
 
         def step(progress: Progress) -> None:
-            self.step(task, _STAGES[progress.step], progress.attempt_id)
+            self.step(task, progress.step, progress.attempt_id)
             if progress.step is Step.UNKNOWN and progress.tries == 0:
                 lost()
 
-        outcome = await self._approver().approve(task, step)
+        from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
+
+        outcome = await Approval(self._services, task, step).run()
         self.settle(task, outcome)
         return outcome
 
@@ -170,32 +201,32 @@ class Decisions:
 
     # ---- what others tell
 
-    def step(self, task: Task, stage: Stage, attempt_id: str | None) -> None:
-        """A decision has reached a stage."""
+    def step(self, task: Task, step: Step, attempt_id: str | None) -> None:
+        """A decision has reached a step."""
         known = self._by_task.get(task.id)
-        if known is None or known.stage is not stage or known.attempt_id != attempt_id:
+        if known is None or known.step is not step or known.attempt_id != attempt_id:
             now = self._now()
-            self._put(Decision(task=task, stage=stage, since=now, attempt_id=attempt_id))
+            self._put(Decision(task=task, step=step, since=now, attempt_id=attempt_id))
 
     def settle(self, task: Task, outcome: Outcome) -> None:
         """It is known what became of a decision."""
         self._put(
             Decision(
                 task=task,
-                stage=Stage.SETTLED,
+                step=Step.SETTLED,
                 since=self._now(),
                 attempt_id=outcome.attempt_id,
                 outcome=outcome,
             )
         )
 
-    def follow(self, found: Iterable[Open]) -> None:
+    def follow(self, found: Iterable[OpenAttempt]) -> None:
         """Take in what other dashboards of this machine have in flight, and what came of it."""
-        now, pen = self._now(), self._desk.pen
+        now = self._now()
         others = {
             one.attempt.task or one.attempt.subject: one.attempt
             for one in found
-            if one.attempt.verb == Verb.APPROVE and one.worker == "elsewhere"
+            if one.attempt.verb == Verb.APPROVE and one.owner is Owner.ELSEWHERE
         }
         for task_id, attempt in others.items():
             known = self._by_task.get(task_id)
@@ -204,9 +235,9 @@ class Decisions:
                 continue
             self._put(
                 Decision(
-                    task=self._desk.store.pending.get(task_id) or task_of(attempt),
-                    stage=Stage.SENDING,
-                    since=now - (pen.age(attempt.time) or 0.0),
+                    task=self._services.store.pending.get(task_id) or task_of(attempt),
+                    step=Step.SENDING,
+                    since=now - (age_of(attempt.time) or 0.0),
                     here=False,
                     attempt_id=attempt.attempt,
                 )
@@ -217,7 +248,7 @@ class Decisions:
 
     def _settled_elsewhere(self, known: Decision) -> None:
         """Another dashboard has written what became of it, or has ended without that."""
-        earlier = self._desk.pen.earlier(Verb.APPROVE, known.task.id)
+        earlier = self._services.earlier(Verb.APPROVE, known.task.id)
         settled = None if earlier is None else earlier.settled
         if settled is None or settled.attempt != known.attempt_id:
             self._drop(known.task.id)
@@ -231,12 +262,12 @@ class Decisions:
             known_by=KnownBy.READ,
             attempt_id=settled.attempt,
         )
-        self._put(replace(known, stage=Stage.SETTLED, since=self._now(), outcome=outcome))
+        self._put(replace(known, step=Step.SETTLED, since=self._now(), outcome=outcome))
 
     def withdraw(self, task: Task) -> None:
         """A decision that has sent nothing is taken back."""
         known = self._by_task.get(task.id)
-        if known is not None and known.stage is Stage.READING:
+        if known is not None and known.step is Step.READING:
             self._drop(task.id)
 
     def look_at(self, task_id: str) -> None:
@@ -263,7 +294,8 @@ class Decisions:
         for task_id in restored:
             self._drop(task_id)
         if change.removed:
-            seen_waiting = began_at(self._desk.store.freshness[FeedName.PENDING], self._desk.clock)
+            freshness = self._services.store.freshness[FeedName.PENDING]
+            seen_waiting = began_at(freshness, self._services.clock)
             for task_id in change.removed[-LEFT_KEPT:]:
                 self._left[task_id] = seen_waiting
                 self._left.move_to_end(task_id)
@@ -287,7 +319,10 @@ class Decisions:
         Corrects the journal and returns the outcome, None if no read tells more than is known.
         """
         assert decision.outcome is not None
-        found = await self._approver().after_all(decision.task, decision.outcome)
+        from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
+
+        approval = Approval(self._services, decision.task)
+        found = await approval.after_all(decision.outcome.attempt_id)
         if found is not None:
             self.settle(decision.task, found)
         return found
@@ -295,7 +330,7 @@ class Decisions:
     # ---- inside
 
     def _now(self) -> float:
-        return self._desk.clock.monotonic()
+        return self._services.clock.monotonic()
 
     def _put(self, decision: Decision) -> None:
         # The newest last, whatever there was before.
@@ -325,3 +360,24 @@ def task_of(attempt: Attempt) -> Task:
         agent=ref(attempt.agent, attempt.agent_name),
         company=ref(attempt.company, attempt.company_name),
     )
+
+
+async def recover(services: Services, attempt: Attempt) -> Outcome | None:
+    """Find out by reading what became of an attempt that was left behind; nothing is sent.
+
+    None for one of a verb that only a newer version knows.
+    """
+    from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
+    from agentco_tui.actions.create import CompanyCreation, TaskCreation  # noqa: PLC0415
+    from agentco_tui.actions.set_limit import LimitChange  # noqa: PLC0415
+
+    match attempt.verb:
+        case Verb.APPROVE:
+            return await Approval.adopted(services, attempt).reconcile()
+        case Verb.CREATE_TASK:
+            return await TaskCreation.adopted(services, attempt).reconcile()
+        case Verb.CREATE_COMPANY | Verb.CLONE_COMPANY:
+            return await CompanyCreation.adopted(services, attempt).reconcile()
+        case Verb.SET_LIMIT:
+            return await LimitChange.adopted(services, attempt).reconcile()
+    return None

@@ -1,70 +1,144 @@
 """The write-ahead journal: what was done from this machine, and what became of it.
 
-One file for all dashboards of a person on a machine. It is also what keeps two of them from
-sending the same thing: under its lock, an attempt is written only if no other at the same thing is
-open, and no line about it came between the read that the decision rests on and now. What this
-process has in flight it knows without the file, too.
+One file for all dashboards of a person on a machine, of JSON lines in plain ASCII: an attempt is
+written before its request is sent, its outcome when that is known. The journal is also what keeps
+two dashboards from sending the same thing: under its lock an attempt is written only if no other
+at the same subject is open, and no line about it came after the read that the decision rests on.
+What this process has in flight it knows without the file, too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import logging
 import os
+import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
-from agentco_tui.actions.journal_entries import (
+from agentco_tui.actions.journal_file import (
+    ABOUT,
+    VERSION,
     Attempt,
     Entry,
-    Settled,
-    about,
-    from_line,
-    platform_of,
-    same_platform,
-    to_line,
-)
-from agentco_tui.actions.journal_file import (
     JournalBusyError,
     JournalError,
     JournalFile,
     JournalLostError,
+    Settled,
     WriterLock,
+    from_line,
     is_alive,
-    remove_dead,
+    to_line,
 )
 from agentco_tui.text import SafeText, plain, safe
 
-__all__ = [
-    "Attempt",
-    "Earlier",
-    "Following",
-    "InFlight",
-    "Journal",
-    "JournalError",
-    "Mark",
-    "Open",
-    "Overtaken",
-    "Settled",
-    "Unsettled",
-    "Worker",
-]
+log = logging.getLogger(__name__)
 
 REMEMBERED = 4_096
 """Subjects whose last attempt is kept in memory."""
 CLOSING_PATIENCE = 0.2
 """Seconds that the end of the program waits for another process that is writing a line."""
+LOOKUP_PATIENCE = 2.0
+"""Seconds that the first write waits for the platform's host to be resolved."""
+MOST_ADDRESSES = 16
+"""Of a host, that are kept with an attempt."""
 
-Mark: TypeAlias = int
-"""A place in the journal, to be taken before the read that a decision rests on."""
+# ---- which platform an address leads to
 
-Key = tuple[str, str, str]
-"""Platform, verb and subject."""
+
+@lru_cache(maxsize=256)
+def platform_of(origin: str) -> str:
+    """One name for all ways to write an address, such as http://localhost:8000.
+
+    The names of this machine's loopback are one; case, default port, a dot at the end, a slash at
+    the end and the spelling of an IP address make no difference.
+    """
+    try:
+        parts = urlsplit(origin)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    except ValueError:
+        return origin
+    host = _folded((parts.hostname or "").removesuffix("."))
+    return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
+
+
+def same_platform(attempt: Attempt, origin: str) -> bool:
+    """Whether an attempt was at the platform with this address, under whatever name."""
+    if attempt.v < VERSION:
+        parts = urlsplit(origin)
+        origin = f"{parts.scheme}://{parts.netloc}"
+    return platform_of(attempt.origin) == platform_of(origin)
+
+
+def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, ...]:
+    """What an address leads to: each IP address of its host with the port, sorted.
+
+    This machine's own are one, as its names for itself are. Empty, and told in the log, if the
+    host can't be resolved within `patience` seconds. Waits that long: not for the event loop.
+    """
+    parts = urlsplit(platform_of(origin))
+    host, port = parts.hostname or "", parts.port
+    if host == "localhost":
+        return (f"localhost:{port}",)
+    found: list[str] = []
+
+    def look_up() -> None:
+        with contextlib.suppress(OSError, UnicodeError):
+            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.extend(sorted({f"{_of_machine(str(info[4][0]))}:{port}" for info in infos}))
+
+    # A daemon, so that a resolver that hangs doesn't hold up the end of the program.
+    thread = threading.Thread(target=look_up, name="journal-lookup", daemon=True)
+    thread.start()
+    thread.join(patience)
+    if not found:
+        log.warning("%s could not be resolved: the journal knows it by its name only", host)
+    return tuple(found[:MOST_ADDRESSES])
+
+
+def _folded(host: str) -> str:
+    """One name for all spellings of a host or IP address; this machine's own is localhost."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        try:
+            return host.encode("idna").decode("ascii").lower()
+        except UnicodeError:
+            return host
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address.is_loopback or address.is_unspecified:
+        return "localhost"
+    return f"[{address}]" if address.version == 6 else str(address)
+
+
+def _of_machine(address: str) -> str:
+    """An IP address in its usual spelling; any of this machine's own is localhost."""
+    name = _folded(address)
+    if name == "localhost":
+        return name
+    bare = ipaddress.ip_address(name.strip("[]"))
+    family = socket.AF_INET6 if bare.version == 6 else socket.AF_INET
+    try:
+        # Sends nothing: only the route is looked up, and one to oneself begins where it ends.
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(bare), 9))
+            return "localhost" if probe.getsockname()[0] == str(bare) else name
+    except OSError:
+        return name
+
+
+# ---- the journal
 
 
 class InFlight(Exception):  # noqa: N818 (no error: somebody else was first)
@@ -90,7 +164,7 @@ class Overtaken(Exception):  # noqa: N818
     """Something was done to the subject after the read: read again."""
 
 
-class Worker(StrEnum):
+class Owner(StrEnum):
     """Who finds out what becomes of an open attempt."""
 
     HERE = "here"
@@ -99,37 +173,34 @@ class Worker(StrEnum):
     NOBODY = "nobody"
 
 
-class Open(msgspec.Struct, frozen=True):
+class OpenAttempt(msgspec.Struct, frozen=True):
     """An attempt without an outcome: in flight, or unknown."""
 
     attempt: Attempt
-    worker: Worker
+    owner: Owner
 
 
 class Following(msgspec.Struct, frozen=True):
     """What the journal holds at a moment."""
 
-    open: tuple[Open, ...]
-    """Attempts at the platform that was asked about, of all profiles, the oldest first."""
-    trouble: SafeText | None = None
-    """Why nothing can be sent, and what to do."""
+    open: tuple[OpenAttempt, ...]
+    trouble: SafeText | None
+    """Why nothing can be written, and so nothing is sent; None while it can."""
 
 
 class Earlier(msgspec.Struct, frozen=True):
-    """The last attempt at a subject, and what became of it as far as is known."""
+    """The last attempt at a subject, and what became of it if that is known."""
 
     attempt: Attempt
     settled: Settled | None
+    at: int
+    """Where its last line begins in the file."""
 
 
 class Journal:
-    """The journal at a path. Its methods may be called in any thread; all but `earlier`,
-    `unsettled_here`, `adopt` and `let_go` wait for the disk, and for other processes' locks.
+    """The journal at a path; made once for a process, and may be called from any thread.
 
-    Nothing is made before the first attempt is written. Once the file was deleted, cut short or
-    replaced while it was open, nothing can be begun any more (`lost`); what this process has in
-    flight, and what becomes of it, is written into the file that is there then. `redact` takes the
-    key out of a text, in case the platform sends it back in one. `close` at the end.
+    What writes or reads the file waits for the disk, so not for the event loop.
     """
 
     def __init__(self, path: Path, redact: Callable[[str], str] = str) -> None:
@@ -142,25 +213,32 @@ class Journal:
         self._alive = WriterLock(self._writers)
         self._mutex = threading.RLock()
         self._open: dict[str, Attempt] = {}
-        self._last: OrderedDict[Key, Earlier] = OrderedDict()
+        """Attempts without an outcome in the file, whoever wrote them."""
+        self._last: OrderedDict[tuple[str, str, str], Earlier] = OrderedDict()
+        """By platform, verb and subject; the newest last."""
+        self._forgotten_to = 0
+        """Lines that begin before this may be about what is not in `_last` any more."""
         self._here: dict[str, Attempt] = {}
         """Attempts begun or taken up by this process whose outcome is not written."""
-        self._driven: set[str] = set()
-        """Those of them that it is working on."""
+        self._working: set[str] = set()
+        """Those of them that it is finding out about."""
         self._again: dict[str, Attempt] = {}
-        """Those of them that must be written again, because the file or their sign of life is gone.
-        """
+        """Those of them to be written again: the file, or this process's lock, was removed."""
         self._owed: dict[str, Settled] = {}
         """Outcomes that could not be written yet."""
         self._closed = False
 
-    def mark(self) -> Mark:
-        """Where the journal ends now. Raises JournalError."""
+    def mark(self) -> int:
+        """Where the journal ends now, for `begin`; taken before a read. Raises JournalError."""
         with self._mutex:
-            self._catch_up()
+            self._refuse_if_lost()
+            if self._grown():
+                with self._file.locked():
+                    self._take_in()
+            self._refuse_if_lost()
             return self._file.read_to
 
-    def begin(self, attempt: Attempt, since: Mark) -> Attempt:
+    def begin(self, attempt: Attempt, since: int) -> Attempt:
         """Write an attempt before it is sent; returns it as written.
 
         `since` is the mark taken before the read that the decision rests on. Raises InFlight,
@@ -182,14 +260,12 @@ class Journal:
                 except Unsettled as left:
                     self._take_over(left.attempt)
                     raise
-                self._refuse_if_overtaken(attempt, since)
-                self._pay()
-                signed = msgspec.structs.replace(
-                    attempt, pid=os.getpid(), writer=self._sign_of_life()
-                )
+                if self._overtaken(attempt.subject, since):
+                    raise Overtaken
+                self._write_owed()
+                signed = replace(attempt, pid=os.getpid(), writer=self._hold())
                 self._append(signed)
-                self._here[signed.attempt] = signed
-                self._driven.add(signed.attempt)
+                self.adopt(signed)
         return signed
 
     def finish(self, settled: Settled) -> None:
@@ -199,21 +275,21 @@ class Journal:
         written is taken up by reading at the next start.
         """
         with self._mutex:
-            self._driven.discard(settled.attempt)
-            self._owed[settled.attempt] = msgspec.structs.replace(settled, pid=os.getpid())
+            self._working.discard(settled.attempt)
+            self._owed[settled.attempt] = replace(settled, pid=os.getpid())
             self._grown()
             with self._file.locked():
                 self._take_in()
-                self._pay()
+                self._write_owed()
+
+    def adopt(self, attempt: Attempt) -> None:
+        """Say that this process finds out what became of an attempt."""
+        self._here[attempt.attempt] = attempt
+        self._working.add(attempt.attempt)
 
     def let_go(self, attempt_id: str) -> None:
         """Say that work on an attempt stops here without its outcome being known."""
-        self._driven.discard(attempt_id)  # one step, so it need not wait for the disk
-
-    def adopt(self, attempt: Attempt) -> None:
-        """Say that this process finds out what became of an attempt that was left behind."""
-        self._here[attempt.attempt] = attempt
-        self._driven.add(attempt.attempt)
+        self._working.discard(attempt_id)  # one step, so it need not wait for the disk
 
     def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
         """Take up attempts that were left behind; those that nobody else has taken up meanwhile.
@@ -222,12 +298,8 @@ class Journal:
         """
         with self._mutex, self._file.locked():
             self._take_in()
-            found = [
-                attempt
-                for one in attempts
-                if (attempt := self._open.get(one.attempt)) is not None
-                and self._worker(attempt) is Worker.NOBODY
-            ]
+            known = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
+            found = [attempt for attempt in known if self._owner(attempt) is Owner.NOBODY]
             for attempt in found:
                 self._take_over(attempt)
             return found
@@ -237,10 +309,9 @@ class Journal:
         and nobody alive who works on them. Raises JournalError.
         """
         with self._mutex:
-            self._catch_up()
-            return [
-                found.attempt for found in self._open_at(origin) if found.worker is Worker.NOBODY
-            ]
+            self.mark()
+            found = self._open_at(origin)
+            return [one.attempt for one in found if one.owner is Owner.NOBODY]
 
     def follow(self, origin: str) -> Following:
         """Take in what other processes wrote, and say what is open at a platform.
@@ -252,10 +323,10 @@ class Journal:
         with self._mutex:
             try:
                 # A lost file is begun anew only if there is something to write into it.
-                if self._grown() or self._owed or self._signs_again() or self._again:
+                if self._grown() or self._owed or self._lock_removed() or self._again:
                     with contextlib.suppress(JournalBusyError), self._file.locked(patience=0):
                         self._take_in()
-                        self._pay()
+                        self._write_owed()
                 self._refuse_if_lost()
             except JournalError as error:
                 trouble = (self.lost or error).sentence
@@ -278,12 +349,9 @@ class Journal:
 
     def tidy(self) -> None:
         """Remove what killed processes left; at a start. Raises JournalError."""
-        try:
-            remove_dead(self._writers)
-        except OSError as error:
-            raise JournalError(
-                f"the state folder can't be read ({safe(error.strerror or '')})"
-            ) from error
+        with _folder_errors("read"), contextlib.suppress(FileNotFoundError):
+            for path in self._writers.iterdir():
+                is_alive(self._writers, path.name)
 
     def close(self) -> None:
         """Stop being a live writer: what is still open is for the next start."""
@@ -291,12 +359,12 @@ class Journal:
             if self._owed and not self._closed:
                 with contextlib.suppress(JournalError), self._file.locked(CLOSING_PATIENCE):
                     self._take_in()
-                    self._pay()
+                    self._write_owed()
             self._closed = True
             self._alive.release()
             self._file.close()
 
-    # --- the lines --------------------------------------------------------------------------
+    # --- reading and writing lines
 
     def _grown(self) -> bool:
         """Whether there are lines to take in. A loss of the file is noted. Raises JournalError."""
@@ -312,29 +380,21 @@ class Journal:
             return self._file.grown()
         return False
 
-    def _catch_up(self) -> None:
-        """Take in what was added. Raises JournalError, always once the file was lost."""
-        self._refuse_if_lost()
-        if self._grown():
-            with self._file.locked():
-                self._take_in()
-        self._refuse_if_lost()
-
-    def _signs_again(self) -> bool:
-        """Whether the sign of life was gone, and attempts have to be written with another."""
+    def _lock_removed(self) -> bool:
+        """Whether this process's lock was gone, so that its attempts have to be signed anew."""
         before = self._alive.token
-        if not (before and self._here) or self._sign_of_life() == before:
+        if not (before and self._here) or self._hold() == before:
             return False
         for attempt in list(self._here.values()):
             if attempt.writer == before:
-                signed = msgspec.structs.replace(attempt, writer=self._alive.token)
+                signed = replace(attempt, writer=self._alive.token)
                 self._here[attempt.attempt] = self._again[attempt.attempt] = signed
         return True
 
     def _take_in(self) -> None:
         """Read what was added, and write again what the file has lost; the lock is held."""
         self._grown()
-        self._take_added()
+        self._read_added()
         for attempt_id, attempt in list(self._again.items()):
             if attempt_id in self._here and self._open.get(attempt_id) != attempt:
                 self._append(attempt)
@@ -342,7 +402,7 @@ class Journal:
 
     def _take_over(self, attempt: Attempt) -> None:
         """Write an attempt again, as one that this process works on; the lock is held."""
-        signed = msgspec.structs.replace(attempt, pid=os.getpid(), writer=self._sign_of_life())
+        signed = replace(attempt, pid=os.getpid(), writer=self._hold())
         if signed != attempt:
             self._append(signed)
         self.adopt(signed)
@@ -350,9 +410,9 @@ class Journal:
     def _append(self, entry: Entry) -> None:
         """Write a line and know it; the lock is held."""
         self._file.append(to_line(entry, self._redact))
-        self._take_added()
+        self._read_added()
 
-    def _pay(self) -> None:
+    def _write_owed(self) -> None:
         """Write the outcomes that are owed; the lock is held."""
         for attempt_id, settled in list(self._owed.items()):
             attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
@@ -361,34 +421,31 @@ class Journal:
                 known = (one for one in self._last.values() if one.attempt.attempt == attempt_id)
                 if (last := next(known, None)) is not None:
                     attempt, first = attempt or last.attempt, last.settled
-            line = settled if attempt is None else about(settled, attempt)
+            line = settled
+            if attempt is not None:
+                line = replace(line, **{name: getattr(attempt, name) for name in ABOUT})
             if first is not None:
-                line = msgspec.structs.replace(line, corrects=first.outcome)
+                line = replace(line, corrects=first.outcome)
             if first is None or (first.outcome, first.known_by) != (line.outcome, line.known_by):
                 self._append(line)
             del self._owed[attempt_id]
             self._here.pop(attempt_id, None)
 
-    def _take_added(self) -> None:
-        for line in self._file.added():
+    def _read_added(self) -> None:
+        for start, line in self._file.added():
             entry = from_line(line) if line else None
             if isinstance(entry, Attempt):
                 self._open[entry.attempt] = entry
-                self._remember(Earlier(entry, None))
+                self._remember(Earlier(entry, None, start))
             elif isinstance(entry, Settled):
-                self._settle(entry)
-
-    def _settle(self, settled: Settled) -> None:
-        attempt = self._open.pop(settled.attempt, None)
-        if settled.attempt not in self._driven:
-            self._here.pop(settled.attempt, None)
-        if attempt is not None:
-            self._remember(Earlier(attempt, settled))
-            return
-        key = (platform_of(settled.origin), settled.verb, settled.subject)
-        last = self._last.get(key)
-        if last is not None and last.attempt.attempt == settled.attempt:
-            self._remember(Earlier(last.attempt, settled))
+                attempt = self._open.pop(entry.attempt, None)
+                if entry.attempt not in self._working:
+                    self._here.pop(entry.attempt, None)
+                last = self._last.get((platform_of(entry.origin), entry.verb, entry.subject))
+                if attempt is None and last is not None and last.attempt.attempt == entry.attempt:
+                    attempt = last.attempt
+                if attempt is not None:
+                    self._remember(Earlier(attempt, entry, start))
 
     def _remember(self, earlier: Earlier) -> None:
         attempt = earlier.attempt
@@ -396,13 +453,18 @@ class Journal:
         self._last[key] = earlier
         self._last.move_to_end(key)
         if len(self._last) > REMEMBERED:
-            self._last.popitem(last=False)
+            self._forgotten_to = self._last.popitem(last=False)[1].at + 1
 
-    # --- who may send -----------------------------------------------------------------------
+    # --- who may send
 
     def _refuse_if_lost(self) -> None:
         if self.lost is not None:
             raise self.lost
+
+    def _overtaken(self, subject: str, since: int) -> bool:
+        """Whether a line about the subject, at whatever platform, came after the mark."""
+        about = (one.at for one in self._last.values() if one.attempt.subject == subject)
+        return max(about, default=-1) >= since or self._forgotten_to > since
 
     def _refuse_if_open(self, attempt: Attempt, others: Iterable[Attempt]) -> None:
         """Raises InFlight or Unsettled if one of the others is at the same thing.
@@ -419,10 +481,10 @@ class Journal:
                 continue
             if other.attempt in self._owed:
                 continue
-            worker = self._worker(other)
-            if worker is not Worker.NOBODY:
-                who = "this dashboard" if worker is Worker.HERE else "another dashboard"
-                who = f"{who} on this machine" if worker is Worker.ELSEWHERE else who
+            owner = self._owner(other)
+            if owner is not Owner.NOBODY:
+                who = "this dashboard" if owner is Owner.HERE else "another dashboard"
+                who = f"{who} on this machine" if owner is Owner.ELSEWHERE else who
                 what = "approving this task" if other.verb == "approve" else "doing this"
                 verb = "" if other.verb == "approve" else f": {safe(other.verb)}"
                 raise InFlight(other, f"{who} is {what} right now{verb}")
@@ -437,36 +499,35 @@ class Journal:
         if left_behind:
             raise Unsettled(left_behind[0])
 
-    def _refuse_if_overtaken(self, attempt: Attempt, since: Mark) -> None:
-        """Raises Overtaken if there is a line about the same thing after the mark."""
-        for line in self._file.since(since):
-            entry = from_line(line) if line else None
-            if entry is not None and entry.subject in ("", attempt.subject):
-                raise Overtaken
-
-    def _open_at(self, origin: str) -> list[Open]:
+    def _open_at(self, origin: str) -> list[OpenAttempt]:
         return [
-            Open(attempt, self._worker(attempt))
+            OpenAttempt(attempt, self._owner(attempt))
             for attempt in ({**self._open, **self._here}).values()
             if attempt.attempt not in self._owed and same_platform(attempt, origin)
         ]
 
-    def _worker(self, attempt: Attempt) -> Worker:
-        if attempt.attempt in self._driven:
-            return Worker.HERE
+    def _owner(self, attempt: Attempt) -> Owner:
+        if attempt.attempt in self._working:
+            return Owner.HERE
         if attempt.writer and attempt.writer == self._alive.token:
-            return Worker.NOBODY
+            return Owner.NOBODY
         try:
             alive = is_alive(self._writers, attempt.writer)
         except OSError:
             # It can't be told, so nothing is sent on the strength of it.
             alive = True
-        return Worker.ELSEWHERE if alive else Worker.NOBODY
+        return Owner.ELSEWHERE if alive else Owner.NOBODY
 
-    def _sign_of_life(self) -> str:
-        try:
+    def _hold(self) -> str:
+        with _folder_errors("written"):
             return self._alive.hold()
-        except OSError as error:
-            raise JournalError(
-                f"the state folder can't be written ({safe(error.strerror or '')})"
-            ) from error
+
+
+@contextlib.contextmanager
+def _folder_errors(verb: str) -> Iterator[None]:
+    """An OSError of the folder of locks becomes a JournalError."""
+    try:
+        yield
+    except OSError as error:
+        reason = safe(error.strerror or "")
+        raise JournalError(f"the state folder can't be {verb} ({reason})") from error

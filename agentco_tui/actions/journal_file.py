@@ -1,4 +1,4 @@
-"""The journal's file: appended to whole, made durable, shared under a lock, and watched.
+"""The journal's lines and its file: appended to whole, made durable, shared under a lock, watched.
 
 Beside it lies a lock file, and a folder in which each process that writes keeps a file of its own
 locked (flock) while it lives; the kernel frees that however the process ends. A pid alone would
@@ -10,23 +10,138 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import re
 import stat
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from agentco_tui.actions.journal_entries import lines
+import msgspec
+from msgspec.structs import asdict
+
 from agentco_tui.text import SafeText, plain, safe
 
+LONGEST_LINE = 256 * 1024
+"""Bytes; what is longer is no line of ours, and is skipped without being kept."""
 LOCK_PATIENCE = 3.0
 """Seconds to wait for another process that is writing a line."""
 _LOCK_PAUSE = 0.005
 _TAIL = 512
 """Bytes before the place that was read to, compared each time."""
+VERSION = 2
+"""Of the lines. In those of version 1, `origin` has no path, and outcomes name only the attempt."""
 _TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{12}")
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True):
+    attempt: str
+    """The attempt's id, also sent as Idempotency-Key."""
+    time: str
+    """When, as ISO 8601 in UTC by this machine's clock."""
+    origin: str = ""
+    """The platform's address as it was configured, with the path of a reverse proxy."""
+    profile: str = ""
+    verb: str = ""
+    subject: str = ""
+    """What is acted on: an id, or a digest of what a new record is to be."""
+    title: str = ""
+    task: str | None = None
+    company: str | None = None
+    company_name: str | None = None
+    agent: str | None = None
+    agent_name: str | None = None
+    pid: int = 0
+    v: int = VERSION
+
+
+class Attempt(_Line, frozen=True, kw_only=True, tag_field="kind", tag="attempt"):
+    """Written before a write is sent."""
+
+    addresses: tuple[str, ...] = ()
+    """What the host was resolved to, each with the port; empty if it could not be."""
+    fingerprint: str = ""
+    details: dict[str, Any] = {}
+    """What else is needed to reconcile it by reading, such as the limit that was set."""
+    writer: str = ""
+    """Names the file that the writing process keeps locked while it lives."""
+
+
+class Settled(_Line, frozen=True, kw_only=True, tag_field="kind", tag="outcome"):
+    """Written when it is known what became of an attempt; the last one of an attempt counts."""
+
+    outcome: str
+    """The word of an outcome's kind."""
+    known_by: str = ""
+    words: str | None = None
+    """The platform's words."""
+    http_status: int | None = None
+    sentence: str = ""
+    made: str | None = None
+    """The id of the record that was created."""
+    corrects: str = ""
+    """The outcome that was written before and is not so."""
+
+
+Entry = Attempt | Settled
+
+ABOUT = (
+    *("origin", "profile", "verb", "subject", "title"),
+    *("task", "company", "company_name", "agent", "agent_name"),
+)
+"""What an outcome repeats of its attempt, so that a line found by grep can be read alone."""
+_TEXTS = frozenset({"title", "company_name", "agent_name", "words", "sentence"})
+"""What the platform says; the rest are ids and our own words."""
+_decoder: msgspec.json.Decoder[Attempt | Settled] = msgspec.json.Decoder(Attempt | Settled)
+
+
+def to_line(entry: Entry, redact: Callable[[str], str] = str) -> bytes:
+    """One line with its newline, ASCII only: a `cat` of the journal can't be taken over by a title.
+
+    Fields that are not known are left out, and texts pass through `redact`.
+    """
+    fields: dict[str, Any] = {"kind": "attempt" if isinstance(entry, Attempt) else "outcome"}
+    for name, value in asdict(entry).items():
+        if value not in (None, "", (), {}):
+            fields[name] = redact(value) if name in _TEXTS else value
+    for name, value in fields.get("details", {}).items():
+        if isinstance(value, str):
+            fields["details"] = {**fields["details"], name: redact(value)}
+    # Not msgspec's encoder: it refuses the lone surrogates that an id may hold.
+    return json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def from_line(line: bytes) -> Entry | None:
+    """The entry in a line; None if the line is torn, or not one of ours."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        if b"\\ud" not in line:
+            return None
+    try:  # the standard library reads lone surrogates
+        entry: Entry = msgspec.convert(json.loads(line), Attempt | Settled)
+    except (ValueError, TypeError, RecursionError, msgspec.MsgspecError):
+        return None
+    return entry
+
+
+def stamp(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 in UTC, to the millisecond."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_of(time: str) -> float | None:
+    """The other way; None if it is no such time."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo else moment.replace(tzinfo=UTC).timestamp()
 
 
 class JournalError(Exception):
@@ -45,6 +160,19 @@ class JournalBusyError(JournalError):
 
 class JournalLostError(JournalError):
     """What is at the path is not the file, or not the content, that was read before."""
+
+
+def lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
+    """The lines from the offset `start` on, in bounded memory.
+
+    A line too long to be ours comes as b"". The last line comes even if its newline is missing.
+    """
+    file.seek(start)
+    while line := file.readline(LONGEST_LINE):
+        whole = line
+        while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE)):
+            whole = b""
+        yield whole
 
 
 class JournalFile:
@@ -75,13 +203,18 @@ class JournalFile:
         """Keep every other process out. Raises JournalBusyError after that many seconds."""
         give_up = time.monotonic() + patience
         while True:
-            try:
+            with self._errors():
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 fd = os.open(self.lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            except OSError as error:
-                raise self._unusable(error) from error
             try:
-                self._lock(fd, give_up, patience)
+                while not self._try_lock(fd):
+                    if time.monotonic() >= give_up:
+                        raise JournalBusyError(
+                            "another dashboard on this machine has been writing into the journal "
+                            f"for {patience:g} s",
+                            "see if it hangs",
+                        )
+                    time.sleep(_LOCK_PAUSE)
                 if same_file(fd, self.lock_path):
                     yield
                     return
@@ -94,32 +227,20 @@ class JournalFile:
         fd = self._checked()
         return fd is not None and os.fstat(fd).st_size != self.read_to
 
-    def added(self) -> Iterator[bytes]:
-        """The lines that were not read yet; with the lock held, so that an unfinished last one is
-        that of a process that is dead. Raises JournalLostError.
+    def added(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that were not read yet, each with its offset; with the lock held, so that an
+        unfinished last one is that of a process that is dead. Raises JournalLostError.
         """
         fd = self._checked()
         if fd is None or os.fstat(fd).st_size == self.read_to:
             return
-        try:
+        with self._errors():
             with os.fdopen(os.dup(fd), "rb") as file:
                 for line in lines(file, self.read_to):
-                    self.read_to = file.tell()
-                    yield line
+                    start, self.read_to = self.read_to, file.tell()
+                    yield start, line
             start = max(0, self.read_to - _TAIL)
             self._tail = (start, os.pread(fd, self.read_to - start, start))
-        except OSError as error:
-            raise self._unusable(error) from error
-
-    def since(self, offset: int) -> Iterator[bytes]:
-        """The lines from a place on that was `read_to` once."""
-        if self._fd is None or offset == self.read_to:
-            return
-        try:
-            with os.fdopen(os.dup(self._fd), "rb") as file:
-                yield from lines(file, offset)
-        except OSError as error:
-            raise self._unusable(error) from error
 
     def append(self, line: bytes) -> None:
         """Add one line, on the disk and at the path when this returns; with the lock held.
@@ -128,12 +249,14 @@ class JournalFile:
         taken back.
         """
         created = self._checked() is None
-        try:
+        with self._errors():
             fd = self._opened(os.O_CREAT | os.O_EXCL if created else 0)
             size = os.fstat(fd).st_size
             try:
                 whole = size == 0 or os.pread(fd, 1, size - 1) == b"\n"
-                _write_all(fd, line if whole else b"\n" + line)
+                data = line if whole else b"\n" + line
+                while data:
+                    data = data[os.write(fd, data) :]
                 os.fsync(fd)
             except OSError:
                 with contextlib.suppress(OSError):
@@ -141,15 +264,13 @@ class JournalFile:
                 raise
             if created:
                 _sync_folder(self.path.parent)
-        except OSError as error:
-            raise self._unusable(error) from error
         self._checked()
 
     def _checked(self) -> int | None:
         """A descriptor to read from, if it is still the same file; None while there is none."""
-        try:
+        with self._errors():
             try:
-                told = self.path.stat()
+                at_path = self.path.stat()
             except FileNotFoundError:
                 if self._fd is None:
                     return None
@@ -157,7 +278,7 @@ class JournalFile:
             if self._fd is None:
                 return self._opened()
             held = os.fstat(self._fd)
-            if not os.path.samestat(told, held):
+            if not os.path.samestat(at_path, held):
                 other = "a folder" if self.path.is_dir() else "another file"
                 other = "a link" if self.path.is_symlink() else other
                 raise self._lost(f"was replaced by {other}")
@@ -166,8 +287,6 @@ class JournalFile:
             start, tail = self._tail
             if os.pread(self._fd, len(tail), start) != tail:
                 raise self._lost("was written over")
-        except OSError as error:
-            raise self._unusable(error) from error
         return self._fd
 
     def _opened(self, create: int = 0) -> int:
@@ -187,26 +306,23 @@ class JournalFile:
             self._fd = fd
         return self._fd
 
-    def _lock(self, fd: int, give_up: float, patience: float) -> None:
-        while True:
+    def _try_lock(self, fd: int) -> bool:
+        with self._errors():
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if time.monotonic() >= give_up:
-                    raise JournalBusyError(
-                        "another dashboard on this machine has been writing into the journal "
-                        f"for {patience:g} s",
-                        "see if it hangs",
-                    ) from None
-                time.sleep(_LOCK_PAUSE)
-            except OSError as error:
-                raise self._unusable(error) from error
-            else:
-                return
+                return False
+        return True
 
-    def _unusable(self, error: OSError) -> JournalError:
-        reason = safe(error.strerror or type(error).__name__, 120)
-        return JournalError(f"the journal {safe(str(self.path), 200)} can't be used ({reason})")
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """An OSError inside becomes a JournalError."""
+        try:
+            yield
+        except OSError as error:
+            reason = safe(error.strerror or type(error).__name__, 120)
+            where = safe(str(self.path), 200)
+            raise JournalError(f"the journal {where} can't be used ({reason})") from error
 
     def _lost(self, how: str) -> JournalLostError:
         return JournalLostError(
@@ -216,7 +332,7 @@ class JournalFile:
 
 
 class WriterLock:
-    """The sign of life of this process, from `hold` until `release` or the process's end."""
+    """The liveness of this process: a file that it keeps locked from `hold` until `release`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -281,24 +397,12 @@ def is_alive(folder: Path, token: str) -> bool:
         os.close(fd)
 
 
-def remove_dead(folder: Path) -> None:
-    """Tidy up after processes that were killed. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError):
-        for path in folder.iterdir():
-            is_alive(folder, path.name)
-
-
 def same_file(fd: int, path: Path) -> bool:
     """Whether the path still names the open file."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
 
 
 def _sync_folder(folder: Path) -> None:

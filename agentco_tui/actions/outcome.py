@@ -5,15 +5,42 @@ The word "approved" stands only in sentences that a read, or the platform's clea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Generic, TypeVar
 
 from agentco_tui.actions.fingerprint import Difference
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.api.errors import ApiError
 from agentco_tui.model.records import Record
-from agentco_tui.text import SafeText
+from agentco_tui.text import SafeText, plain
+
+R = TypeVar("R", bound=Record)
+
+
+class Verb(StrEnum):
+    """Every write there is, by the word that stands in the journal."""
+
+    APPROVE = "approve"
+    CREATE_TASK = "create task"
+    CREATE_COMPANY = "create company"
+    CLONE_COMPANY = "clone company"
+    SET_LIMIT = "set limit"
+
+    @property
+    def words(self) -> SafeText:
+        """The verb within a sentence: "this key may not … "."""
+        return plain(_WORDS[self])
+
+
+_WORDS = {
+    Verb.APPROVE: "approve tasks",
+    Verb.CREATE_TASK: "create tasks",
+    Verb.CREATE_COMPANY: "create companies",
+    Verb.CLONE_COMPANY: "clone companies",
+    Verb.SET_LIMIT: "set limits",
+}
 
 
 class Kind(StrEnum):
@@ -128,8 +155,12 @@ class Outcome:
 
 
 class Step(StrEnum):
-    """Where a write stands."""
+    """Where a decision stands, from the yes until it is known what became of it."""
 
+    WAITING = "waiting"
+    """For its turn in a set."""
+    HELD = "held"
+    """Said yes to, and nothing is sent yet: it can be taken back."""
     READING = "reading"
     """It is read again before anything is sent."""
     SENDING = "sending"
@@ -137,6 +168,7 @@ class Step(StrEnum):
     """The platform answered clearly; a read is to bear it out."""
     UNKNOWN = "unknown"
     """No clear answer came: it is being read until a read settles it."""
+    SETTLED = "settled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +181,34 @@ class Progress:
     attempt_id: str | None = None
     tries: int = 0
     """Reads made so far to settle it."""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+class Found(StrEnum):
+    """What one read shows of what was to come about."""
+
+    DONE = "done"
+    """It is so; for a task: it waits no more."""
+    BEFORE = "before"
+    """All is as it was before; for a task: it waits."""
+    OTHERWISE = "otherwise"
+    """It is neither, or two reads disagree."""
+    PARTIAL = "partial"
+    """The platform answered, with too little to tell."""
+    FAILED = "failed"
+    """It could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Generic[R]):
+    """What one read shows, and by which record."""
+
+    found: Found
+    began: float
+    """Steady clock: when the read began."""
+    record: R | None = None
+    error: ApiError | None = None
+    why: SafeText | None = None
+    """Why nothing can be told (`Found.PARTIAL`, `Found.FAILED`)."""

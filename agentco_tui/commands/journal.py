@@ -14,7 +14,7 @@ from typing import TextIO
 import msgspec
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_entries import Attempt, Settled, from_line, lines, seconds_of
+from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
 from agentco_tui.commands.output import Exit, complain
 from agentco_tui.format import ago, moment
 from agentco_tui.model.records import Moment

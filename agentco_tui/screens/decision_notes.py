@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from math import ceil
 
-from agentco_tui.actions.decisions import Decision, Stage
-from agentco_tui.actions.outcome import AFTER_ALL, Kind, Outcome
+from agentco_tui.actions.decisions import Decision
+from agentco_tui.actions.outcome import AFTER_ALL, Kind, Outcome, Step
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 _DOING = {
-    Stage.READING: "reading it again",
-    Stage.SENDING: "sending",
-    Stage.CONFIRMING: "confirming",
-    Stage.UNKNOWN: "unknown: reading",
+    Step.READING: "reading it again",
+    Step.SENDING: "sending",
+    Step.CONFIRMING: "confirming",
+    Step.UNKNOWN: "unknown: reading",
 }
 READ_AFTER = 1.0
 """Seconds for which a task must have stood open, unchanged, to count as read."""
@@ -26,14 +26,14 @@ def line_note(session: Session, decision: Decision) -> Cell:
     """How far a decision is, or what came of it, for the line of its task."""
     if decision.outcome is not None:
         return _outcome_note(decision.outcome)
-    if decision.stage is Stage.HELD:
+    if decision.step is Step.HELD:
         left = ceil(session.decisions.hold_left(decision.task.id))
         words = f"approving in {left} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.WARNING)
     taken = f"{int(session.clock.monotonic() - decision.since)} s"
-    doing = _DOING[decision.stage] if decision.here else _ELSEWHERE
+    doing = _DOING[decision.step] if decision.here else _ELSEWHERE
     words = f"{doing} {taken}"
-    return Cell(plain(words), Tone.WARNING if decision.stage is Stage.UNKNOWN else Tone.ACCENT)
+    return Cell(plain(words), Tone.WARNING if decision.step is Step.UNKNOWN else Tone.ACCENT)
 
 
 def _outcome_note(outcome: Outcome) -> Cell:
@@ -87,11 +87,11 @@ def open_cells(session: Session) -> list[Cell]:
     """How many decisions are held, in flight, unknown, or settled badly and not looked at."""
     counts = {"held": 0, "in flight": 0, "unknown": 0, "to look at": 0}
     for decision in session.decisions.open:
-        if decision.stage is Stage.HELD:
+        if decision.step is Step.HELD:
             counts["held"] += 1
         elif decision.outcome is not None:
             counts["to look at"] += 1
-        elif decision.stage is Stage.UNKNOWN:
+        elif decision.step is Step.UNKNOWN:
             counts["unknown"] += 1
         else:
             counts["in flight"] += 1

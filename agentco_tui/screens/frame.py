@@ -126,7 +126,7 @@ class MainScreen(Screen[None], Writes, Reads):
     def on_mount(self) -> None:
         """Have all else begin after the first picture."""
         self.small.can_focus = False
-        self.rights.subscribe(self.show_footer)
+        self.session.permissions.subscribe(self.show_footer)
         self.show_frame()
         self.call_after_refresh(self._go_on)
 

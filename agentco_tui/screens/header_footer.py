@@ -54,7 +54,7 @@ def header_left(session: Session) -> list[Cell]:
     cells.append(Cell(scope, Tone.PLAIN if session.company is None else Tone.WARNING))
     if settings.read_only:
         cells.append(Cell(plain("  read-only"), Tone.WARNING))
-    elif session.hands.rights.off is not None:
+    elif session.permissions.off is not None:
         cells.append(Cell(plain("  writing off"), Tone.WARNING))
     if session.thin.on:
         cells.append(Cell(plain("  thin"), Tone.WARNING))

@@ -85,7 +85,7 @@ class KeyRenewal:
         ]
 
     def _opens_too_little(self) -> bool:
-        return self._session.hands.rights.lacks_any or bool(self._refusing())
+        return self._session.permissions.lacks_any or bool(self._refusing())
 
     async def _ask(self, place: KeyPlace) -> None:
         if not place.can_change:
@@ -108,7 +108,7 @@ class KeyRenewal:
 
     async def _nothing_new(self, words: str) -> None:
         """Say so, unless the platform takes the key by now: it was asked again meanwhile."""
-        lacks = self._session.hands.rights.lacks_any
+        lacks = self._session.permissions.lacks_any
         if not lacks and (refusing := self._refusing()):
             freshness = await self._session.poller.read_again(refusing[0])
             lacks = isinstance(freshness.failure, KeyRejected)
@@ -122,7 +122,7 @@ class KeyRenewal:
             return False
         in_use.replace(found)
         log.info("the key was read again from %s", place.words)
-        self._session.hands.rights.key_changed()
+        self._session.permissions.key_changed()
         self._session.poller.poll_now()
         self._say("the key was read again: another one is used from now on")
         return True

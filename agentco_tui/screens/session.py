@@ -1,12 +1,11 @@
-"""What every screen is given: settings, picture, client and clock."""
+"""What every screen is given: the services of the actions, settings, and what was read."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
 
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.fingerprint import fingerprint
 from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.config import Settings
 from agentco_tui.live.clock import Clock
@@ -15,38 +14,46 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Task
-from agentco_tui.screens.hands import Hands
 from agentco_tui.screens.low_bandwidth import ThinLine
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Services):
     """One dashboard on one platform."""
 
-    settings: Settings
-    client: Client
-    store: Store
-    poller: Poller
-    clock: Clock
-    names: Names
-    hands: Hands
-    journal: Journal
-    """Opened here; whoever made the session closes it."""
-    decisions: Decisions = field(init=False)
-    """What is being approved from this machine, and what became of it."""
-    _read: dict[str, str] = field(default_factory=dict)
-    """Tasks that the person has had before them, by id, with the fingerprint of what it was."""
-
-    thin: ThinLine = field(init=False)
-    """Whether less is painted."""
-    waiting: Waiting = field(init=False)
-    """The queue in figures."""
-
-    def __post_init__(self) -> None:
-        decisions = Decisions(self.hands.desk, lambda: self.hands.approver)
-        object.__setattr__(self, "decisions", decisions)
-        object.__setattr__(self, "thin", ThinLine(asked=self.settings.thin))
-        object.__setattr__(self, "waiting", Waiting(self.store, self.names, self.settings.alerts))
+    def __init__(
+        self,
+        settings: Settings,
+        client: Client,
+        store: Store,
+        poller: Poller,
+        clock: Clock,
+        *,
+        journal: Journal,
+        permissions: Permissions,
+        timing: Timing,
+    ) -> None:
+        super().__init__(
+            client,
+            store,
+            clock,
+            journal,
+            origin=str(settings.base_url),
+            profile=settings.profile,
+            poller=poller,
+            permissions=permissions,
+            timing=timing,
+        )
+        self.settings = settings
+        self.poller = poller
+        self.names = Names(store)
+        self.decisions = Decisions(self)
+        """What is being approved from this machine, and what became of it."""
+        self.thin = ThinLine(asked=settings.thin)
+        """Whether less is painted."""
+        self.waiting = Waiting(store, self.names, settings.alerts)
+        """The queue in figures."""
+        self._read: dict[str, str] = {}
+        """Tasks that the person has had before them, by id, with the fingerprint of what it was."""
 
     def has_read(self, task: Task) -> bool:
         """Whether the person has had the task before them, with just these contents."""

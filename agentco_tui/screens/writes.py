@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.worker import Worker as TextualWorker
 
-from agentco_tui.actions.decided import decided_as, decision_about, says_it_waits
-from agentco_tui.actions.journal import JournalError, Worker
-from agentco_tui.actions.outcome import Kind
-from agentco_tui.actions.rights import Denied, Rights
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.decision_log import decided_as, decision_about, says_it_waits
+from agentco_tui.actions.journal import Owner
+from agentco_tui.actions.journal_file import JournalError
+from agentco_tui.actions.outcome import Kind, Verb
 from agentco_tui.model.records import Company, Task
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.header_footer import key_advice
@@ -54,24 +53,18 @@ class Writes:
         """Show a short message."""
         raise NotImplementedError
 
-    @property
-    def rights(self) -> Rights:
-        """What may be written."""
-        return self.session.hands.rights
-
     def denial(self, binding_id: str) -> SafeText | None:
         """Why a write may not be tried; None if it may."""
-        may = self.rights.may(VERBS[binding_id])
-        return may.reason if isinstance(may, Denied) else None
+        return self.session.permissions.denied(VERBS[binding_id])
 
     def may(self, verb: Verb) -> bool:
         """Whether a write may be tried; if it may not, the person is told why."""
-        may = self.rights.may(verb)
-        if isinstance(may, Denied):
-            advice = key_advice(self.session.settings) if self.rights.off is None else None
-            self.say(f"{may.reason}; {advice}" if advice else may.reason, bad=True)
-            return False
-        return True
+        permissions = self.session.permissions
+        reason = permissions.denied(verb)
+        if reason is not None:
+            advice = key_advice(self.session.settings) if permissions.off is None else None
+            self.say(f"{reason}; {advice}" if advice else reason, bad=True)
+        return reason is None
 
     @cached_property
     def dialogs(self) -> Dialogs:
@@ -122,16 +115,16 @@ class Writes:
         """Show what other dashboards of this machine do, settle what other runs left without an
         outcome, and tell when nothing can be written down any more.
         """
-        pen, told = self.session.hands.desk.pen, None
+        told = None
         while True:
             try:
-                found = await pen.follow()
+                found = await self.session.follow()
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return
             self.session.decisions.follow(found.open)
-            left = [one.attempt for one in found.open if one.worker is Worker.NOBODY]
-            if left and (left := await pen.claim(left)):
+            left = [one.attempt for one in found.open if one.owner is Owner.NOBODY]
+            if left and (left := await self.session.claim(left)):
                 work = partial(self.dialogs.take_up, left)
                 start_worker(self, work, "settle what another run left open", group="writes")
             if found.trouble is not None and found.trouble != told:

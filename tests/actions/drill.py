@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agentco_tui.actions.batch import BatchApproval
-from agentco_tui.actions.journal import Attempt, Settled
+from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.model import Refusal
@@ -178,15 +178,15 @@ class Drill:
     async def _restart(self) -> None:
         await self._open.aclose()
         await self._open_desks()
-        for left in await self.here.desk.pen.left_behind():
-            found = await self.here.approver.take_up(left)
+        for left in await self.here.left_behind():
+            found = await self.here.recover(left)
             self._judge(found, sent=False)
-        assert await self.here.desk.pen.left_behind() == []
+        assert await self.here.left_behind() == []
         self._judge_journal()
 
     async def _approve(self, task_id: str, scene: Scene) -> None:
         before = self.platform.world.attempts[task_id]
-        work = self.here.approver.approve(self.shown[task_id], self._stage(task_id, scene))
+        work = self.here.approve(self.shown[task_id], self._stage(task_id, scene))
         found = await self._decided([task_id], work, scene)
         if found is not None:
             sent = self.platform.world.attempts[task_id] > before
@@ -200,9 +200,7 @@ class Drill:
 
         async def work() -> list[Outcome]:
             return list(
-                await asyncio.gather(
-                    self.here.approver.approve(task, stage), self.there.approver.approve(task)
-                )
+                await asyncio.gather(self.here.approve(task, stage), self.there.approve(task))
             )
 
         for found in await self._decided([task_id], work(), scene) or ():
@@ -211,7 +209,7 @@ class Drill:
     async def _approve_set(
         self, task_ids: list[str], scene: Scene, chance: float, seed: int
     ) -> None:
-        batch = BatchApproval(self.here.approver, [self.shown[one] for one in task_ids])
+        batch = BatchApproval(self.here.services, [self.shown[one] for one in task_ids])
         assert batch.confirm(str(batch.number_to_type or ""))
         if scene.fault:
             self._order(f"approve:{scene.fault},p={chance},seed={seed}")

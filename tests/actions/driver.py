@@ -14,18 +14,17 @@ import os
 import sys
 from pathlib import Path
 
-from agentco_tui.actions.approve import Approver
 from agentco_tui.actions.batch import BatchApproval
-from agentco_tui.actions.desk import Desk
+from agentco_tui.actions.decisions import recover
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.outcome import Outcome
-from agentco_tui.actions.pen import Context
+from agentco_tui.actions.services import Services
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Transport
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.store import Store
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK
 
 
 def say(phase: str, found: Outcome) -> None:
@@ -47,14 +46,21 @@ async def main(base_url: str, journal_path: Path, count: int) -> None:
     key = ApiKey.parse(os.environ["DRIVER_KEY"])
     async with Transport(BaseUrl.parse(base_url), key) as transport:
         client = Client(transport)
-        context = Context(origin=base_url, profile="test")
-        desk = Desk.at(client, Store(), SystemClock(), journal, context, waits=QUICK)
-        approver = Approver(desk)
-        left = await desk.pen.left_behind()
-        for found in await asyncio.gather(*(approver.take_up(attempt) for attempt in left)):
+        services = Services(
+            client,
+            Store(),
+            SystemClock(),
+            journal,
+            origin=base_url,
+            profile="test",
+            timing=QUICK,
+        )
+        left = await asyncio.to_thread(journal.left_behind, base_url)
+        for found in await asyncio.gather(*(recover(services, attempt) for attempt in left)):
+            assert found is not None
             say("take up", found)
         pending = await client.tasks(status="pending")
-        batch = BatchApproval(approver, pending.records[:count])
+        batch = BatchApproval(services, pending.records[:count])
         told: set[str] = set()
 
         def tell() -> None:
@@ -66,7 +72,7 @@ async def main(base_url: str, journal_path: Path, count: int) -> None:
         batch.subscribe(tell)
         if batch.confirm(str(batch.number_to_type or "")):
             await batch.run()
-        await desk.close()
+        await services.close()
     journal.close()
 
 

@@ -1,4 +1,4 @@
-"""A desk on an embedded platform over real HTTP, with waits so short that tests don't wait."""
+"""A dashboard's services on an embedded platform over real HTTP, so quick that tests don't wait."""
 
 from __future__ import annotations
 
@@ -8,24 +8,34 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentco_tui.actions.approve import Approver
-from agentco_tui.actions.desk import Desk
+from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.decisions import recover
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_entries import Attempt, Settled, from_line
-from agentco_tui.actions.pen import Context
-from agentco_tui.actions.rights import Rights
-from agentco_tui.actions.waits import Waits
+from agentco_tui.actions.journal_file import Attempt, Settled, from_line
+from agentco_tui.actions.outcome import OnProgress, Outcome
+from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.front import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Task
-from tests.actions.waits import QUICK
+
+QUICK = Timing(
+    still_pending=0.02,
+    confirm=0.02,
+    explain=0.02,
+    first=0.002,
+    ceiling=0.01,
+    spacing=0.0,
+    hold=0.0,
+    hold_one=0.0,
+)
+"""So short that tests don't wait."""
 
 BRIEF = Limits(read=1.0, total=1.5)
 """For a fault that keeps an answer back: short for a person, long for a busy machine."""
@@ -33,18 +43,35 @@ BRIEF = Limits(read=1.0, total=1.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Office:
-    """A desk, what it stands on, and what the platform saw of it."""
+    """The services of a dashboard, what they stand on, and what the platform saw of them."""
 
     platform: EmbeddedPlatform
-    desk: Desk
+    services: Services
     journal: Journal
-    approver: Approver
+
+    @property
+    def store(self) -> Store:
+        return self.services.store
 
     async def pending(self) -> list[Task]:
         """What a person is shown."""
-        listing = await self.desk.client.tasks(status="pending")
-        self.desk.store.pending.replace(listing)
+        listing = await self.services.decision_client.tasks(status="pending")
+        self.store.pending.replace(listing)
         return list(listing.records)
+
+    async def approve(self, task: Task, on_progress: OnProgress | None = None) -> Outcome:
+        """The person's yes to one task."""
+        return await Approval(self.services, task, on_progress).run()
+
+    async def left_behind(self) -> list[Attempt]:
+        """What another process left open in the journal."""
+        return await asyncio.to_thread(self.journal.left_behind, self.services.origin)
+
+    async def recover(self, attempt: Attempt) -> Outcome:
+        """Settle what was left behind."""
+        found = await recover(self.services, attempt)
+        assert found is not None
+        return found
 
     def sends(self, task_id: str | None = None) -> list[Seen]:
         """The approvals that reached the platform."""
@@ -61,13 +88,14 @@ async def office(
     journal_path: Path,
     *,
     key: str | None = None,
-    waits: Waits = QUICK,
+    timing: Timing = QUICK,
     limits: Limits | None = None,
-    rights: Rights | None = None,
+    permissions: Permissions | None = None,
     company: str | None = None,
     poller: bool = False,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Office]:
-    """Open a desk for a platform; with a poller that is not running unless the test runs it."""
+    """Open the services for a platform; a poller runs only if the test runs it."""
     transport = Transport(
         BaseUrl.parse(platform.base_url),
         ApiKey.parse(key or platform.full_key),
@@ -76,23 +104,24 @@ async def office(
     )
     journal = Journal(journal_path)
     store = Store()
-    clock = SystemClock(lambda: transport.measured.clock_skew)
+    clock = clock or SystemClock(lambda: transport.measured.clock_skew)
     client = Client(transport)
-    desk = Desk.at(
+    services = Services(
         client,
         store,
         clock,
         journal,
-        Context(origin=platform.base_url, profile="test"),
+        origin=platform.base_url,
+        profile="test",
         poller=Poller(client, store, clock) if poller else None,
         company=company,
-        rights=rights,
-        waits=waits,
+        permissions=permissions,
+        timing=timing,
     )
     try:
-        yield Office(platform=platform, desk=desk, journal=journal, approver=Approver(desk))
+        yield Office(platform=platform, services=services, journal=journal)
     finally:
-        await desk.close()
+        await services.close()
         journal.close()
         await transport.aclose()
 

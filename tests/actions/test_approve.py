@@ -8,11 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.approve import Approver
-from agentco_tui.actions.journal import Attempt, Settled
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, WhyNot
-from agentco_tui.actions.rights import Denied, Rights
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb, WhyNot
+from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model.records import Ref, Task
 from agentco_tui.text import plain
@@ -21,7 +20,7 @@ from tests.actions.office import BRIEF, Office, journal_entries, office
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
     steps: list[Progress] = []
-    return await office.approver.approve(task, steps.append), steps
+    return await office.approve(task, steps.append), steps
 
 
 async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Path) -> None:
@@ -33,7 +32,7 @@ async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Pa
         assert found.sentence.startswith("approved: the platform said yes")
         assert [step.step for step in steps] == [Step.READING, Step.SENDING, Step.CONFIRMING]
         assert platform.world.applied[task.id] == 1
-        assert desk.desk.store.pending.get(task.id) is None
+        assert desk.store.pending.get(task.id) is None
         [sent] = desk.sends()
         headers = dict(sent.headers)
         attempt, settled = journal_entries(path)
@@ -92,14 +91,19 @@ async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
 ) -> None:
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
-        store = desk.desk.store
+        store = desk.store
         newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
 
-        def meanwhile() -> None:
-            store.publish(store.pending.put(newer))
+        class Meanwhile:
+            scope: str | None = None
 
-        found = await desk.approver.post(task, desk.approver.list_read(), stopped=meanwhile)
-        assert isinstance(found, Outcome)
+            async def begin(self) -> bool:
+                return True
+
+            def refusal(self) -> None:
+                store.publish(store.pending.put(newer))
+
+        found = await Approval(desk.services, task, turn=Meanwhile()).run()
         assert found.kind is Kind.CHANGED
         assert "something else" in found.sentence
         assert desk.sends() == []
@@ -120,7 +124,7 @@ async def test_what_somebody_else_decided_is_explained(
         assert found.sentence.startswith(f"already {word} elsewhere by Wanda, ")
         assert found.sentence.endswith(" s ago")
         assert desk.sends() == []
-        assert desk.desk.store.pending.get(task.id) is None
+        assert desk.store.pending.get(task.id) is None
 
 
 async def test_somebody_was_first_between_the_read_and_the_sending(
@@ -133,7 +137,7 @@ async def test_somebody_was_first_between_the_read_and_the_sending(
             if progress.step is Step.SENDING:
                 platform.world.another_operator(task.id, "approve")
 
-        found = await desk.approver.approve(task, first)
+        found = await desk.approve(task, first)
         assert len(desk.sends()) == 1
         assert found.kind is Kind.APPROVED, "by whom can't be told once something was sent"
         assert found.sentence.startswith("approved by Wanda")
@@ -198,7 +202,7 @@ async def test_reading_goes_on_until_the_platform_is_back(
             if progress.step is Step.UNKNOWN and progress.tries >= 3:
                 unknown.set()
 
-        approving = asyncio.create_task(desk.approver.approve(task, seen))
+        approving = asyncio.create_task(desk.approve(task, seen))
         await unknown.wait()
         assert not approving.done()
         assert [entry.attempt for entry in journal_entries(path)] != []
@@ -237,7 +241,7 @@ async def test_a_401_while_reads_succeed_is_about_this_task(
             if progress.step is Step.SENDING:
                 platform.world.another_operator(second.id, "approve")
 
-        explained = await desk.approver.approve(second, elsewhere)
+        explained = await desk.approve(second, elsewhere)
         assert explained.kind is Kind.APPROVED
         assert explained.sentence.startswith("approved by Wanda")
 
@@ -250,7 +254,7 @@ async def test_a_revoked_key_is_about_the_key(platform: EmbeddedPlatform, path: 
             if progress.step is Step.SENDING:
                 platform.revoke_key()
 
-        found = await desk.approver.approve(task, revoke)
+        found = await desk.approve(task, revoke)
         assert found.kind is Kind.KEY_REJECTED
         assert platform.world.applied[task.id] == 0
 
@@ -265,18 +269,18 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         assert again.kind is Kind.NOT_SENT
         assert again.why_not is WhyNot.NO_RIGHT
         assert len(desk.sends()) == 1
-        assert desk.desk.rights.may(Verb.CREATE_TASK)
-        desk.desk.rights.key_changed()
-        assert desk.desk.rights.may(Verb.APPROVE)
+        assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
+        desk.services.permissions.key_changed()
+        assert desk.services.permissions.denied(Verb.APPROVE) is None
 
 
 async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
-    rights = Rights(read_only=plain("writing is off: --read-only"))
-    async with office(platform, path, rights=rights) as desk:
+    rights = Permissions(read_only=plain("writing is off: --read-only"))
+    async with office(platform, path, permissions=rights) as desk:
         found, _ = await approved(desk, (await desk.pending())[0])
         assert found.kind is Kind.NOT_SENT
         assert found.sentence == "writing is off: --read-only"
-        assert isinstance(rights.may(Verb.SET_LIMIT), Denied)
+        assert rights.denied(Verb.SET_LIMIT) is not None
         assert desk.sends() == []
 
 
@@ -317,27 +321,27 @@ async def test_an_outcome_that_cannot_be_written_is_told_all_the_same(
                 path.rename(moved)
                 path.mkdir()
 
-        found = await desk.approver.approve(task, full)
+        found = await desk.approve(task, full)
         assert found.kind is Kind.APPROVED_HERE
         assert found.sentence.startswith("approved")
         assert "it was sent, and only the note of this is missing" in found.sentence
         assert "nothing is sent" not in found.sentence
         put_back()
         other = (await desk.pending())[0]
-        refused = await desk.approver.approve(other)
+        refused = await desk.approve(other)
         assert refused.why_not is WhyNot.NO_JOURNAL
         assert "start this dashboard again" in refused.sentence
-        assert (await desk.desk.pen.follow()).open == ()
+        assert (await desk.services.follow()).open == ()
         assert [type(entry).__name__ for entry in journal_entries(path)] == ["Attempt", "Settled"]
     async with office(platform, path) as again:
-        assert (await again.approver.approve(other)).kind is Kind.APPROVED_HERE
+        assert (await again.approve(other)).kind is Kind.APPROVED_HERE
 
 
 async def test_a_desk_that_was_closed_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
-        await desk.desk.close()
-        found = await desk.approver.approve(task)
+        await desk.services.close()
+        found = await desk.approve(task)
         assert found.why_not is WhyNot.NO_JOURNAL
         assert desk.sends() == []
 
@@ -350,7 +354,7 @@ async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path)
             if progress.step is Step.SENDING:
                 platform.stop()
 
-        found = await desk.approver.approve(task, down)
+        found = await desk.approve(task, down)
         assert found.kind is Kind.NOT_SENT
         assert found.why_not is WhyNot.NO_CONNECTION
         assert isinstance(journal_entries(path)[1], Settled)
@@ -358,16 +362,16 @@ async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path)
 
 async def test_the_poller_is_read_through(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path, poller=True) as desk:
-        poller = desk.desk.reader._poller
+        poller = desk.services.reader._poller
         assert poller is not None
         running = asyncio.create_task(poller.run())
         try:
             task = (await desk.pending())[0]
-            found = await Approver(desk.desk).approve(task)
+            found = await desk.approve(task)
             assert found.kind is Kind.APPROVED_HERE
             assert found.known_by is KnownBy.READ
-            assert desk.desk.store.pending.get(task.id) is None
-            assert len(desk.desk.store.pending) > 0
+            assert desk.store.pending.get(task.id) is None
+            assert len(desk.store.pending) > 0
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -11,17 +10,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.batch import BatchApproval, Phase, State
+from agentco_tui.actions.batch import BatchApproval, Phase
 from agentco_tui.actions.batch_summary import Standing, kind_of, of_one_kind, summary
-from agentco_tui.actions.outcome import Kind, WhyNot
-from agentco_tui.actions.waits import Waits
+from agentco_tui.actions.outcome import Kind, Step, WhyNot
+from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import Office, journal_entries, office, until
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK, Office, journal_entries, office, until
 
 
 async def run(batch: BatchApproval) -> Phase:
@@ -30,11 +28,11 @@ async def run(batch: BatchApproval) -> Phase:
 
 
 def platform_record(desk: Office, task_id: str) -> Task | None:
-    return desk.desk.store.pending.get(task_id)
+    return desk.store.pending.get(task_id)
 
 
 def begun(batch: BatchApproval) -> int:
-    return sum(item.state is not State.WAITING for item in batch.items)
+    return sum(item.step is not Step.WAITING for item in batch.items)
 
 
 def kinds(batch: BatchApproval) -> set[Kind]:
@@ -46,7 +44,7 @@ async def test_a_set_is_approved_with_one_read_before(
 ) -> None:
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:12]
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         platform.requests.clear()
         assert await run(batch) is Phase.ENDED
         assert batch.results == {Kind.APPROVED_HERE: 12}
@@ -57,7 +55,7 @@ async def test_a_set_is_approved_with_one_read_before(
         assert seen.count("approve") == 12
         assert seen[1] == "approve", "one read serves those whose turns begin together"
         assert seen.count("tasks") <= 14
-        assert all(item.state is State.SETTLED for item in batch.items)
+        assert all(item.step is Step.SETTLED for item in batch.items)
         assert len(journal_entries(path)) == 24
 
 
@@ -65,7 +63,7 @@ async def test_never_more_than_four_are_in_flight(platform: EmbeddedPlatform, pa
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:16]
         platform.faults.add("approve:latency=20ms")
-        assert await run(BatchApproval(desk.approver, tasks)) is Phase.ENDED
+        assert await run(BatchApproval(desk.services, tasks)) is Phase.ENDED
         spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
         together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
         assert 2 <= together <= 4
@@ -78,7 +76,7 @@ async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(
         tasks = (await desk.pending())[:8]
         platform.requests.clear()
         platform.faults.add("approve:latency=800ms,times=4")
-        running = asyncio.create_task(run(BatchApproval(desk.approver, tasks)))
+        running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
         # Four are on their way, and the next four have been read.
         await until(lambda: len(platform.requests.matching("tasks")) >= 2)
         with platform.world.living() as state:
@@ -94,7 +92,7 @@ async def test_over_ten_the_number_is_typed(
     platform: EmbeddedPlatform, path: Path, typed: str, right: bool
 ) -> None:
     async with office(platform, path) as desk:
-        batch = BatchApproval(desk.approver, (await desk.pending())[:12])
+        batch = BatchApproval(desk.services, (await desk.pending())[:12])
         assert batch.number_to_type == 12
         assert batch.confirm(typed) is right
         assert batch.phase is (Phase.HELD if right else Phase.ASKING)
@@ -103,7 +101,7 @@ async def test_over_ten_the_number_is_typed(
 
 async def test_ten_need_no_number(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
-        batch = BatchApproval(desk.approver, (await desk.pending())[:10])
+        batch = BatchApproval(desk.services, (await desk.pending())[:10])
         assert batch.number_to_type is None
         assert batch.confirm()
 
@@ -128,16 +126,14 @@ class Steps:
         self.at += seconds
 
 
-async def held(desk: Office, steps: Steps, tasks: Sequence[Task]) -> BatchApproval:
-    waits = replace(QUICK, hold=5.0, sleep=steps.sleep)
-    desk.approver.desk = replace(desk.desk, clock=steps, waits=waits)
-    return BatchApproval(desk.approver, tasks)
+def holding(steps: Steps) -> Timing:
+    return replace(QUICK, hold=5.0, sleep=steps.sleep)
 
 
 async def test_the_hold_can_be_taken_back(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        steps = Steps()
-        batch = await held(desk, steps, (await desk.pending())[:3])
+    steps = Steps()
+    async with office(platform, path, timing=holding(steps), clock=steps) as desk:
+        batch = BatchApproval(desk.services, (await desk.pending())[:3])
         assert not batch.take_back(), "nobody has said yes"
         assert batch.confirm()
         assert batch.hold_left() == 5.0
@@ -152,9 +148,9 @@ async def test_the_hold_can_be_taken_back(platform: EmbeddedPlatform, path: Path
 
 
 async def test_after_the_hold_it_is_too_late(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        steps = Steps()
-        batch = await held(desk, steps, (await desk.pending())[:3])
+    steps = Steps()
+    async with office(platform, path, timing=holding(steps), clock=steps) as desk:
+        batch = BatchApproval(desk.services, (await desk.pending())[:3])
         assert batch.confirm()
         steps.go_on.set()
         assert await batch.run() is Phase.ENDED
@@ -168,7 +164,7 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(
 ) -> None:
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:20]
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         batch.subscribe(lambda: batch.stop() if begun(batch) >= 6 else None)
         assert await run(batch) is Phase.ENDED
         sent = len(desk.sends())
@@ -183,7 +179,7 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(
 
 async def test_a_403_stops_the_set(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path, key=platform.read_key) as desk:
-        batch = BatchApproval(desk.approver, (await desk.pending())[:20])
+        batch = BatchApproval(desk.services, (await desk.pending())[:20])
         await run(batch)
         assert len(desk.sends()) <= 4
         assert kinds(batch) == {Kind.NOT_ALLOWED, Kind.NOT_SENT}
@@ -193,7 +189,7 @@ async def test_a_403_stops_the_set(platform: EmbeddedPlatform, path: Path) -> No
 async def test_a_revoked_key_stops_the_set(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:30]
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         batch.subscribe(lambda: platform.revoke_key() if begun(batch) == 6 else None)
         await run(batch)
         assert batch.stop_reason == "stopped: the platform answered 401"
@@ -208,7 +204,7 @@ async def test_a_401_about_a_decided_task_does_not_stop_it(
 ) -> None:
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:12]
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         platform.faults.add(f"/api/tasks/{tasks[2].id}/approve:status=401,applied=after")
         await run(batch)
         assert batch.stop_reason is None
@@ -218,14 +214,14 @@ async def test_a_401_about_a_decided_task_does_not_stop_it(
 async def test_three_unknowns_in_a_row_stop_it(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:20]
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         platform.faults.add("approve:status=500")
         await run(batch)
         assert batch.stop_reason == "stopped: 3 in a row had no clear answer"
         assert len(desk.sends()) <= 6
         assert kinds(batch) == {Kind.NOT_DONE, Kind.NOT_SENT}
         platform.faults.clear()
-        again = BatchApproval(desk.approver, batch.to_ask_again)
+        again = BatchApproval(desk.services, batch.to_ask_again)
         assert len(again.items) == 20
         await run(again)
         assert again.results == {Kind.APPROVED_HERE: 20}
@@ -235,7 +231,7 @@ async def test_three_unknowns_in_a_row_stop_it(platform: EmbeddedPlatform, path:
 async def test_a_journal_that_fails_stops_it(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     async with office(platform, tmp_path / "file" / "journal.jsonl") as desk:
-        batch = BatchApproval(desk.approver, (await desk.pending())[:20])
+        batch = BatchApproval(desk.services, (await desk.pending())[:20])
         await run(batch)
         assert desk.sends() == []
         assert kinds(batch) == {Kind.NOT_SENT}
@@ -247,7 +243,7 @@ async def test_a_changed_task_in_a_set_is_left_out(platform: EmbeddedPlatform, p
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:6]
         tasks[3] = msgspec.structs.replace(tasks[3], title=plain("harmless"))
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         await run(batch)
         assert batch.results == {Kind.APPROVED_HERE: 5, Kind.CHANGED: 1}
         assert desk.sends(tasks[3].id) == []
@@ -257,17 +253,17 @@ async def test_a_changed_task_in_a_set_is_left_out(platform: EmbeddedPlatform, p
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:
     slow = replace(QUICK, still_pending=3_600.0)
-    async with office(platform, path, waits=slow) as desk:
+    async with office(platform, path, timing=slow) as desk:
         tasks = (await desk.pending())[:12]
         platform.faults.add(f"/api/tasks/{tasks[0].id}/approve:status=500")
-        batch = BatchApproval(desk.approver, tasks)
+        batch = BatchApproval(desk.services, tasks)
         running = asyncio.create_task(run(batch))
         await until(lambda: batch.settled == 11)
-        assert batch.items[0].state is State.UNKNOWN
+        assert batch.items[0].step is Step.UNKNOWN
         assert batch.sentence == "1 unknown (being read), 11 approved here"
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        [left] = await desk.desk.pen.left_behind()
+        [left] = await desk.left_behind()
         assert left.task == tasks[0].id
 
 
@@ -366,7 +362,7 @@ def test_a_type_unlike_the_rest_and_what_waits_no_more_are_not_in_the_set() -> N
 
 
 def test_real_waits_are_what_was_promised() -> None:
-    waits = Waits()
+    waits = Timing()
     assert (waits.hold, waits.still_pending) == (5.0, 10.0)
     pauses = waits.pauses()
     assert [next(pauses) for _ in range(6)] == [0.4, 0.8, 1.6, 3.2, 5.0, 5.0]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.actions.field_messages import beside
-from agentco_tui.actions.form_checks import (
+from agentco_tui.actions.validation import (
     CompanyForm,
     TaskForm,
+    beside,
     check_clone,
     check_company,
     check_limit,

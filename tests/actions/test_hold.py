@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from agentco_tui.actions.hold import Hold
+from agentco_tui.actions.decisions import Hold
 
 
 class Steps:

@@ -22,24 +22,24 @@ from hypothesis import strategies as st
 
 from agentco_tui.actions import journal_file
 from agentco_tui.actions.journal import (
-    Attempt,
     InFlight,
     Journal,
-    JournalError,
     Overtaken,
-    Settled,
+    Owner,
     Unsettled,
-    Worker,
-)
-from agentco_tui.actions.journal_entries import (
-    LONGEST_LINE,
-    from_line,
+    addresses_of,
     platform_of,
+)
+from agentco_tui.actions.journal_file import (
+    LONGEST_LINE,
+    Attempt,
+    JournalError,
+    Settled,
+    from_line,
     seconds_of,
     stamp,
     to_line,
 )
-from agentco_tui.actions.pen import addresses_of
 
 ORIGIN = "https://platform.example"
 
@@ -221,7 +221,8 @@ def test_a_full_disk_refuses_and_leaves_the_journal_whole(path: Path) -> None:
         """
         import resource, sys
         from pathlib import Path
-        from agentco_tui.actions.journal import Attempt, Journal, JournalError, Settled
+        from agentco_tui.actions.journal_file import Attempt, JournalError, Settled
+        from agentco_tui.actions.journal import Journal
         path = Path(sys.argv[1])
         journal = Journal(path)
         def make(name):
@@ -357,9 +358,9 @@ def test_a_file_that_was_meddled_with_stops_writes_and_forgets_nothing_in_flight
     following = journal.follow(ORIGIN)
     assert following.trouble is not None
     assert told in following.trouble
-    workers = {one.attempt.attempt: one.worker for one in following.open}
-    assert workers.pop("a1") is Worker.HERE
-    assert workers == ({"a0": Worker.NOBODY} if how == "an older copy" else {})
+    workers = {one.attempt.attempt: one.owner for one in following.open}
+    assert workers.pop("a1") is Owner.HERE
+    assert workers == ({"a0": Owner.NOBODY} if how == "an older copy" else {})
     with pytest.raises(JournalError, match=told):
         journal.mark()
     fresh = Journal(path)
@@ -426,7 +427,7 @@ def test_a_platform_is_one_under_all_names_of_its_address(
     with pytest.raises(InFlight):
         other.begin(attempt("a2", origin=name, profile="two"), other.mark())
     [seen] = other.follow(name).open
-    assert (seen.attempt.attempt, seen.worker) == ("a1", Worker.ELSEWHERE)
+    assert (seen.attempt.attempt, seen.owner) == ("a1", Owner.ELSEWHERE)
     journal.close()
     assert [left.attempt for left in other.left_behind(name)] == ["a1"]
     other.close()
@@ -531,7 +532,7 @@ def test_what_was_left_behind_is_taken_up_by_one(path: Path, journal: Journal) -
     assert [claimed.attempt for claimed in one.claim(left[:1])] == ["a0"]
     assert [claimed.attempt for claimed in two.claim(left)] == ["a1"]
     assert one.claim(left) == two.claim(left) == []
-    assert [found.worker for found in one.follow(ORIGIN).open] == [Worker.HERE, Worker.ELSEWHERE]
+    assert [found.owner for found in one.follow(ORIGIN).open] == [Owner.HERE, Owner.ELSEWHERE]
     with pytest.raises(InFlight, match="another dashboard"):
         one.begin(attempt("b1", "tsk_1"), one.mark())
     two.close()
@@ -591,7 +592,7 @@ def test_to_follow_reads_only_what_was_added(
     with journal_file.JournalFile(path).locked():
         journal.follow(ORIGIN)  # doesn't wait for a writer
     other.close()
-    assert {one.worker for one in journal.follow(ORIGIN).open} == {Worker.NOBODY}
+    assert {one.owner for one in journal.follow(ORIGIN).open} == {Owner.NOBODY}
 
 
 def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None:

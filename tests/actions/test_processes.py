@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.journal import Attempt, Settled
+from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.demo.server import EmbeddedPlatform
 from tests.actions.office import journal_entries, until
 

@@ -10,16 +10,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions import shared_read
-from agentco_tui.actions.decided import decision, decision_about, elsewhere
+from agentco_tui.actions.decision_log import decision, decision_about, elsewhere
 from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
-from agentco_tui.actions.shared_read import SharedRead
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live import single_flight
 from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model.records import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import office, until
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK, office, until
 
 TASK = Task(
     id="t1",
@@ -101,7 +100,7 @@ async def test_who_asks_while_a_read_is_under_way_gets_the_next_one() -> None:
         await go.wait()
         return number
 
-    shared = SharedRead(read, SystemClock(), asyncio.sleep)
+    shared = SingleFlight(read, SystemClock(), asyncio.sleep)
     first = asyncio.create_task(shared.after_now())
     await until(lambda: len(begun) == 1)
     later = [asyncio.create_task(shared.after_now()) for _ in range(5)]
@@ -120,7 +119,7 @@ async def test_who_asks_while_a_read_is_under_way_gets_the_next_one() -> None:
 async def test_a_read_that_hangs_holds_up_the_next_for_a_moment_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shared_read, "PATIENCE", 0.01)
+    monkeypatch.setattr(single_flight, "PATIENCE", 0.01)
     go = asyncio.Event()
     begun: list[None] = []
 
@@ -131,7 +130,7 @@ async def test_a_read_that_hangs_holds_up_the_next_for_a_moment_only(
             await go.wait()
         return number
 
-    shared = SharedRead(read, SystemClock(), asyncio.sleep)
+    shared = SingleFlight(read, SystemClock(), asyncio.sleep)
     first = asyncio.create_task(shared.after_now())
     await until(lambda: len(begun) == 1)
     assert await shared.after_now() == 2
@@ -158,10 +157,10 @@ async def test_reads_keep_their_distance() -> None:
     async def read() -> None:
         return None
 
-    shared = SharedRead(read, SystemClock(), sleep)
-    await shared.after_now(60)
+    shared = SingleFlight(read, SystemClock(), sleep)
+    await shared.after_now(spacing=60)
     assert slept == []
-    await shared.after_now(60)
+    await shared.after_now(spacing=60)
     assert 50 < slept[0] <= 60
 
 
@@ -175,7 +174,7 @@ async def test_no_answer_is_not_an_empty_list(
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
         platform.faults.add(f"tasks:{answer}")
-        found = await desk.approver.approve(task)
+        found = await desk.approve(task)
         assert found.kind is Kind.NOT_SENT
         assert found.why_not is WhyNot.NOT_READ
         assert "could not be read again" in found.sentence
@@ -192,7 +191,7 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
             if progress.step is Step.SENDING:
                 platform.faults.add("tasks:no_content")
 
-        found = await desk.approver.approve(task, blank)
+        found = await desk.approve(task, blank)
         assert found.kind is Kind.UNCLEAR
         assert "approved" not in found.sentence
 
@@ -207,7 +206,7 @@ async def test_a_yes_and_then_blanks_is_known_by_the_answer_alone(
             if progress.step is Step.SENDING:
                 platform.faults.add("tasks:no_content")
 
-        found = await desk.approver.approve(task, blank)
+        found = await desk.approve(task, blank)
         assert found.kind is Kind.APPROVED_HERE
         assert found.known_by is KnownBy.ANSWER
         assert "says the platform's answer" in found.sentence
@@ -223,7 +222,7 @@ async def test_a_yes_that_says_nothing_is_looked_up(platform: EmbeddedPlatform, 
             if progress.step is Step.SENDING:
                 platform.world.another_operator(task.id, "reject")
 
-        found = await desk.approver.approve(task, reject)
+        found = await desk.approve(task, reject)
         assert found.kind is Kind.UNCLEAR
         assert found.sentence.startswith("the platform said yes, but the platform shows it as")
 
@@ -240,11 +239,11 @@ def junk() -> Iterator[EmbeddedPlatform]:
 async def test_a_list_with_junk_in_it_still_settles(junk: EmbeddedPlatform, path: Path) -> None:
     async with office(junk, path) as desk:
         first, second, third = (await desk.pending())[:3]
-        assert (await desk.approver.approve(first)).kind is Kind.APPROVED_HERE
+        assert (await desk.approve(first)).kind is Kind.APPROVED_HERE
         junk.faults.add("approve:drop_after,times=1")
-        assert (await desk.approver.approve(second)).kind is Kind.APPROVED
+        assert (await desk.approve(second)).kind is Kind.APPROVED
         junk.world.another_operator(third.id, "reject")
-        assert (await desk.approver.approve(third)).kind is Kind.DECIDED_ELSEWHERE
+        assert (await desk.approve(third)).kind is Kind.DECIDED_ELSEWHERE
 
 
 async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Path) -> None:
@@ -253,7 +252,7 @@ async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Pa
     ) as platform:
         async with office(platform, path) as desk:
             task = (await desk.pending())[0]
-            assert (await desk.approver.approve(task)).kind is Kind.APPROVED_HERE
+            assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
 
 
 async def test_the_last_pending_task_of_a_company_in_scope(
@@ -261,10 +260,10 @@ async def test_the_last_pending_task_of_a_company_in_scope(
 ) -> None:
     company = platform.world.agents()[0].company.id
     async with office(platform, path, company=company) as desk:
-        listing = await desk.desk.client.tasks(company_id=company, status="pending")
+        listing = await desk.services.client.tasks(company_id=company, status="pending")
         for task in listing.records:
-            assert (await desk.approver.approve(task)).kind is Kind.APPROVED_HERE
-        assert len(desk.desk.store.pending) == 0
+            assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
+        assert len(desk.store.pending) == 0
         asked = {seen.query for seen in platform.requests.matching("tasks")}
         assert asked == {f"company_id={company}&status=pending"}
 
@@ -272,10 +271,10 @@ async def test_the_last_pending_task_of_a_company_in_scope(
 async def test_a_yes_that_changes_nothing_is_still_pending(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
-    async with office(platform, path, waits=replace(QUICK, confirm=0.01)) as desk:
+    async with office(platform, path, timing=replace(QUICK, confirm=0.01)) as desk:
         task = (await desk.pending())[0]
         platform.faults.add("approve:null,times=1")
-        found = await desk.approver.approve(task)
+        found = await desk.approve(task)
         assert found.kind is Kind.STILL_PENDING
         assert not found.may_retry
         assert not found.good

@@ -13,7 +13,7 @@ from tests.actions.office import office, until
 async def test_twice_at_once_is_sent_once(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
-        found = await asyncio.gather(*(desk.approver.approve(task) for _ in range(5)))
+        found = await asyncio.gather(*(desk.approve(task) for _ in range(5)))
         assert len(desk.sends()) == 1
         kinds = sorted(outcome.kind for outcome in found)
         assert kinds.count(Kind.APPROVED_HERE) == 1
@@ -23,7 +23,7 @@ async def test_twice_at_once_is_sent_once(platform: EmbeddedPlatform, path: Path
 async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as here, office(platform, path) as there:
         for task in (await here.pending())[:10]:
-            found = await asyncio.gather(here.approver.approve(task), there.approver.approve(task))
+            found = await asyncio.gather(here.approve(task), there.approve(task))
             assert len(here.sends(task.id)) == 1
             assert sum(outcome.kind is Kind.APPROVED_HERE for outcome in found) == 1
             for outcome in found:
@@ -45,20 +45,20 @@ async def test_what_was_left_behind_is_settled_before_anything_is_sent(
             if progress.step is Step.UNKNOWN:
                 unknown.set()
 
-        approving = asyncio.create_task(first.approver.approve(task, seen))
+        approving = asyncio.create_task(first.approve(task, seen))
         await unknown.wait()
         approving.cancel()
         await asyncio.gather(approving, return_exceptions=True)
         platform.faults.clear()
     async with office(platform, path) as second:
-        [left] = await second.desk.pen.left_behind()
+        [left] = await second.left_behind()
         assert left.task == task.id
-        found = await second.approver.take_up(left)
+        found = await second.recover(left)
         assert found.kind is Kind.APPROVED
         assert found.sentence.startswith("the attempt of ")
-        assert await second.desk.pen.left_behind() == []
+        assert await second.left_behind() == []
         assert len(second.sends(task.id)) == 1
-        assert (await second.approver.approve(other)).kind is Kind.APPROVED_HERE
+        assert (await second.approve(other)).kind is Kind.APPROVED_HERE
 
 
 async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
@@ -67,14 +67,14 @@ async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
     async with office(platform, path) as first:
         task = (await first.pending())[0]
         hang = platform.faults.add("approve:hang,times=1")
-        approving = asyncio.create_task(first.approver.approve(task))
+        approving = asyncio.create_task(first.approve(task))
         await until(lambda: hang.struck == 1)
         approving.cancel()
         await asyncio.gather(approving, return_exceptions=True)
     sent = len(platform.requests.matching("approve"))
     async with office(platform, path) as second:
-        found = await second.approver.approve(task)
+        found = await second.approve(task)
         assert found.kind is Kind.NOT_DONE
         assert "left unsettled" in found.sentence
         assert len(platform.requests.matching("approve")) == sent
-        assert (await second.approver.approve(task)).kind is Kind.APPROVED_HERE
+        assert (await second.approve(task)).kind is Kind.APPROVED_HERE

@@ -10,14 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.companies import CompanyWriter
-from agentco_tui.actions.create_task import TaskCreator
-from agentco_tui.actions.form_checks import CompanyForm, TaskForm
-from agentco_tui.actions.journal import Attempt, Settled
-from agentco_tui.actions.limit import LimitSetter
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, WhyNot
-from agentco_tui.actions.take_up import TakeUp
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.create import clone_company, create_company, create_task
+from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Verb, WhyNot
+from agentco_tui.actions.set_limit import set_limit
+from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model.records import Budget, Company, Money, Ref, Task
@@ -45,11 +42,11 @@ def companies(platform: EmbeddedPlatform, name: str) -> int:
 
 async def test_a_task_is_created_and_seen(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
-        found = await TaskCreator(desk.desk).create(task_form(platform, "  Water the plants "))
+        found = await create_task(desk.services, task_form(platform, "  Water the plants "))
         assert found.kind is Kind.DONE
         assert found.known_by is KnownBy.READ
         assert isinstance(found.record, Task)
-        assert desk.desk.store.pending.get(found.record.id) == found.record
+        assert desk.store.pending.get(found.record.id) == found.record
         [sent] = platform.requests.matching("create_task")
         attempt, _ = journal_entries(path)
         assert isinstance(attempt, Attempt)
@@ -62,10 +59,9 @@ async def test_the_same_title_may_be_made_again_by_a_new_decision(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     async with office(platform, path) as desk:
-        creator = TaskCreator(desk.desk)
         for count in (1, 2):
             platform.faults.add("create_task:drop_after,times=1")
-            assert (await creator.create(task_form(platform))).kind is Kind.DONE
+            assert (await create_task(desk.services, task_form(platform))).kind is Kind.DONE
             assert made(platform) == count
 
 
@@ -75,7 +71,7 @@ async def test_a_task_whose_answer_was_lost_is_found(
 ) -> None:
     async with office(platform, path) as desk:
         platform.faults.add(f"create_task:{fault},times=1")
-        found = await TaskCreator(desk.desk).create(task_form(platform))
+        found = await create_task(desk.services, task_form(platform))
         assert found.kind is Kind.DONE
         assert found.known_by is KnownBy.READ
         assert made(platform) == 1
@@ -87,11 +83,10 @@ async def test_a_task_that_was_not_made_is_not_done(
 ) -> None:
     async with office(platform, path) as desk:
         platform.faults.add(f"create_task:{fault},times=1")
-        creator = TaskCreator(desk.desk)
-        found = await creator.create(task_form(platform))
+        found = await create_task(desk.services, task_form(platform))
         assert found.kind is Kind.NOT_DONE
         assert found.may_retry
-        assert (await creator.create(task_form(platform))).kind is Kind.DONE
+        assert (await create_task(desk.services, task_form(platform))).kind is Kind.DONE
         assert made(platform) == 1
 
 
@@ -105,7 +100,7 @@ async def test_a_refused_task_says_why_beside_its_fields(
         wrong = TaskForm(
             company_id=form.company_id, title=form.title, agent_id=other, priority="soon"
         )
-        found = await TaskCreator(desk.desk).create(wrong)
+        found = await create_task(desk.services, wrong)
         assert found.kind is Kind.REFUSED
         assert found.fields["agent_id"] == "the agent belongs to another company"
         assert found.fields["priority"].startswith("must be one of")
@@ -113,7 +108,7 @@ async def test_a_refused_task_says_why_beside_its_fields(
 
 async def test_a_bad_form_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
-        found = await TaskCreator(desk.desk).create(task_form(platform, " "))
+        found = await create_task(desk.services, task_form(platform, " "))
         assert found.kind is Kind.NOT_SENT
         assert found.why_not is WhyNot.FORM
         assert set(found.fields) == {"title"}
@@ -126,7 +121,7 @@ async def test_a_task_sent_twice_at_once_is_made_once(
     async with office(platform, path) as here, office(platform, path) as there:
         platform.faults.add("create_task:latency=30ms")
         found = await asyncio.gather(
-            *(TaskCreator(desk.desk).create(task_form(platform)) for desk in (here, there, here))
+            *(create_task(desk.services, task_form(platform)) for desk in (here, there, here))
         )
         assert made(platform) == 1
         assert sorted(outcome.kind for outcome in found) == [
@@ -140,11 +135,11 @@ async def test_a_platform_that_cannot_be_read_is_not_written_to(
     async with office(platform, path) as desk:
         platform.faults.add("reads:status=503")
         for found in (
-            await TaskCreator(desk.desk).create(task_form(platform)),
-            await CompanyWriter(desk.desk).create(
-                CompanyForm(name="Acme", template="shop", mission="Sell")
+            await create_task(desk.services, task_form(platform)),
+            await create_company(
+                desk.services, CompanyForm(name="Acme", template="shop", mission="Sell")
             ),
-            await LimitSetter(desk.desk).set(Ref(id="ag_1"), "5", shown=None),
+            await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
         ):
             assert found.kind is Kind.NOT_SENT
             assert found.why_not is WhyNot.NOT_READ
@@ -156,7 +151,7 @@ async def test_a_platform_that_cannot_be_read_is_not_written_to(
 
 async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
     form = CompanyForm(name=name, template="shop", mission="Sell plants")
-    return await CompanyWriter(desk.desk).create(form)
+    return await create_company(desk.services, form)
 
 
 @pytest.mark.parametrize("fault", ["", *APPLIED])
@@ -169,7 +164,7 @@ async def test_a_company_is_made_once_whatever_the_answer(
         found = await create(desk)
         assert found.kind is Kind.DONE
         assert isinstance(found.record, Company)
-        assert desk.desk.store.companies.get(found.record.id) == found.record
+        assert desk.store.companies.get(found.record.id) == found.record
         assert companies(platform, "Acme Garden") == 1
 
 
@@ -190,9 +185,9 @@ async def test_a_clone_is_made_once_whatever_the_answer(
     async with office(platform, path) as desk:
         if fault:
             platform.faults.add(f"clone_company:{fault},times=1")
-        source = (await desk.desk.client.companies()).records[0]
+        source = (await desk.services.client.companies()).records[0]
         form = CompanyForm(name="The copy", mission="The same again")
-        found = await CompanyWriter(desk.desk).clone(source, form)
+        found = await clone_company(desk.services, source, form)
         assert found.kind is Kind.DONE
         assert companies(platform, "The copy") == 1
         attempt = journal_entries(path)[0]
@@ -205,7 +200,7 @@ async def test_a_403_counts_for_its_verb_alone(platform: EmbeddedPlatform, path:
         assert (await create(desk)).kind is Kind.NOT_ALLOWED
         again = await create(desk, "Another")
         assert again.why_not is WhyNot.NO_RIGHT
-        assert desk.desk.rights.may(Verb.CLONE_COMPANY)
+        assert desk.services.permissions.denied(Verb.CLONE_COMPANY) is None
         assert len(platform.requests.matching("create_company")) == 1
 
 
@@ -213,8 +208,8 @@ async def test_a_403_counts_for_its_verb_alone(platform: EmbeddedPlatform, path:
 
 
 async def budget(desk: Office) -> Budget:
-    listing = await desk.desk.client.agent_budgets()
-    desk.desk.store.agent_budgets.replace(listing)
+    listing = await desk.services.client.agent_budgets()
+    desk.store.agent_budgets.replace(listing)
     return next(found for found in listing.records if found.limit is not None)
 
 
@@ -225,12 +220,12 @@ async def test_a_limit_is_set_and_read(platform: EmbeddedPlatform, path: Path, f
         if fault:
             platform.faults.add(f"set_limit:{fault},times=1")
         agent = Ref(id=shown.id, name=shown.name)
-        found = await LimitSetter(desk.desk).set(agent, "123.45", shown=shown)
+        found = await set_limit(desk.services, agent, "123.45", shown=shown)
         assert found.kind is Kind.DONE
         assert found.known_by is KnownBy.READ
         assert found.sentence == "the monthly limit is 123.45 now"
         assert platform.world.agent(shown.id).limit == 123_450_000
-        now = desk.desk.store.agent_budgets.get(shown.id)
+        now = desk.store.agent_budgets.get(shown.id)
         assert now is not None
         assert now.limit is not None
         assert now.limit.amount == Decimal("123.45")
@@ -245,7 +240,7 @@ async def test_a_limit_that_was_not_set_is_not_done(
     async with office(platform, path) as desk:
         shown = await budget(desk)
         platform.faults.add(f"set_limit:{fault},times=1")
-        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "123.45", shown=shown)
+        found = await set_limit(desk.services, Ref(id=shown.id), "123.45", shown=shown)
         assert found.kind is Kind.NOT_DONE
 
 
@@ -255,7 +250,7 @@ async def test_a_limit_somebody_else_changed_is_not_set(
     async with office(platform, path) as desk:
         shown = await budget(desk)
         platform.world.set_limit(shown.id, 77)
-        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "123", shown=shown)
+        found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
         assert found.kind is Kind.CHANGED
         assert "77.00" in found.differences[0].is_
         assert platform.requests.matching("set_limit") == []
@@ -267,8 +262,8 @@ async def test_a_limit_that_is_so_already_is_not_sent(
     async with office(platform, path) as desk:
         shown = await budget(desk)
         assert shown.limit is not None
-        found = await LimitSetter(desk.desk).set(
-            Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown
+        found = await set_limit(
+            desk.services, Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown
         )
         assert found.kind is Kind.DONE
         assert "nothing was sent" in found.sentence
@@ -279,21 +274,21 @@ async def test_another_figure_than_was_sent_is_told(platform: EmbeddedPlatform, 
     """The platform takes the limit, and somebody else sets another before it is read."""
     async with office(platform, path) as desk:
         shown = await budget(desk)
-        set_limit = platform.world.set_limit
+        in_world = platform.world.set_limit
 
         def twice(agent_id: str, dollars: float) -> object:
-            set_limit(agent_id, dollars)
-            return set_limit(agent_id, 99)
+            in_world(agent_id, dollars)
+            return in_world(agent_id, 99)
 
         platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
-        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "123", shown=shown)
+        found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
         assert found.kind is Kind.UNCLEAR
         assert "99.00 where 123 was sent" in found.sentence
 
 
 async def test_a_limit_needs_a_number(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
-        found = await LimitSetter(desk.desk).set(Ref(id="ag_1"), "a lot", shown=None)
+        found = await set_limit(desk.services, Ref(id="ag_1"), "a lot", shown=None)
         assert found.why_not is WhyNot.FORM
         assert found.fields == {"monthly_limit": "digits and a point only, as in 99.50"}
 
@@ -303,7 +298,7 @@ async def test_an_amount_shown_as_unlimited_counts_as_zero(
 ) -> None:
     async with office(platform, path) as desk:
         shown = await budget(desk)
-        found = await LimitSetter(desk.desk).set(Ref(id=shown.id), "0", shown=shown)
+        found = await set_limit(desk.services, Ref(id=shown.id), "0", shown=shown)
         assert found.kind is Kind.DONE
         assert platform.world.agent(shown.id).limit is None
         assert isinstance(shown.limit, Money)
@@ -322,17 +317,17 @@ async def test_every_verb_is_taken_up_at_the_next_start(
     async with office(platform, path) as first:
         task = (await first.pending())[0]
         shown = await budget(first)
-        source = (await first.desk.client.companies()).records[0]
+        source = (await first.services.client.companies()).records[0]
         copy = CompanyForm(name="The copy", mission="The same")
         for fault, work in (
-            ("create_task:hang,applied=after", TaskCreator(first.desk).create(task_form(platform))),
+            ("create_task:hang,applied=after", create_task(first.services, task_form(platform))),
             ("create_company:hang,applied=after", create(first)),
-            ("clone_company:hang", CompanyWriter(first.desk).clone(source, copy)),
+            ("clone_company:hang", clone_company(first.services, source, copy)),
             (
                 "set_limit:hang,applied=after",
-                LimitSetter(first.desk).set(Ref(id=shown.id), "123", shown=shown),
+                set_limit(first.services, Ref(id=shown.id), "123", shown=shown),
             ),
-            ("approve:hang,applied=after", first.approver.approve(task)),
+            ("approve:hang,applied=after", first.approve(task)),
         ):
             hang = platform.faults.add(fault)
             working = asyncio.create_task(work)
@@ -342,16 +337,9 @@ async def test_every_verb_is_taken_up_at_the_next_start(
         platform.faults.clear()
     posts = len([seen for seen in platform.requests if seen.method == "POST"])
     async with office(platform, path) as second:
-        take_up = TakeUp(
-            second.approver,
-            TaskCreator(second.desk),
-            CompanyWriter(second.desk),
-            LimitSetter(second.desk),
-        )
-        told: dict[str, Outcome] = {}
-        left = await second.desk.pen.left_behind()
+        left = await second.left_behind()
         assert len(left) == 5
-        await take_up.run(left, lambda left, found: told.update({left.verb: found}))
+        told = {attempt.verb: await second.recover(attempt) for attempt in left}
         assert {verb: found.kind for verb, found in told.items()} == {
             "approve": Kind.APPROVED,
             "create task": Kind.DONE,
@@ -360,7 +348,7 @@ async def test_every_verb_is_taken_up_at_the_next_start(
             "set limit": Kind.DONE,
         }
         assert all("left unsettled" in found.sentence for found in told.values())
-        assert await second.desk.pen.left_behind() == []
+        assert await second.left_behind() == []
         assert len([seen for seen in platform.requests if seen.method == "POST"]) == posts
 
 
@@ -376,14 +364,14 @@ async def test_other_platforms_are_left_alone_and_other_profiles_are_not(
             )  # fmt: skip
             desk.journal.begin(msgspec.structs.replace(left, **changes), mark)
             desk.journal.let_go(f"a{number}")
-        assert [left.profile for left in await desk.desk.pen.left_behind()] == ["other"]
+        assert [left.profile for left in await desk.left_behind()] == ["other"]
 
 
 async def test_lines_have_the_names_that_are_known_and_what_was_made(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     async with office(platform, path) as desk:
-        client, store = desk.desk.client, desk.desk.store
+        client, store = desk.services.client, desk.store
         store.companies.replace(await client.companies())
         store.agents.replace(await client.agents())
         agent = (await client.agents()).records[0]
@@ -391,8 +379,8 @@ async def test_lines_have_the_names_that_are_known_and_what_was_made(
         company = store.companies.get(agent.company.id)
         assert company is not None
         form = TaskForm(company_id=company.id, title="new", agent_id=agent.id, priority="high")
-        await TaskCreator(desk.desk).create(form)
-        await LimitSetter(desk.desk).set(Ref(id=agent.id), "77", shown=None)
+        await create_task(desk.services, form)
+        await set_limit(desk.services, Ref(id=agent.id), "77", shown=None)
         made = next(task.id for task in (await client.tasks()).records if task.title == "new")
     entries = journal_entries(path)
     assert len(entries) == 4

@@ -18,13 +18,10 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from agentco_tui.actions.approve import Approver
 from agentco_tui.actions.batch import BatchApproval
-from agentco_tui.actions.desk import Desk
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.outcome import Kind
-from agentco_tui.actions.pen import Context
-from agentco_tui.actions.waits import Waits
+from agentco_tui.actions.services import Services, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Transport
@@ -56,22 +53,23 @@ async def a_set(platform: EmbeddedPlatform, folder: Path, one_way: float) -> tup
         base = BaseUrl.parse(f"http://127.0.0.1:{port}")
         async with Transport(base, ApiKey.parse(platform.full_key)) as transport:
             client = Client(transport)
-            desk = Desk.at(
+            services = Services(
                 client,
                 Store(),
                 SystemClock(),
                 journal,
-                Context(origin=base.origin, profile="benchmark"),
-                waits=replace(Waits(), hold=0.0),
+                origin=base.origin,
+                profile="benchmark",
+                timing=replace(Timing(), hold=0.0),
             )
             pending = await client.tasks(status="pending")
-            batch = BatchApproval(Approver(desk), pending.records[:SET])
+            batch = BatchApproval(services, pending.records[:SET])
             assert batch.confirm(str(SET))
             began = time.monotonic()
             await batch.run()
             took = time.monotonic() - began
             assert batch.results == {Kind.APPROVED_HERE: SET}, batch.sentence
-            await desk.close()
+            await services.close()
     journal.close()
     sent = platform.requests.matching("approve")[-SET:]
     return max(seen.started + seen.took for seen in sent) - began, took

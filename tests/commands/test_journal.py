@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.journal_entries import Attempt, Settled, stamp, to_line
+from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
 from agentco_tui.commands import journal
 from agentco_tui.commands.journal import leaving, run, since_when
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.journal import Attempt, Journal, Settled
-from agentco_tui.actions.journal_entries import stamp
+from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from tests.safety.hostile_world import COUNT, KEY, TEXTS, HostilePlatform
 from tests.safety.judge import unclean
 from tests.safety.patient import PtySession

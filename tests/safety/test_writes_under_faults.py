@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.companies import CompanyWriter
-from agentco_tui.actions.create_task import TaskCreator
-from agentco_tui.actions.form_checks import CompanyForm, TaskForm
-from agentco_tui.actions.journal_entries import Attempt
-from agentco_tui.actions.limit import LimitSetter
+from agentco_tui.actions.create import clone_company, create_company, create_task
+from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import CLEAR_FAILURES, Kind, KnownBy, Outcome
+from agentco_tui.actions.set_limit import set_limit
+from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -74,7 +73,7 @@ class World:
 
 async def all_writes(at: Office) -> dict[str, Outcome]:
     """Each write once, all together."""
-    client = at.desk.client
+    client = at.services.client
     company = (await client.companies()).records[0]
     agent = (await client.agents()).records[0]
     task = (await at.pending())[0]
@@ -82,13 +81,11 @@ async def all_writes(at: Office) -> dict[str, Outcome]:
     new = CompanyForm(name="A new one", template="blank", mission="to help")
     clone = CompanyForm(name="A clone", template="blank", mission="to help")
     works: dict[str, Awaitable[Outcome]] = {
-        "approve": at.approver.approve(task),
-        "create_task": TaskCreator(at.desk).create(form),
-        "create_company": CompanyWriter(at.desk).create(new),
-        "clone_company": CompanyWriter(at.desk).clone(company, clone),
-        "set_limit": LimitSetter(at.desk).set(
-            Ref(id=agent.id, name=plain("she")), "77", shown=None
-        ),
+        "approve": at.approve(task),
+        "create_task": create_task(at.services, form),
+        "create_company": create_company(at.services, new),
+        "clone_company": clone_company(at.services, company, clone),
+        "set_limit": set_limit(at.services, Ref(id=agent.id, name=plain("she")), "77", shown=None),
     }
     outcomes = await asyncio.gather(*works.values())
     return dict(zip(works, outcomes, strict=True))
@@ -125,9 +122,9 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
     assert len(attempts) == len(WRITES)
     assert len(entries) == 2 * len(attempts), "every attempt has its outcome"
     # It goes on as if nothing had been; only a refused right is remembered, until the key changes.
-    at.desk.rights.key_changed()
+    at.services.permissions.key_changed()
     task = (await at.pending())[-1]
-    assert (await at.approver.approve(task)).kind is Kind.APPROVED_HERE
+    assert (await at.approve(task)).kind is Kind.APPROVED_HERE
 
 
 def test_how_many() -> None:

@@ -20,7 +20,7 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 from textual.pilot import Pilot
 
 from agentco_tui.actions.outcome import Outcome
-from agentco_tui.actions.waits import Waits
+from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import Measured
@@ -341,7 +341,7 @@ async def stage(
     settings: Settings | None = None,
     clock: WorldClock | None = None,
     limits: Limits | None = None,
-    waits: Waits | None = None,
+    timing: Timing | None = None,
     wait: bool = True,
 ) -> AsyncIterator[Stage]:
     """Run a dashboard; with `wait` not before its first answers are in."""
@@ -355,7 +355,7 @@ async def stage(
     )
     client.transport.measured = SteadyLatency()
     session = make_session(
-        settings, client, folder / "journal.jsonl", clock or WorldClock(platform), waits
+        settings, client, folder / "journal.jsonl", clock or WorldClock(platform), timing
     )
     steady(session.poller)
     app = DashboardApp(session, place)
@@ -366,5 +366,5 @@ async def stage(
                 await stage.loaded()
             yield stage
     finally:
-        await session.hands.desk.close()
+        await session.close()
         await client.transport.aclose()

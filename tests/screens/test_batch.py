@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.actions.outcome import Kind
-from agentco_tui.actions.waits import Waits
+from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.screens.dialogs.batch import BatchQuestion
 from agentco_tui.screens.dialogs.batch_progress import BatchProgress
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK
 from tests.screens.harness import NARROW, NOW, WIDE, RunningClock, Stage, settings_for, stage
 
 MANY = 200
@@ -40,9 +40,9 @@ class Gate:
         self._clock.advance(seconds)
 
     @property
-    def waits(self) -> Waits:
+    def waits(self) -> Timing:
         """The hold as it is for a person."""
-        return replace(QUICK, hold=Waits().hold, sleep=self.sleep)
+        return replace(QUICK, hold=Timing().hold, sleep=self.sleep)
 
 
 async def ask(s: Stage, count: int) -> BatchQuestion:
@@ -74,7 +74,7 @@ async def ended(s: Stage) -> None:
 
 def quick(s: EmbeddedPlatform) -> dict[str, object]:
     """A stage whose waits are short and whose clock runs."""
-    return {"place": "tasks", "clock": RunningClock(s), "waits": QUICK}
+    return {"place": "tasks", "clock": RunningClock(s), "timing": QUICK}
 
 
 # ---- the question
@@ -172,7 +172,7 @@ async def test_in_the_hold_it_is_taken_back(
     platform: EmbeddedPlatform, tmp_path: Path, key: str
 ) -> None:
     gate = Gate(platform)
-    async with stage(platform, tmp_path, place="tasks", waits=gate.waits) as s:
+    async with stage(platform, tmp_path, place="tasks", timing=gate.waits) as s:
         await approve(s, 5)
         await s.sees("nothing is sent yet", "begins in 5 s", "u, esc take it back")
         await s.press(key)
@@ -189,7 +189,7 @@ async def test_a_ghost_in_the_hold_is_not_claimed(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     gate = Gate(platform)
-    async with stage(platform, tmp_path, place="tasks", waits=gate.waits) as s:
+    async with stage(platform, tmp_path, place="tasks", timing=gate.waits) as s:
         first = s.rows[0]
         await approve(s, 5)
         platform.world.another_operator(first, "reject", "Wanda")
@@ -272,7 +272,7 @@ async def test_a_key_that_may_not_approve_stops_it(
         place="tasks",
         settings=settings,
         clock=RunningClock(platform),
-        waits=QUICK,
+        timing=QUICK,
     ) as s:
         await approve(s, 15)
         await ended(s)
@@ -350,7 +350,7 @@ async def test_two_hundred_in_a_dozen_keys(busy_platform: EmbeddedPlatform, tmp_
         for task in list(state.pending.values())[MANY:]:
             state.leave_queue(task, "cancelled")
     async with stage(
-        platform, tmp_path, clock=RunningClock(platform), waits=QUICK, place="overview"
+        platform, tmp_path, clock=RunningClock(platform), timing=QUICK, place="overview"
     ) as s:
         keys = ["4", "asterisk", "a", *str(MANY), "y"]
         await s.press(keys[0])

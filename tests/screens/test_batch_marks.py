@@ -7,7 +7,7 @@ from pathlib import Path
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.batch import BatchQuestion
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK
 from tests.screens.harness import RunningClock, Stage, stage
 
 
@@ -75,7 +75,7 @@ async def test_marked_tasks_that_vanish_are_told_and_not_sent(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
         first, second, third = s.rows[:3]
         title = platform.world.task(second).title
         await s.press("space", "space", "space")

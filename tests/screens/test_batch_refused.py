@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.outcome import Verb
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.screens.dialogs.batch_progress import BatchProgress
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK
 from tests.screens.harness import WIDE, RunningClock, Stage, settings_for, stage
 from tests.screens.test_batch_marks import says
 
@@ -47,10 +47,10 @@ async def test_the_first_403_dims_the_key_with_the_reason_until_the_key_changes(
         await s.press("space", "a")
         assert s.app.screen is s.main, "nor many"
         assert len(s.writes) == 1
-        s.main.rights.key_changed()
+        s.session.permissions.key_changed()
         await s.settle()
         assert tone_of(s.main.footer, " approve") is Tone.PLAIN
-        assert s.main.rights.may(Verb.APPROVE)
+        assert s.session.permissions.denied(Verb.APPROVE)
 
 
 async def test_read_only_dims_every_write(platform: EmbeddedPlatform, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ async def test_no_journal_no_approval(platform: EmbeddedPlatform, tmp_path: Path
     """A file stands where the state folder should be, from the start."""
     (tmp_path / "file").touch()
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path / "file", place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path / "file", place="tasks", clock=clock, timing=QUICK) as s:
         task = str(s.cursor)
         await s.press("a")
         if s.app.screen is not s.main:
@@ -85,7 +85,7 @@ async def test_a_journal_that_is_lost_meanwhile_stops_one_and_many(
 ) -> None:
     clock, folder = RunningClock(platform), tmp_path / "state"
     folder.mkdir()
-    async with stage(platform, folder, place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, folder, place="tasks", clock=clock, timing=QUICK) as s:
         shutil.rmtree(folder)
         folder.touch()
         await yes(s)
@@ -104,7 +104,7 @@ async def test_a_full_disk_refuses_until_there_is_room(
 ) -> None:
     """A limit on the size of files stands in for a full disk."""
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
         task = str(s.cursor)
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
@@ -125,7 +125,7 @@ async def test_a_no_is_explained_by_what_is_read(
 ) -> None:
     """409: approved by now, perhaps by this request. 404 about one that waits: its own words."""
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
         task = str(s.cursor)
         platform.faults.add(
             f"approve:status={status}" if status == 404 else "approve:latency=200ms"

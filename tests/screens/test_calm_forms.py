@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK
 from tests.screens.harness import RunningClock, Stage, stage
 from tests.screens.test_forms import fill, send
 
@@ -28,7 +28,7 @@ async def test_a_lost_create_is_looked_for_while_the_form_keeps_its_text(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="companies", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="companies", clock=clock, timing=QUICK) as s:
         await filled(s)
         form = s.app.screen
         platform.faults.add("create_company:drop_after")
@@ -54,7 +54,7 @@ async def test_a_lost_create_that_did_not_happen_is_told_and_the_form_stays(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="companies", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="companies", clock=clock, timing=QUICK) as s:
         await filled(s)
         form = s.app.screen
         platform.faults.add("create_company:drop_before,times=1")
@@ -75,7 +75,7 @@ async def test_left_while_unknown_the_same_is_not_sent_before_it_is_settled(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="companies", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="companies", clock=clock, timing=QUICK) as s:
         await filled(s)
         platform.faults.add("create_company:drop_after,times=1")
         platform.faults.add("companies:status=503,after=1")

@@ -13,7 +13,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.approve import ApproveQuestion
 from agentco_tui.screens.dialogs.batch import BatchQuestion
 from agentco_tui.screens.table_view import HAND
-from tests.actions.waits import QUICK
+from tests.actions.office import QUICK
 from tests.screens.harness import NOW, RunningClock, Stage, stage
 
 
@@ -219,7 +219,7 @@ async def test_what_a_ghost_says_while_it_is_approved_from_here(
 ) -> None:
     """At every moment: somebody else's doing until it is sent, then ours, then what it came to."""
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
         first = s.rows[0]
         await s.press("a")
         await s.armed()
@@ -252,7 +252,7 @@ async def test_what_somebody_else_decided_is_never_claimed_as_ours(
     platform: EmbeddedPlatform, tmp_path: Path, decision: str
 ) -> None:
     word = {"approve": "approved", "reject": "rejected"}[decision]
-    async with stage(platform, tmp_path, place="tasks", waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="tasks", timing=QUICK) as s:
         first = s.rows[0]
         await s.press("a")
         await s.armed()
@@ -275,7 +275,7 @@ async def test_a_lost_answer_claims_nothing_until_a_read_settles_it(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, waits=QUICK) as s:
+    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
         first = s.rows[0]
         platform.faults.add("approve:drop_after")
         platform.faults.add("tasks:status=503,after=1,times=3")
@@ -310,7 +310,7 @@ async def test_whatever_happens_between_the_mark_and_the_yes_the_ids_are_those_t
     folder = tmp_path_factory.mktemp("state")
     with EmbeddedPlatform(speed=0, now=NOW) as platform:
         async with stage(
-            platform, folder, place="tasks", clock=RunningClock(platform), waits=QUICK
+            platform, folder, place="tasks", clock=RunningClock(platform), timing=QUICK
         ) as s:
             wanted = list(s.rows[at : at + 3])
             removed: set[str] = set()

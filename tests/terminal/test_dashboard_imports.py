@@ -66,7 +66,7 @@ LATER = (
     "agentco_tui.screens.dialogs.trace",
     "agentco_tui.screens.reload_key",
     "agentco_tui.actions.approve",
-    "agentco_tui.actions.write",
+    "agentco_tui.actions.write_flow",
     "importlib.metadata",
     "zipfile",
 )
@@ -79,7 +79,7 @@ def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
         f"print([name for name in {LATER!r} if name in sys.modules]);"
         "agentco_tui.app.read_the_rest();"
         "print([name for name in sys.modules if name in"
-        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.limit')])"
+        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.set_limit')])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code],

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.actions.journal_entries import Attempt, Settled, from_line
+from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import Kind
 from agentco_tui.screens.dialogs.router import TOLD_ONE_BY_ONE
 from tests.terminal.dashboard import dashboard, leave, ready, say_yes, show

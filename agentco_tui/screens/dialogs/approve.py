@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.fingerprint import differences
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.outcome import Verb
+from agentco_tui.actions.services import age_of
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
@@ -160,11 +161,10 @@ class ApproveQuestion(Question):
         decision = self.session.decisions.of(self.subject.id)
         if decision is not None:
             return decision_items(self.session, decision)
-        pen = self.session.hands.desk.pen
-        earlier = pen.earlier(Verb.APPROVE, self.subject.id)
+        earlier = self.session.earlier(Verb.APPROVE, self.subject.id)
         if earlier is None or earlier.settled is None:
             return []
-        age = pen.age(earlier.attempt.time)
+        age = age_of(earlier.attempt.time)
         when = f"sent before, {fmt.ago(age)}" if age is not None else "sent before"
         words = f"{signs.warning} {when}: {earlier.settled.outcome}"
         return [Text(plain(words), Tone.WARNING), Gap()]

@@ -13,7 +13,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.batch_summary import Listed, Share, Standing
 from agentco_tui.actions.fingerprint import differences
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.outcome import Verb
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
@@ -281,7 +281,7 @@ def tried_before(session: Session, task: Task) -> SafeText | None:
     decision = session.decisions.of(task.id)
     if decision is not None:
         return plain(f"tried before: {line_note(session, decision).text}")
-    earlier = session.hands.desk.pen.earlier(Verb.APPROVE, task.id)
+    earlier = session.earlier(Verb.APPROVE, task.id)
     if earlier is None or earlier.settled is None:
         return None
     return plain(f"tried before: {earlier.settled.outcome}")

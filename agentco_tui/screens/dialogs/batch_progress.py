@@ -14,9 +14,9 @@ from textual.containers import Vertical
 from textual.css.scalar import Scalar
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, Phase, State
+from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, Phase
 from agentco_tui.actions.batch import Item as SetItem
-from agentco_tui.actions.outcome import GOOD, Kind
+from agentco_tui.actions.outcome import GOOD, Kind, Step
 from agentco_tui.screens.decision_notes import told
 from agentco_tui.screens.dialogs.base import Dialog, title_of
 from agentco_tui.screens.dialogs.batch import labels, tasks_of
@@ -152,7 +152,7 @@ class BatchProgress(Dialog[bool]):
         its way; the rest is counted.
         """
         items = self.decision.items
-        unknown = [item for item in items if item.outcome is None and item.state is State.UNKNOWN]
+        unknown = [item for item in items if item.outcome is None and item.step is Step.UNKNOWN]
         yield from self._group(f"{signs.unknown} {len(unknown)} {Kind.UNKNOWN}", unknown)
         bad = [item for item in items if item.outcome and item.outcome.kind not in GOOD]
         for kind, of_kind in groupby(sorted(bad, key=_rank), key=_kind):
@@ -163,7 +163,7 @@ class BatchProgress(Dialog[bool]):
         going = [
             item
             for item in items
-            if item.outcome is None and item.state not in (State.WAITING, State.UNKNOWN)
+            if item.outcome is None and item.step not in (Step.WAITING, Step.UNKNOWN)
         ]
         yield from self._group(f"{signs.arrow} {len(going)} on their way", going)
 
@@ -236,7 +236,7 @@ def _words(item: SetItem) -> SafeText:
     """What is said of one task."""
     if item.outcome is not None:
         return told(item.outcome)
-    return item.sentence or plain(item.state)
+    return item.sentence or plain(item.step)
 
 
 def fraction(part: int, whole: int) -> Decimal:

@@ -8,7 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.form_checks import (
+from agentco_tui.actions import create
+from agentco_tui.actions import set_limit as limits
+from agentco_tui.actions.outcome import Outcome, Progress, Step
+from agentco_tui.actions.validation import (
     CompanyForm,
     TaskForm,
     check_clone,
@@ -16,7 +19,6 @@ from agentco_tui.actions.form_checks import (
     check_limit,
     check_task,
 )
-from agentco_tui.actions.outcome import Outcome, Progress, Step
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
@@ -145,7 +147,7 @@ def new_task(session: Session, like: Task | None, tell: Tell) -> FormPlan:
         )
 
     async def send(values: Values, doubt: Doubt) -> Refusal | None:
-        return refusal_of(await session.hands.tasks.create(form_in(values), doubts(doubt)), tell)
+        return refusal_of(await create.create_task(session, form_in(values), doubts(doubt)), tell)
 
     priorities = seen_priorities(session)
     return FormPlan(
@@ -199,7 +201,7 @@ def new_company(session: Session, tell: Tell) -> FormPlan:
 
     async def send(values: Values, doubt: Doubt) -> Refusal | None:
         return refusal_of(
-            await session.hands.companies.create(form_in(values), doubts(doubt)), tell
+            await create.create_company(session, form_in(values), doubts(doubt)), tell
         )
 
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
@@ -232,7 +234,7 @@ def clone_company(session: Session, company: Company, tell: Tell) -> FormPlan:
 
     async def send(values: Values, doubt: Doubt) -> Refusal | None:
         return refusal_of(
-            await session.hands.companies.clone(company, form_in(values), doubts(doubt)), tell
+            await create.clone_company(session, company, form_in(values), doubts(doubt)), tell
         )
 
     return FormPlan(
@@ -312,7 +314,8 @@ def set_limit(session: Session, agent_id: str, tell: Tell) -> FormPlan:
     async def send(values: Values, doubt: Doubt) -> Refusal | None:
         agent = session.store.agents.get(agent_id)
         company = shown_budget.company if shown_budget is not None else None
-        outcome = await session.hands.limits.set(
+        outcome = await limits.set_limit(
+            session,
             Ref(id=agent_id, name=name),
             values["monthly_limit"],
             shown=shown_budget,

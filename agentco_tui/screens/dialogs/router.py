@@ -6,19 +6,18 @@ something to see, and reading all of this would put that off.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch import BatchApproval, Phase, State
+from agentco_tui.actions.batch import BatchApproval, Phase
 from agentco_tui.actions.batch_summary import Aside
-from agentco_tui.actions.decisions import Decision, Stage, task_of
-from agentco_tui.actions.journal import Attempt
-from agentco_tui.actions.outcome import GOOD, Kind, Outcome
-from agentco_tui.actions.take_up import TakeUp
-from agentco_tui.actions.verbs import Verb
+from agentco_tui.actions.decisions import Decision, recover, task_of
+from agentco_tui.actions.journal_file import Attempt
+from agentco_tui.actions.outcome import GOOD, Kind, Outcome, Step, Verb
 from agentco_tui.keys import Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model.records import Company, SharedTask, Task
@@ -37,13 +36,6 @@ from agentco_tui.widgets.workers import Work, start_worker
 if TYPE_CHECKING:
     from agentco_tui.screens.writes import Writes
 
-STAGES = {
-    State.READING: Stage.READING,
-    State.SENDING: Stage.SENDING,
-    State.CONFIRMING: Stage.CONFIRMING,
-    State.UNKNOWN: Stage.UNKNOWN,
-}
-"""Stages of a task of a set whose turn has come and that has no outcome."""
 TOLD_ONE_BY_ONE = 3
 """So many outcomes of an earlier run are each told; of more, how many came to what."""
 
@@ -147,8 +139,9 @@ class Dialogs:
                 known = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
                 chosen.append(known or task)
         batch = BatchApproval(
-            session.hands.approver,
+            session,
             chosen,
+            decisions=session.decisions,
             not_read={task.id for task in chosen if not session.has_read(task)},
             changed={task.id for task in chosen if session.has_read_otherwise(task)},
             hidden=hidden,
@@ -178,39 +171,22 @@ class Dialogs:
         self._frame.app.push_screen(question, then)
 
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
-        stop = batch.subscribe(lambda: self._follow(batch))
-        try:
-            phase = await batch.run()
-        finally:
-            stop()
-        self._follow(batch)
-        if phase is not Phase.ENDED:
+        if await batch.run() is not Phase.ENDED:
             return
         self._frame.marks_done({item.task.id for item in batch.items})
         if not progress.is_current:
             good = all(item.outcome is not None and item.outcome.good for item in batch.items)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
-    def _follow(self, batch: BatchApproval) -> None:
-        """Keep how far each task of a set is, and what became of it."""
-        decisions = self.session.decisions
-        for item in batch.items:
-            known = decisions.of(item.task.id)
-            if item.outcome is not None:
-                if known is None or known.outcome is not item.outcome:
-                    decisions.settle(item.task, item.outcome)
-            elif batch.phase is Phase.TAKEN_BACK:
-                decisions.withdraw(item.task)
-            elif item.state in STAGES:
-                decisions.step(item.task, STAGES[item.state], None)
-
     async def take_up(self, left: Sequence[Attempt]) -> None:
         """Settle what another run left without an outcome, and tell of each."""
-        hands, decisions = self.session.hands, self.session.decisions
-        work = TakeUp(hands.approver, hands.tasks, hands.companies, hands.limits)
+        decisions = self.session.decisions
         kinds: Counter[Kind] = Counter()
 
-        def settled(attempt: Attempt, outcome: Outcome) -> None:
+        async def settle(attempt: Attempt) -> None:
+            outcome = await recover(self.session, attempt)
+            if outcome is None:
+                return
             kinds[outcome.kind] += 1
             if attempt.verb == Verb.APPROVE:
                 decisions.settle(task_of(attempt), outcome)
@@ -219,11 +195,13 @@ class Dialogs:
 
         for attempt in left:
             if attempt.verb == Verb.APPROVE:
-                decisions.step(task_of(attempt), Stage.UNKNOWN, attempt.attempt)
+                decisions.step(task_of(attempt), Step.UNKNOWN, attempt.attempt)
         count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
         words = f"{count} of an earlier run had no outcome: reading what became of them"
         self._say(f"{signs.unknown} {words}", bad=True)
-        await work.run(left, settled)
+        async with asyncio.TaskGroup() as group:
+            for attempt in left:
+                group.create_task(settle(attempt))
         if len(left) > TOLD_ONE_BY_ONE:
             came_to = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in kinds.most_common())
             words = f"{count} of an earlier run: {came_to}; the journal has each"

@@ -1,14 +1,14 @@
 """What can be said of a form before anything is sent: pure checks, a sentence for each field.
 
-The interface states no bounds (INTERFACE 2, 8), so only what no platform can want is refused here;
-the rest is the platform's to refuse, in its own words.
+The interface states no bounds, so only what no platform can want is refused here; the rest is the
+platform's to refuse, in its own words, which are put beside the fields as well.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -29,7 +29,7 @@ Problems = Mapping[str, SafeText]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskForm:
-    """What a new task needs (INTERFACE 4); the field names are those of the request body."""
+    """What a new task needs; the field names are those of the request body."""
 
     company_id: str
     title: str
@@ -112,30 +112,52 @@ def check_limit(text: str) -> Decimal | SafeText:
     return Decimal(f"{whole}.{decimals or '0'}" if decimals else whole)
 
 
+def beside(
+    told: Iterable[tuple[SafeText, SafeText]], fields: Sequence[str]
+) -> tuple[Mapping[str, SafeText], tuple[SafeText, ...]]:
+    """The platform's messages by form field, and those that belong to none of them.
+
+    Platforms name a field in their own way: agentId, body.agent_id, /data/attributes/title.
+    """
+    known = {_folded(field): field for field in fields}
+    by_field: dict[str, SafeText] = {}
+    others: list[SafeText] = []
+    for name, message in told:
+        parts = [_folded(part) for part in re.split(r"[./\[\]]+", name) if part]
+        field = next((known[part] for part in reversed(parts) if part in known), None)
+        if field is None:
+            others.append(plain(f"{name}: {message}") if name else message)
+        else:
+            before = by_field.get(field)
+            by_field[field] = message if before is None else plain(f"{before}; {message}")
+    return by_field, tuple(others)
+
+
+def _folded(name: str) -> str:
+    """`agent_id`, `agentId` and `agent-id` are one name."""
+    return re.sub("[^a-z0-9]", "", name.casefold())
+
+
 def _line(text: str, longest: int, missing: str) -> str | None:
-    typed = text.strip()
-    if not typed:
-        return missing
-    if len(typed) > longest:
-        return f"{len(typed):,} characters are too many: no more than {longest:,}"
-    if any(unicodedata.category(char) in _UNSEEN or char in "\u2028\u2029" for char in typed):
-        return "one line of plain text only: it holds a character that can't be seen"
-    return None
+    """What is wrong with one line of text."""
+    return _wrong(text, longest, missing, "one line of plain text only", "\u2028\u2029")
 
 
 def _block(text: str, longest: int, missing: str) -> str | None:
+    """What is wrong with several lines of text."""
+    return _wrong(text.replace("\n", " ").replace("\t", " "), longest, missing, "plain text only")
+
+
+def _wrong(text: str, longest: int, missing: str, only: str, also: str = "") -> str | None:
     typed = text.strip()
     if not typed:
         return missing
     if len(typed) > longest:
         return f"{len(typed):,} characters are too many: no more than {longest:,}"
-    if any(unicodedata.category(char) in _UNSEEN for char in typed if char not in "\n\t"):
-        return "plain text only: it holds a character that can't be seen"
+    # Control characters and lone surrogates; joiners of emoji and scripts are let through.
+    if any(unicodedata.category(char) in ("Cc", "Cs") or char in also for char in typed):
+        return f"{only}: it holds a character that can't be seen"
     return None
-
-
-_UNSEEN = frozenset({"Cc", "Cs"})
-"""Control characters and lone surrogates; joiners of emoji and scripts are let through."""
 
 
 def _found(**problems: str | None) -> Problems:

@@ -1,7 +1,7 @@
 """Who decided a task that no longer waits, and when: from its record and the log.
 
-An agent can write any text into the log (law 3), so only an entry's verb, outcome and actor count,
-never its words.
+An agent can write any text into the log, so only an entry's verb, outcome and actor count, never
+its words.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ _BY_STATE = {
     TaskState.REJECTED: "rejected",
     TaskState.CANCELLED: "cancelled",
 }
+
 CLOCK_SLACK = 5.0
 """Seconds by which our idea of the platform's time may be wrong."""
-SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
-"""States of a task that was let go after it waited for a person."""
 
 
 def says_it_waits(record: Task) -> bool:
@@ -83,16 +82,22 @@ def elsewhere(record: Task | None, entry: Activity | None, now: float) -> SafeTe
     Without a word from the platform on the decision, only what is seen is said.
     """
     word = decided_as(record, entry)
-    if word is None:
-        if record is None or record.status is None:
-            return plain("it left the list of pending tasks")
-        if says_it_waits(record):
-            return plain(
-                "it left the list of pending tasks, though the list of all tasks shows it as "
-                f"“{record.status}”"
-            )
-        return plain(f"it is no longer pending: the platform shows it as “{record.status}”")
-    return plain(f"already {word} elsewhere{by_whom(record, entry, word, now)}")
+    if word is not None:
+        return plain(f"already {word} elsewhere{by_whom(record, entry, word, now)}")
+    if record is None or record.status is None:
+        return plain("it left the list of pending tasks")
+    if says_it_waits(record):
+        return plain(
+            "it left the list of pending tasks, though the list of all tasks shows it as "
+            f"“{record.status}”"
+        )
+    return plain(f"it is no longer pending: the platform shows it as “{record.status}”")
+
+
+def shown_as(record: Task) -> SafeText:
+    """How the platform shows a task that no longer waits, for the end of a sentence."""
+    by = f", decided by {record.decided_by}" if record.decided_by else ""
+    return plain(f"the platform shows it as “{record.status or 'decided'}”{by}")
 
 
 def by_whom(record: Task | None, entry: Activity | None, word: str, now: float) -> str:
@@ -101,14 +106,5 @@ def by_whom(record: Task | None, entry: Activity | None, word: str, now: float) 
     at = None if record is None else record.decided
     if entry is not None and decision(entry) == word:
         at = at or entry.at
-        ref = entry.actor
-        who = who or (None if ref is None else ref.name)
-    by = f" by {who}" if who else ""
-    when = "" if at is None else f", {form.ago(now - at.at)}"
-    return f"{by}{when}"
-
-
-def shown_as(record: Task) -> SafeText:
-    """How the platform shows a task that no longer waits, for the end of a sentence."""
-    by = f", decided by {record.decided_by}" if record.decided_by else ""
-    return plain(f"the platform shows it as “{record.status or 'decided'}”{by}")
+        who = who or (None if entry.actor is None else entry.actor.name)
+    return (f" by {who}" if who else "") + ("" if at is None else f", {form.ago(now - at.at)}")

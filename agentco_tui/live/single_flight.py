@@ -1,4 +1,4 @@
-"""One read for all who ask before it begins."""
+"""Single-flight: one read for all who ask before it begins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
-from agentco_tui.actions.waits import sleep_unless
 from agentco_tui.live.clock import Clock
 
 T = TypeVar("T")
@@ -15,7 +14,7 @@ PATIENCE: Final = 2.0
 """Seconds that the next read waits for one under way, before it begins beside it."""
 
 
-class SharedRead(Generic[T]):
+class SingleFlight(Generic[T]):
     """Makes a read at most once at a time; who asks gets one that began after the question.
 
     One that hangs holds up the next for `PATIENCE` only. `read` must not raise: what went wrong
@@ -31,7 +30,7 @@ class SharedRead(Generic[T]):
         self._read = read
         self._clock = clock
         self._sleep = sleep
-        self._waiting: asyncio.Task[T] | None = None
+        self._next: asyncio.Task[T] | None = None
         """The next read, which has not begun."""
         self._under_way: asyncio.Task[T] | None = None
         """The last one that began."""
@@ -41,23 +40,25 @@ class SharedRead(Generic[T]):
         """Steady clock: when the next read may begin."""
         self._sooner = asyncio.Event()
 
-    async def after_now(self, spacing: float = 0.0) -> T:
+    async def after_now(self, *, spacing: float = 0.0, gather: float = 0.0) -> T:
         """The result of a read that begins after this call.
 
-        It begins at least `spacing` seconds after the last one began; who asks for the least
-        decides.
+        It begins at least `spacing` seconds after the last one began, and `gather` seconds from
+        now, so that others can join; who asks for the least decides.
         """
-        due = 0.0 if self._begun_at is None else self._begun_at + spacing
-        if self._waiting is None:
+        due = self._clock.monotonic() + gather if gather else 0.0
+        if self._begun_at is not None:
+            due = max(due, self._begun_at + spacing)
+        if self._next is None:
             self._due = due
-            self._waiting = asyncio.create_task(self._turn(self._under_way))
-            self._all.add(self._waiting)
-            self._waiting.add_done_callback(self._all.discard)
+            self._next = asyncio.create_task(self._turn(self._under_way))
+            self._all.add(self._next)
+            self._next.add_done_callback(self._all.discard)
         elif due < self._due:
             self._due = due
             self._sooner.set()
         # Shielded: one who stops waiting must not end the read of the others.
-        return await asyncio.shield(self._waiting)
+        return await asyncio.shield(self._next)
 
     async def close(self) -> None:
         """End what is under way, and wait until it has ended."""
@@ -73,11 +74,27 @@ class SharedRead(Generic[T]):
             while (rest := self._due - self._clock.monotonic()) > 0:
                 self._sooner.clear()
                 await sleep_unless(self._sooner, rest, self._sleep)
-            self._waiting, self._under_way = None, me
+                if not self._sooner.is_set():
+                    break
+            self._next, self._under_way = None, me
             self._begun_at = self._clock.monotonic()
             return await self._read()
         finally:
             if self._under_way is me:
                 self._under_way = None
-            if self._waiting is me:
-                self._waiting = None
+            if self._next is me:
+                self._next = None
+
+
+async def sleep_unless(
+    event: asyncio.Event, seconds: float, sleep: Callable[[float], Awaitable[None]]
+) -> None:
+    """Sleep so long, or until the event is set."""
+    sleeping = asyncio.ensure_future(sleep(seconds))
+    woken = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({sleeping, woken}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiting in (sleeping, woken):
+            waiting.cancel()
+        await asyncio.gather(sleeping, woken, return_exceptions=True)

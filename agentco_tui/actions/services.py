@@ -1,0 +1,191 @@
+"""What every write needs, in one place: client, picture, clock, journal, permissions, timing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from agentco_tui.actions.journal import Earlier, Following, Journal, addresses_of
+from agentco_tui.actions.journal_file import Attempt, JournalError, seconds_of
+from agentco_tui.actions.outcome import Verb
+from agentco_tui.actions.task_reader import TaskReader
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import NotAllowed
+from agentco_tui.live.clock import Clock
+from agentco_tui.live.poller import Poller
+from agentco_tui.live.store import Store
+from agentco_tui.text import SafeText, plain
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long is waited for what, all in seconds; one value, so that tests need not wait."""
+
+    still_pending: float = 10.0
+    """Over how long reads must show that nothing happened before a write whose answer was lost
+    counts as not done."""
+    confirm: float = 10.0
+    """How long a clear yes is waited for in reads before the answer alone must do."""
+    explain: float = 1.0
+    """How long failed reads are repeated that only explain a clear no."""
+    first: float = 0.4
+    """The pause after the first read that settled nothing; doubles from there."""
+    ceiling: float = 5.0
+    """The longest pause between two reads."""
+    spacing: float = 0.5
+    """Between the starts of two list reads that the tasks of a set share."""
+    gather: float = 0.02
+    """How long a read of the list waits for more tasks of a set whose turn begins."""
+    hold_one: float = 2.0
+    """How long a yes to one task is held back so that it can be taken back."""
+    hold: float = 5.0
+    """How long a set is held back so that it can be taken back."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def pauses(self) -> Iterator[float]:
+        """Pauses between reads, doubling up to the ceiling, without end."""
+        pause = self.first
+        while True:
+            yield pause
+            pause = min(self.ceiling, pause * 2)
+
+
+class Permissions:
+    """What may be written: remembers which writes the platform refused with 403, until the key
+    changes. The interface names no permissions, so each verb is its own.
+
+    `read_only` is the reason why nothing may be written at all, None without one.
+    """
+
+    def __init__(self, read_only: SafeText | None = None) -> None:
+        self.off = read_only
+        self._missing: dict[Verb, SafeText] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def lacks_any(self) -> bool:
+        """Whether the platform refused a write for which another key is needed."""
+        return bool(self._missing)
+
+    def denied(self, verb: Verb) -> SafeText | None:
+        """Why a write would be refused, for a person; None if nothing known speaks against it."""
+        return self.off or self._missing.get(verb)
+
+    def refused(self, verb: Verb, error: NotAllowed) -> None:
+        """The platform answered a write with 403."""
+        words = f": {error.platform_message}" if error.platform_message else ""
+        self._missing[verb] = plain(
+            f"this key may not {verb.words} (403{words}); ask its owner for the permission"
+        )
+        self._notify()
+
+    def key_changed(self) -> None:
+        """Another key is used from now on: forget what the last one was refused."""
+        if self._missing:
+            self._missing.clear()
+            self._notify()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` when an answer of `denied` may have changed; returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _notify(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()
+
+
+class Services:
+    """One for each profile that is open. `origin` is the platform's address as configured.
+
+    Reads go through the poller where one is given (it must be running); `company` is the scope
+    where there is none. The journal is closed by whoever opened it.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        clock: Clock,
+        journal: Journal,
+        *,
+        origin: str,
+        profile: str,
+        poller: Poller | None = None,
+        company: str | None = None,
+        permissions: Permissions | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.client = client
+        self.decision_client = client.for_decisions
+        """What a decision reads and sends waits for no other request."""
+        self.store = store
+        self.clock = clock
+        self.journal = journal
+        self.origin = origin
+        self.profile = profile
+        self.permissions = permissions or Permissions()
+        self.timing = timing or Timing()
+        self.reader = TaskReader(
+            self.decision_client, store, clock, self.timing.sleep, poller=poller, company=company
+        )
+        self.addresses: tuple[str, ...] | None = None
+        """What the platform's host was resolved to; None before the first write."""
+        self._closed = False
+        # A thread of its own: names of hosts are looked up in asyncio's, and must not wait for a
+        # slow disk.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+
+    def journaled(self, work: Callable[[], R]) -> asyncio.Future[R]:
+        """Work with the journal in its thread, off the event loop. Raises JournalError."""
+        if self._closed:
+            raise JournalError("this dashboard is ending", "the next start finds out")
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def mark(self) -> int:
+        """A place in the journal to compare with later; before a read. Raises JournalError."""
+
+        def mark() -> int:
+            if self.addresses is None:
+                self.addresses = addresses_of(self.origin)
+            return self.journal.mark()
+
+        return await self.journaled(mark)
+
+    async def follow(self) -> Following:
+        """What is open at this platform now, from any dashboard on this machine, and whether
+        anything can be sent. Cheap enough for each second. Raises JournalError at the end only.
+        """
+        return await self.journaled(partial(self.journal.follow, self.origin))
+
+    async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
+        """Take up attempts that were left behind: those that no other dashboard has by now. None
+        while the journal can't be written.
+        """
+        try:
+            return await self.journaled(partial(self.journal.claim, tuple(attempts)))
+        except JournalError:
+            return []
+
+    def earlier(self, verb: Verb, subject: str) -> Earlier | None:
+        """The last attempt at a subject, as far as it is in memory."""
+        return self.journal.earlier(self.origin, verb, subject)
+
+    async def close(self) -> None:
+        """End reads under way; a line of the journal that is being written is ended."""
+        await self.reader.close()
+        self._closed = True
+        self._thread.shutdown(wait=False)
+
+
+def age_of(time_written: str) -> float | None:
+    """Seconds since a time in the journal, None if it can't be read."""
+    at = seconds_of(time_written)
+    return None if at is None else max(0.0, time.time() - at)
