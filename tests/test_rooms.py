@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "textual_patches": LEAVES,
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
-    | {"model", "reading", "api", "live", "actions", "widgets"}
+    | {"model", "reading", "api", "live", "actions", "widgets", "textual_patches"}
     | {"config", "atomic_write", "ui_state"},
     "commands": LEAVES
     | {"model", "reading", "api", "live", "actions"}

@@ -51,4 +51,5 @@ def test_all_workers_are_started_so() -> None:
         for line in path.read_text().splitlines()
         if ".run_worker(" in line and "thread=True" not in line
     ]
-    assert [name for name, _ in lines] == ["workers.py"]
+    # The patch passes the function as well; it lies below the widgets and may not import them.
+    assert {name for name, _ in lines} == {"workers.py", "key_queue.py"}

@@ -1,0 +1,201 @@
+"""Each patch looks before it leaps, and Textual still needs it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Coroutine
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate
+from textual._xterm_parser import XTermParser
+from textual.app import App, ComposeResult
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+from textual.screen import ModalScreen, Screen
+from textual.strip import Strip
+from textual.widgets import Input
+
+from agentco_tui.textual_patches import driver, ending, key_queue, registry
+from agentco_tui.textual_patches.driver import ScreenHold, guarded
+from agentco_tui.textual_patches.registry import PATCHES
+from tests.textual_patches.test_ending import EndsThenFails
+
+FOLDER = Path(registry.__file__).parent
+
+
+def test_each_file_has_its_entry_and_each_entry_its_file() -> None:
+    files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "registry"}
+    assert {patch.name for patch in PATCHES} == files
+    assert len({patch.name for patch in PATCHES}) == len(PATCHES)
+    for patch in PATCHES:
+        source = inspect.getsource(import_module(f"agentco_tui.textual_patches.{patch.name}"))
+        entry = patch.name.upper()
+        assert getattr(registry, entry) is patch
+        assert f"{entry}.fits(" in source or patch.name == "input_parser"
+
+
+def test_the_version_is_one_that_was_looked_at() -> None:
+    """Another major of Textual is a reason to look at all of them anew."""
+    assert version("textual").split(".")[0] in {patch.textual.split(".")[0] for patch in PATCHES}
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
+def test_what_does_not_fit_is_left_alone_and_logged(
+    patch: registry.Patch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails() -> bool:
+        raise AttributeError
+
+    with caplog.at_level(logging.WARNING, "agentco_tui"):
+        assert patch.fits(lambda: True)
+        assert caplog.text == ""
+        assert not patch.fits(lambda: False)
+        assert not patch.fits(fails)
+    assert caplog.text.count(patch.name) >= 2
+
+
+# ---- looks before it leaps
+
+
+def test_a_driver_made_otherwise_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    hold = ScreenHold()
+    terminal: Any = None
+    assert issubclass(guarded(LinuxDriver, hold, terminal), driver.JobControlDriver)
+    assert guarded(HeadlessDriver, hold, terminal) is HeadlessDriver
+    monkeypatch.delattr(LinuxDriver, "_sigcont_application")
+    assert guarded(LinuxDriver, hold, terminal) is LinuxDriver
+
+
+async def test_keys_work_where_the_chain_of_bindings_is_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Screen, "_modal_binding_chain", None)
+        app = Opening(key_queue.KeyQueueApp)
+    assert app.bound_actions(app, "o") == []
+    async with app.run_test() as pilot:
+        await pilot.press("o", "x")
+        assert isinstance(app.screen, Ask)
+
+
+async def test_an_end_is_as_textual_makes_it_where_its_states_are_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ending.EndingApp, "_as_expected", lambda _: False)
+    app = EndsThenFails()
+    with pytest.raises(Exception, match=r".*"):
+        async with app.run_test():
+            pass
+    assert app.return_code == 1
+
+
+# ---- still needed: what Textual does by itself
+
+
+class Ask(ModalScreen[None]):
+    """Gives the keys to an input when it is mounted."""
+
+    def compose(self) -> ComposeResult:
+        yield Input()
+
+
+def Opening(base: type[Any]) -> Any:
+    """An app of this kind in which `o` opens a question."""
+
+    class Opens(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.lost: list[str] = []
+
+        def on_key(self, event: Key) -> None:
+            if event.key == "o":
+                self.push_screen(Ask())
+            else:
+                self.lost.append(event.key)
+
+    return Opens()
+
+
+async def _partial_paint() -> bool:
+    """The letters before the ones that changed are written too."""
+    strip = Strip([Segment("abcd", Style(bold=True)), Segment("efgh")], 8)
+    console = Console(color_system="truecolor", force_terminal=True, width=8, height=1)
+    return "ab" in ChopsUpdate([{0: strip}], [(0, 2, 6)], [[8]]).render_segments(console)
+
+
+async def _driver() -> bool:
+    """Continued though it was never stopped, it starts a second time."""
+    started = []
+
+    class Started(LinuxDriver):
+        def start_application_mode(self) -> None:
+            started.append(self)
+
+    bare = object.__new__(Started)
+    bare._auto_restart = True
+    bare._sigcont_application()
+    return bool(started)
+
+
+async def _input_parser() -> bool:
+    """The release of a key raises."""
+    try:
+        list(XTermParser().feed("\x1b[121;1:3u"))
+    except ValueError:
+        return True
+    return False
+
+
+async def _ending() -> bool:
+    """An error that comes while an app ends makes it a crash."""
+
+    class Ends(App[None]):
+        def on_ready(self) -> None:
+            self.exit(return_code=0)
+            raise RuntimeError
+
+    app = Ends()
+    try:
+        async with app.run_test():
+            pass
+    except RuntimeError:
+        return True
+    return app.return_code != 0
+
+
+async def _key_queue() -> bool:
+    """The second of two keys in a packet goes past what the first one opens."""
+    typed = {}
+    for base in (App, key_queue.KeyQueueApp):
+        app = Opening(base)
+        async with app.run_test() as pilot:
+            for key in "ox":
+                app.post_message(Key(key, key))
+            await pilot.pause()
+            await pilot.pause()
+            typed[base] = app.screen.query_one(Input).value
+    assert typed[key_queue.KeyQueueApp] == "x", "with the patch it arrives"
+    return not typed[App]
+
+
+NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
+    "partial_paint": _partial_paint,
+    "driver": _driver,
+    "input_parser": _input_parser,
+    "ending": _ending,
+    "key_queue": _key_queue,
+}
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
+async def test_textual_still_needs_it(patch: registry.Patch) -> None:
+    assert await NEEDED[patch.name](), f"{patch.name} may go: {patch.answers}"
