@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 import msgspec
 
@@ -23,8 +23,6 @@ from agentco_tui.text import SafeText, plain, safe, signs
 _SPANS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 _SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([smhdw])", re.ASCII)
 
-HELD_BACK = 10_000
-"""Attempts kept to wait for their outcomes, so that each stands on one line in order."""
 LEFT_NAMED = 10
 """Attempts named one by one when the dashboard is left."""
 
@@ -61,13 +59,10 @@ def run(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
     """
     try:
         with path.open("rb") as file:
-            unsettled, corrections = _first_pass(from_line(line) for line in lines(file))
-            entries = (from_line(line) for line in lines(file))
-            for attempt, outcomes in _stories(entries, unsettled):
+            for attempt, outcomes in _stories(file):
                 at = seconds_of(attempt.time)
                 if since is None or at is None or at >= since:
-                    all_of = [*outcomes, *corrections.get(attempt.attempt, ())]
-                    out.write((_json if as_json else _line)(attempt, all_of) + "\n")
+                    out.write((_json if as_json else _line)(attempt, outcomes) + "\n")
     except FileNotFoundError:
         if not as_json:
             out.write(f"nothing was approved or changed from here yet ({safe(str(path))})\n")
@@ -126,47 +121,23 @@ def _span(seconds: float) -> str:
     return f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
 
 
-def _first_pass(
-    entries: Iterator[Attempt | Settled | None],
-) -> tuple[set[str], dict[str, list[Settled]]]:
-    """The ids of attempts without an outcome, and the outcomes that correct others; both are few,
-    so that the rest can be read as a stream.
+def _stories(file: IO[bytes]) -> Iterator[Story]:
+    """Every attempt with its outcomes in the order of the attempts, those that correct others last.
+
+    The file is read twice, as a stream: for the outcomes, which are few and small, and for all.
     """
-    unsettled: set[str] = set()
-    corrections: dict[str, list[Settled]] = {}
-    for entry in entries:
-        if isinstance(entry, Attempt):
-            unsettled.add(entry.attempt)
-        elif isinstance(entry, Settled):
-            unsettled.discard(entry.attempt)
-            if entry.corrects:
-                corrections.setdefault(entry.attempt, []).append(entry)
-    return unsettled, corrections
-
-
-def _stories(entries: Iterator[Attempt | Settled | None], unsettled: set[str]) -> Iterator[Story]:
-    """Every attempt with its first outcome, if it has one, in the order of the attempts."""
-    waiting: dict[str, Attempt] = {}
-    outcomes: dict[str, Settled] = {}
-    yielded: set[str] = set()
-
-    def ready() -> Iterator[Story]:
-        while waiting:
-            first = next(iter(waiting))
-            if first not in outcomes and first not in unsettled and len(waiting) < HELD_BACK:
-                return
-            if first not in outcomes:
-                yielded.add(first)
-            yield waiting.pop(first), [outcomes.pop(first)] if first in outcomes else []
-
-    for entry in entries:
-        if isinstance(entry, Attempt) and entry.attempt not in yielded:
-            waiting[entry.attempt] = entry
-        elif isinstance(entry, Settled) and entry.attempt in waiting and not entry.corrects:
-            outcomes.setdefault(entry.attempt, entry)
-        yield from ready()
-    for attempt_id, attempt in waiting.items():
-        yield attempt, [outcomes[attempt_id]] if attempt_id in outcomes else []
+    outcomes: dict[str, list[Settled]] = {}
+    for line in lines(file):
+        if isinstance(entry := from_line(line), Settled):
+            outcomes.setdefault(entry.attempt, []).append(entry)
+    told: set[str] = set()
+    for line in lines(file):
+        entry = from_line(line)
+        if isinstance(entry, Attempt) and entry.attempt not in told:
+            told.add(entry.attempt)
+            became = outcomes.pop(entry.attempt, [])
+            first = [settled for settled in became if not settled.corrects][:1]
+            yield entry, first + [settled for settled in became if settled.corrects]
 
 
 def _json(attempt: Attempt, outcomes: list[Settled]) -> str:
