@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TextIO
+from typing import BinaryIO, TextIO
 
 import msgspec
 
@@ -121,7 +121,7 @@ def _span(seconds: float) -> str:
     return f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
 
 
-def _stories(file: IO[bytes]) -> Iterator[Story]:
+def _stories(file: BinaryIO) -> Iterator[Story]:
     """Every attempt with its outcomes in the order of the attempts, those that correct others last.
 
     The file is read twice, as a stream: for the outcomes, which are few and small, and for all.
