@@ -20,8 +20,9 @@ from agentco_tui.api.kinds import (
     Kind,
 )
 from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, decode_page
-from agentco_tui.api.overviews import WHOLE_ID, decode_overview
 from agentco_tui.model.records import Receipt, Record, Trace
+from agentco_tui.reading.budget_overview import read_overview as decode_overview
+from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.write_response import read_write_response
 

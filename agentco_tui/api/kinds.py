@@ -6,14 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from agentco_tui.api import (
-    alert_summaries,
     drafts,
     fields_activity,
     fields_agent,
-    fields_alert,
-    fields_budget,
     fields_task,
-    figures,
     groups,
 )
 from agentco_tui.api.context import Context, Unread
@@ -25,13 +21,12 @@ from agentco_tui.model.records import (
     Agent,
     Alert,
     Budget,
-    BudgetScope,
     Company,
     Record,
     Task,
 )
 from agentco_tui.reading import schema
-from agentco_tui.reading.kinds import company
+from agentco_tui.reading.kinds import alert, budget, company
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
@@ -149,53 +144,9 @@ TASKS: Final[Kind[Task]] = Kind(
     nameless="a task without an id",
     most=_MOST_TASKS,
 )
-COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
-    "company_budgets",
-    "company budgets",
-    _resource(
-        "companies company_budgets budgets by_company company budget",
-        "organizations breakdown policies limits spend costs",
-        fields_budget.BUDGET,
-        None,
-        fields_budget.looks_like_budget,
-        maps=figures.in_maps,
-    ),
-    lambda rows: fields_budget.read_budgets(rows, BudgetScope.COMPANY),
-    needs="id name company company_id company_name scope_id scope_name",
-    nameless="a budget without the id of what it is for",
-    most=_MOST_BUDGETS,
-)
-AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
-    "agent_budgets",
-    "agent budgets",
-    _resource(
-        "agents agent_budgets budgets by_agent agent budget",
-        "breakdown per_agent members rankings policies limits spend costs",
-        fields_budget.BUDGET,
-        None,
-        fields_budget.looks_like_budget,
-        maps=figures.in_maps,
-    ),
-    lambda rows: fields_budget.read_budgets(rows, BudgetScope.AGENT),
-    needs="id name agent agent_id agent_name scope_id scope_name",
-    nameless="a budget without the id of what it is for",
-    most=_MOST_AGENT_BUDGETS,
-)
-ALERTS: Final[Kind[Alert]] = Kind(
-    "alerts",
-    "budget alerts",
-    _resource(
-        "alerts budget_alerts alert active_alerts",
-        "incidents notifications warnings budget_incidents triggered",
-        fields_alert.ALERT,
-        groups.alert_slot,
-        fields_budget.looks_like_budget,
-    ),
-    fields_alert.read_alerts,
-    nameless="an alert of which no field is known",
-    summed_up=alert_summaries.read_summary,
-    most=_MOST_BUDGETS,
-)
+COMPANY_BUDGETS: Final[Kind[Budget]] = Kind.of(budget.COMPANY_BUDGETS)
+AGENT_BUDGETS: Final[Kind[Budget]] = Kind.of(budget.AGENT_BUDGETS)
+ALERTS: Final[Kind[Alert]] = Kind.of(alert.ALERTS)
 ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
     "activity entries",

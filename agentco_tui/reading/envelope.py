@@ -106,6 +106,8 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
     sample = [item for item in body[:_SAMPLE] if type(item) is dict]
     if not sample or any(kind.is_one(item) and not _holds_own(item, kind) for item in sample):
         return _out_of_buckets(flat, kind) if sample else flat
+    if not any((found := _search(item, kind, "", 1)) and found.path for item in sample):
+        return flat  # looking into all of them takes long, and finds nothing
     inner = [
         found
         for item in body

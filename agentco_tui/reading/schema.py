@@ -223,11 +223,17 @@ class Table:
                 rank += 1
         return found
 
+    @cached_property
+    def _stems(self) -> tuple[Callable[[str], Iterable[str]], ...]:
+        return tuple({field.stems: None for field in self.fields if field.stems is not None})
+
     def _spelt_longer(self, key: str) -> list[_Place] | None:
         """What a key means that is no name of the table, but has one at its beginning."""
         folded = fold(key)
-        for stems in {field.stems for field in self.fields if field.stems is not None}:
+        for stems in self._stems:
             for stem in stems(folded):
+                if stem not in self._by_first:
+                    continue
                 places = [
                     place._replace(
                         rank=place.rank - _bias(place.reader) + _bias(reader), reader=reader

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import Severity
 from agentco_tui.reading import json_body
 
 A, B = {"id": "1", "title": "Pay"}, {"id": "2", "title": "Write"}
@@ -75,14 +74,6 @@ def test_no_part_is_lost_where_something_else_stands_beside_the_groups() -> None
 def test_agents_and_companies_by_state() -> None:
     body = {"active": [{"id": "a", "name": "Scout"}], "paused": [{"id": "b", "name": "Quill"}]}
     assert [agent.status for agent in page(decode.AGENTS, body).records] == ["active", "paused"]
-
-
-def test_alerts_by_severity_or_by_state() -> None:
-    body = {"critical": [{"id": 1, "message": "x"}], "warning": [{"id": 2, "message": "y"}]}
-    found = page(decode.ALERTS, body).records
-    assert [alert.severity for alert in found] == [Severity.CRITICAL, Severity.WARNING]
-    body = {"open": [{"id": 1, "message": "x"}], "resolved": [{"id": 2, "message": "y"}]}
-    assert [alert.open for alert in page(decode.ALERTS, body).records] == [True, False]
 
 
 def test_entries_by_day() -> None:

@@ -210,10 +210,7 @@ def test_time_buckets_are_one_list_cut_in_pieces() -> None:
         ],
     }  # fmt: skip
     found = page(body, decode.AGENT_BUDGETS)
-    assert [(b.id, str(b.spent.amount) if b.spent else None) for b in found.records] == [
-        ("a1", "0.06"),
-        ("a2", "1.5"),
-    ]
+    assert [budget.id for budget in found.records] == ["a1", "a2"]
 
 
 def test_ndjson_is_a_list_and_a_broken_line_costs_only_itself() -> None:

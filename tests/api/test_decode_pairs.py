@@ -56,36 +56,11 @@ def test_the_same_task_from_each(body: Any) -> None:
     )  # fmt: skip
 
 
-def test_the_overview_as_pairs() -> None:
-    for body in (
-        {"metrics": [{"name": "limit", "value": 5, "unit": "USD"},
-                     {"name": "spent", "value": 4, "unit": "USD"}]},
-        pairs("key", "value", total_limit="5", total_spent="4", currency="USD"),
-    ):  # fmt: skip
-        whole = decode.decode_overview(read(body)).whole
-        assert whole.limit is not None
-        assert f"{whole.limit.amount} {whole.limit.currency}" == "5 USD"
-        assert whole.spent is not None
-        assert f"{whole.spent.amount} {whole.spent.currency}" == "4 USD"
-
-
 def test_a_list_of_budgets_may_hold_the_whole() -> None:
     rows = [{"scope": "global", "limit": 9, "spent": 4}, {"company_id": "c", "limit": 5}]
     found = decode.decode_overview(read({"budgets": rows}))
     assert found.whole.limit is not None
     assert (f"{found.whole.limit.amount}", len(found.parts)) == ("9", 1)
-
-
-def test_maps_side_by_side() -> None:
-    body: dict[str, Any] = {"limits": {"a": 10, "b": 5}, "spent": {"a": 4}, "currency": "USD"}
-    one, two = page(decode.AGENT_BUDGETS, {"data": body})
-    assert (one.id, one.limit.amount, one.spent.amount, one.limit.currency) == ("a", 10, 4, "USD")
-    assert (two.id, two.limit.amount, two.spent) == ("b", 5, None)
-    (one,) = page(decode.COMPANY_BUDGETS, {"budgets": {"cmp_1": 10}})
-    assert (one.id, one.limit.amount) == ("cmp_1", 10)
-    for body in ({"limits": {"monthly": 5}, "spent": {"monthly": 4}}, {"limits": {"x": 5}}):
-        with pytest.raises(decode.Unshaped):
-            page(decode.AGENT_BUDGETS, body)
 
 
 def test_identifiers_with_names_and_without() -> None:

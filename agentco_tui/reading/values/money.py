@@ -112,9 +112,11 @@ def _from_text(raw: str, unit: Unit) -> Sum | None:
 
 _AMOUNTS: Final = ("amount", "value", "total", "number", "amt", "price")
 """Names of the number in an object that is a sum; each may end in a unit."""
-_CURRENCIES: Final = word_set("currency currencycode code iso ccy isocurrencycode billingcurrency")
+_CURRENCIES: Final = word_set(
+    "currency currencycode currencyiso isocurrencycode billingcurrency code iso ccy"
+)
 _UNITS: Final = word_set("unit units amountunit denomination")
-_SCALES: Final = word_set("scale exponent decimals decimalplaces fractiondigits")
+_SCALES: Final = word_set("scale exponent decimals decimalplaces fractiondigits minorunits")
 """How many digits of a whole number are behind the point: `{"amount": 1250, "scale": 2}`."""
 
 
@@ -133,17 +135,17 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
             each = currency_word(value)
         elif name in _UNITS and type(value) is str and to_decimal(value) is None:
             each = unit_word(value)
-        elif name in _SCALES and type(value) is int and 0 < value < 9:
-            each = Unit(-value)
+        elif name in _SCALES and type(value) is int and abs(value) < 9 and len(raw) > 2:
+            each = Unit(-abs(value))
         elif (place := _place_of(name)) is not None and type(value) is not dict:
             amount, own = to_decimal(value), unit_in_name(name)
             if amount is not None:
                 amounts.setdefault((MoneyReader(own).bias, place), Sum(amount, own))
         said, used = said.with_more(each), used + (each is not None)
     whole, part = to_decimal(named.get("units")), to_decimal(named.get("nanos"))
-    if whole is not None and part is not None:
-        total = _EXACT.add(whole, part.scaleb(-9, _EXACT))
-        found, used = Sum(total, Unit(0).with_more(said)), used + 2
+    if whole is not None and (part is not None or "currencycode" in named):
+        total = _EXACT.add(whole, (part or Decimal(0)).scaleb(-9, _EXACT))
+        found, used = Sum(total, Unit(0).with_more(said)), used + 1 + (part is not None)
     elif amounts:
         best = min(amounts)
         amount, own = amounts[best]

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from agentco_tui.model.records import Money
-from agentco_tui.reading.schema import Json
+from agentco_tui.reading.schema import Json, Reader
 from agentco_tui.reading.values.money import comparable
 from agentco_tui.reading.values.number import to_decimal
 
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     scale: Scale
 
 
-def part_reader(scale: Scale) -> object:
+def part_reader(scale: Scale) -> Reader:
     """A reader of shares under names that say `scale`."""
 
     def read(raw: Json) -> Part | None:

@@ -123,13 +123,18 @@ def _flag_of(unit: Unit) -> Any:
     return lambda raw: unit if raw is True else None
 
 
+def _of_digits(raw: Json) -> Unit | None:
+    return Unit(-raw) if type(raw) is int and 0 <= raw < 5 else None
+
+
 UNIT_FIELDS: Final = (
     Field(
         "currency",
         """
         currency currency_code                  # Anthropic, OpenAI
-        billing_currency ccy currency_iso iso_currency_code
-        {customer,budget,money}.currency_code customer.currency  # Google Ads
+        billing_currency ccy currency_iso iso_currency_code budget_currency
+        {customer,budget,money}.{currency,currency_code}  # Google Ads
+        spend_management.currency               # Vercel
         spending_limits_currency                # Stripe Issuing
         """,
         currency_word,
@@ -138,7 +143,8 @@ UNIT_FIELDS: Final = (
     Field("unit", "{amounts,values,costs,money,sums}_in denomination", unit_word),
     Field("unit", "metric  # paperclip: billed_cents", _metric),
     Field("unit", "{is_,}in_cents amounts_in_cents cents", _flag_of(Unit(-2))),
-    Field("unit", "{is_,}in_{minor,minor_units} minor_units", _flag_of(Unit(MINOR))),
+    Field("unit", "{is_,}in_{minor,minor_units}", _flag_of(Unit(MINOR))),
+    Field("unit", "minor_units  # how many digits", _of_digits),
     Field("unit", "{is_,}in_micros", _flag_of(Unit(-6))),
 )
 """The fields of a record that tell the unit of the sums beside them."""

@@ -1,4 +1,4 @@
-"""Budgets, the overview and alerts (SHAPES D), with variants of the same kind."""
+"""Budgets and the overview: names, units, periods and owners beyond the golden bodies."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def amount(money: Money | None) -> str | None:
         ({"hard_limit_usd": 50, "spend_usd": 12}, "50", "12", "38"),
         ({"cap_minor": 5000, "spent_minor": 1200, "currency": "EUR"}, "50", "12", "38"),
         ({"cap_minor": 5000, "spent_minor": 1200, "currency": "JPY"}, "5000", "1200", "3800"),
-        ({"max_daily": 5, "daily_cost_usd": 1}, "5", "1", "4"),
-        ({"totalBudget": "1,000.00", "totalSpent": "$250.50"}, "1000", "250.5", "749.5"),
+        ({"max_daily_usd": 5, "daily_cost_usd": 1}, "5", "1", "4"),
+        ({"totalBudget": "$1,000.00", "totalSpent": "$250.50"}, "1000", "250.5", "749.5"),
         ({"budget": {"limit": 100, "spent": 40}}, "100", "40", "60"),
         ({"spend": 245.5, "budget": {"max_budget": 500.0, "soft_budget": None}}, "500", "245.5",
          "254.5"),
@@ -111,14 +111,11 @@ def test_what_was_worked_out_is_marked() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"limit": None, "spent": 5},
-     {"limit": 0, "spent": 5, "remaining": 0, "percent": 0, "status": "ok"},
-     {"limit": -1, "spent": 5}, {"limit": 2**63 - 1, "spent": 5}, {"limit": 999999999, "spent": 5},
-     {"limit": "unlimited", "spent": 5}, {"limit": 1e15, "spent": 5},
+    [{"limit": 0, "spent": 5, "remaining": 0, "percent": 0, "status": "ok"},
+     {"limit": -1, "spent": 5}, {"limit": "unlimited", "spent": 5},
      {"unlimited": True, "spent": 5},
      {"has_limit": False, "limit": 100, "spent": 5}, {"state": "no_budget", "spent": 5},
-     {"max_budget": None, "spend": 5}, {"budgetMonthlyCents": 0, "spentMonthlyCents": 500},
-     {"budget": {"limit": None}, "spent": 5}, {"limit": "No limit", "spent": 5}],
+     {"budgetMonthlyCents": 0, "spentMonthlyCents": 500}, {"limit": "No limit", "spent": 5}],
 )  # fmt: skip
 def test_no_limit_in_every_form(fields: dict[str, Any]) -> None:
     found = agent_budget(**fields)
@@ -149,12 +146,12 @@ def test_a_zero_limit_that_stops_the_agent_is_a_limit() -> None:
         ({"limit": 100, "spent": 40, "pct": 0.4}, "0.4", False),
         ({"limit": 100, "spent": 1, "pct": 1}, "0.01", False),
         ({"limit": 100, "spent": 100, "pct": 1}, "1", False),
-        ({"limit": 100, "spent": 40, "pct": 77}, "0.4", True),
+        ({"limit": 100, "spent": 40, "pct": 77}, None, False),
         ({"limit": 3, "spent": 1, "used_percent": 33}, None, False),
         ({"limit": 100, "spent": 130}, "1.3", True),
         ({"utilizationPercent": 85}, "0.85", False),
         ({"usage_ratio": 1.2}, "1.2", False),
-        ({"utilization": 0.85}, "0.85", False),
+        ({"utilization": 0.85, "alert_threshold": 0.8}, "0.85", False),
         ({"utilization": 85}, "0.85", False),
         ({"used_percent": "85 %"}, "0.85", False),
         ({"used_percent": "0.5%"}, "0.005", False),
@@ -205,10 +202,13 @@ def test_units_are_told_or_assumed() -> None:
     assumed = agent_budget(limit=100, spent=40)
     assert assumed.limit is not None
     assert assumed.limit.unit_assumed
-    told = agent_budget(limit=100, spent=40, currency="usd")
-    assert told.limit is not None
-    assert not told.limit.unit_assumed
-    assert told.limit.currency == "USD"
+    beside = agent_budget(limit=100, spent=40, currency="usd")
+    assert beside.limit is not None
+    assert (beside.limit.currency, beside.limit.unit_assumed) == ("USD", True)
+    for fields in ({"limit_usd": 100}, {"limit": 100, "unit": "USD"}, {"limit": "$100"}):
+        told = agent_budget(**fields).limit
+        assert told is not None
+        assert (told.currency, told.unit_assumed) == ("USD", False)
     metric = agent_budget(amount=10000, observedAmount=2550, metric="billed_cents")
     assert (amount(metric.limit), amount(metric.spent)) == ("100", "25.5")
 
@@ -275,6 +275,54 @@ def test_names_that_are_no_figures_stay_unread() -> None:
 def test_a_budget_for_nobody_is_unread() -> None:
     page = decode.decode_page(decode.AGENT_BUDGETS, read([{"limit": 5, "spent": 1}]))
     assert (page.records, page.unread) == ((), 1)
+
+
+CENTS: dict[str, Any] = {"limit": 10000, "spent": 4000}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [{"agent_id": "a", "currency": "USD", "unit": "cents", **CENTS}],
+        [{"agent_id": "a", "unit": "cents", "currency": "USD", **CENTS}],
+        [{"agent_id": "a", "currency": "USD", "in_cents": True, **CENTS}],
+        [{"agent_id": "a", "currency": "USD", "amounts_in": "cents", **CENTS}],
+        [{"agent_id": "a", "currency": "USD", "minor_units": 2, **CENTS}],
+        {"meta": {"currency": "USD", "unit": "cents"}, "data": [{"agent_id": "a", **CENTS}]},
+        {"data": {"unit": "usd_cents", "agents": {"a": CENTS}}},
+        *(
+            [
+                {"agent_id": "a", "limit": {"amount": 10000, **unit},
+                 "spent": {"amount": 4000, **unit}}
+            ]
+            for unit in (
+                {"currency": "USD", "unit": "cents"},
+                {"currency": "USD", "minor_units": 2},
+                {"currency": "USD", "exponent": -2},
+                {"currency": "USD", "scale": 2},
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_all_that_tells_the_unit_counts(body: Any) -> None:
+    (found,) = decode.decode_page(decode.AGENT_BUDGETS, read(body)).records
+    for money, told in ((found.limit, "100"), (found.spent, "40")):
+        assert money is not None
+        assert (amount(money), money.currency, money.unit_assumed) == (told, "USD", False)
+
+
+def test_figures_of_something_else_are_not_the_records_own() -> None:
+    more: dict[str, Any] = {
+        "rate_limit": {"limit": 60, "remaining": 10, "used": 50}, "seats": {"limit": 5, "used": 3},
+        "previous": {"limit": 80, "spent": 70}, "by_model": {"gpt": {"spent": 30}},
+        "company": {"id": "cmp_1", "limit": 1000, "spent": 400}, "company_limit": 900,
+        "forecast": {"spent": 120}, "team": {"name": "T", "limit": 900, "spent": 800},
+        "max_limit": 1000,
+    }  # fmt: skip
+    for fields in ({"limit": 100, "spent": 40, **more}, {**more, "spent": 40, "limit": 100}):
+        found = agent_budget(**fields)
+        assert (amount(found.limit), amount(found.spent)) == ("100", "40")
+    assert agent_budget(limit=100, **more).spent is None
 
 
 # -- the overview -------------------------------------------------------------------------------

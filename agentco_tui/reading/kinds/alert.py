@@ -1,0 +1,267 @@
+"""Budget alerts: events ("80 % was reached") and the rules behind them ("tell me at 80 %").
+
+How bad an alert is, is read only where the platform says it in words; what its figures mean is
+decided where all levels are (`live/insight.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agentco_tui.model.records import Alert, BudgetScope, Ref, Severity
+from agentco_tui.reading import fallback
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.kinds.budget import (
+    AGENT_WORDS,
+    COMPANY_WORDS,
+    FIGURES,
+    SCOPES,
+    figures,
+    survey,
+    unused,
+)
+from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Row, Unread, Values
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values import percent
+from agentco_tui.reading.values.percent import Scale, part_reader
+from agentco_tui.reading.values.reference import (
+    joined,
+    to_id,
+    to_ref,
+    to_ref_id,
+    to_ref_name,
+    typed_ref,
+)
+from agentco_tui.reading.values.status import alert_open, fold_word, severity
+from agentco_tui.reading.values.text import flag, line, named, text_only, word
+from agentco_tui.reading.values.time import to_moment
+from agentco_tui.text import SafeText, plain, safe
+
+_MOST: Final = 25_000
+
+
+def _when_or_flag(raw: Json) -> Any:
+    """`resolvedAt`: a time says yes, null and the year 1 say no; `resolved: true` is a flag."""
+    told = flag(raw)
+    if told is not None:
+        return told
+    at = to_moment(raw)
+    return None if at is None else at is not NOTHING
+
+
+FIELDS: Final = (
+    *FIGURES,
+    Field("id", "id _id {alert,incident}_id uuid guid document_id urn", to_id),
+    Field("id", "fingerprint alarm_arn  # Alertmanager, CloudWatch", to_id),
+    Field(
+        "text",
+        """
+        message text description summary detail details body msg content alert_message reason_text
+        annotations.{description,summary}            # Alertmanager
+        {properties,labels}.{description,message}    # Azure
+        state_reason                                 # CloudWatch
+        """,
+        line,
+    ),
+    Field("title", "title name subject headline label labels.alertname alarm_name", text_only),
+    Field(
+        "severity",
+        "{,alert_,incident_}severity {,alert_,risk_}level urgency priority {labels,tags}.severity",
+        word,
+    ),
+    Field("kind", "kind type {alert,event}_type threshold_type category rule code", word),
+    Field("threshold_type", "threshold_type  # paperclip, AWS", word),
+    Field("status", "status state alert_status state_value {status,properties.status}.state", word),
+    Field("status", "properties.status  # Azure", word),
+    Field("acknowledged", "{is_,}acknowledged acked {acknowledged,acked}_at", _when_or_flag),
+    Field("dismissed", "{is_,}dismissed dismissed_at", _when_or_flag),
+    Field("resolved", "{is_,}resolved {resolved,closed,cleared}_at", _when_or_flag),
+    Field("active", "{is_,}active {is_,}open firing", flag),
+    Field("agent", f"{AGENT_WORDS} agent_ref", to_ref),
+    Field("agent_id", f"{AGENT_WORDS}_{{id,uuid}} {{labels,tags}}.agent_id", to_ref_id),
+    Field("agent_name", f"{AGENT_WORDS}_name labels.agent_name", to_ref_name),
+    Field("company", f"{COMPANY_WORDS} company_ref", to_ref),
+    Field("company_id", f"{COMPANY_WORDS}_{{id,uuid}} labels.company_id", to_ref_id),
+    Field("company_name", f"{COMPANY_WORDS}_name", to_ref_name),
+    Field("subject", "scope subject target resource entity source affected", typed_ref),
+    Field("scope_type", "{scope,entity,resource,target,subject}_type scope", text_only),
+    Field("scope_id", "{scope,entity,resource,target,subject}_id  # paperclip", to_id),
+    Field("scope_name", "{scope,entity,resource,target,subject}_name", named),
+    Field(
+        "at",
+        """
+        triggered_at created_at {fired,occurred,raised,detected,started,alerted,opened}_at
+        timestamp time at date created triggered last_triggered_at recorded_at ts
+        starts_at                                    # Alertmanager
+        properties.creation_time                     # Azure
+        state_updated_timestamp                      # CloudWatch
+        sys_created_on                               # ServiceNow
+        """,
+        to_moment,
+    ),
+    Field("over", "{is_,}over_budget {is_,}exceeded", flag),
+    Field("near", "is_warning warning near_limit", flag),
+    Field("rule", "{is_,notify_,}enabled", flag),
+    Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
+    Field("operator", "comparison_operator  # CloudWatch: the threshold is a sum", word),
+    Field("warn", "properties.details.threshold  # Azure", part_reader(Scale.OPEN)),
+)
+
+
+def _build(row: Row, around: Around) -> Alert:
+    values = row.values
+    if not values:
+        raise Unread("an alert of which no field is known")
+    agent, company = _whom(values, around)
+    found = figures(row, around)
+    used = set(found.used)
+    threshold = None if "operator" in values else percent.warning_point(values.get("warn"))
+    if "abs" in str(values.get("threshold_type", "")).lower() and threshold is not None:
+        part, limit = values["warn"], found.limit
+        threshold = part.value / limit.amount if limit is not None and limit.amount > 0 else None
+    if threshold is not None:
+        used.add("warn")
+    is_rule = _is_rule(values)
+    kind: SafeText | None = values.get("kind")
+    text: SafeText | None = values.get("text") or values.get("title")
+    if text is None:
+        text = fallback.alert(
+            fallback.called(agent) or fallback.called(company) or values.get("scope_name"),
+            kind, share=found.share, threshold=threshold, spent=found.spent, limit=found.limit,
+        )  # fmt: skip
+        text = safe(f"rule, not an event: {text}") if is_rule and text else text
+    return Alert(
+        id=values.get("id") or around.key or fallback.content_id("alert", row.obj),
+        severity=_severity(values),
+        text=text or plain("an alert without words"),
+        kind=kind,
+        status=values.get("status"),
+        open=False if is_rule else _open(values, row.obj),
+        company=company,
+        agent=agent,
+        at=values.get("at"),
+        limit=found.limit,
+        spent=found.spent,
+        share=found.share,
+        threshold=threshold,
+        extra=as_extra(unused(row, frozenset(used))),
+    )
+
+
+def _whom(values: Values, around: Around) -> tuple[Ref | None, Ref | None]:
+    agent = joined(values.get("agent_id"), values.get("agent"), values.get("agent_name"))
+    company = joined(values.get("company_id"), values.get("company"), values.get("company_name"))
+    told, subject = values.get("subject", ("", None))
+    scope = SCOPES.get(fold_word(str(values.get("scope_type") or told)))
+    scoped = joined(Ref(values.get("scope_id"), values.get("scope_name")), subject)
+    if scope is BudgetScope.AGENT:
+        agent = joined(agent, scoped)
+    elif scope is BudgetScope.COMPANY:
+        company = joined(company, scoped)
+    return around.named(agent), around.named(company)
+
+
+_OF_EVENTS: Final = frozenset(("at", "text", "severity", "over", "near", "spent", "share"))
+
+
+def _is_rule(values: Values) -> bool:
+    """True for "tell me at 80 %": it has no time, nothing observed, no words of its own."""
+    if values.keys().isdisjoint(("warn", "rule")):
+        return False
+    return _OF_EVENTS.isdisjoint(slot.split(" ")[0] for slot in values)
+
+
+def _severity(values: Values) -> Severity:
+    """What the platform says in words and flags; UNKNOWN if it does not."""
+    told = severity(values["severity"]) if "severity" in values else Severity.UNKNOWN
+    if told is not Severity.UNKNOWN:
+        return told
+    if values.get("over") is True:
+        return Severity.CRITICAL
+    if values.get("near") is True:
+        return Severity.WARNING
+    words = [severity(values[slot]) for slot in ("threshold_type", "kind", "status")
+             if slot in values]  # fmt: skip
+    return next(
+        (each for each in words if each in (Severity.WARNING, Severity.CRITICAL)), Severity.UNKNOWN
+    )
+
+
+_ENDS: Final = word_set("resolvedat closedat dismissedat acknowledgedat")
+
+
+def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
+    """Whether it still stands: False once resolved, dismissed or acknowledged."""
+    ended = [values.get(slot) for slot in ("resolved", "dismissed", "acknowledged")]
+    if True in ended:
+        return False
+    status: SafeText | None = values.get("status")
+    if status is not None and (told := alert_open(status)) is not None:
+        return told
+    if values.get("active") is not None:
+        return bool(values["active"])
+    # The field is there for alerts that were resolved, and this one was not.
+    never = any(raw is None and fold(key) in _ENDS for key, raw in obj.items())
+    return True if False in ended or never else None
+
+
+# -- counts in place of a list --------------------------------------------------------------------
+
+_AROUND_COUNTS: Final = word_set("data result response payload alerts summary counts")
+_LEVELS: Final = {
+    "critical": Severity.CRITICAL, "exceeded": Severity.CRITICAL, "error": Severity.CRITICAL,
+    "high": Severity.CRITICAL, "warning": Severity.WARNING, "warnings": Severity.WARNING,
+    "medium": Severity.WARNING, "info": Severity.INFO, "low": Severity.INFO,
+}  # fmt: skip
+_COUNTS: Final = word_set(
+    "open active unread triggered resolved acknowledged alerts totalalerts openalerts activealerts"
+)
+
+
+def read_counts(body: Json) -> Alert | None:
+    """One alert that tells the counts which came where a list was due; None if all are 0.
+
+    So five alerts that are only counted are never shown as none. Raises Unread if these are no
+    counts of alerts.
+    """
+    while type(body) is dict:
+        inner = [
+            body[key] for key in body if fold(key) in _AROUND_COUNTS and type(body[key]) is dict
+        ]
+        if not inner:
+            break
+        body = inner[0]
+    counts = {} if type(body) is not dict else {
+        fold(key): (key, value) for key, value in body.items() if type(value) is int and value >= 0
+    }  # fmt: skip
+    if counts.keys().isdisjoint((*_COUNTS, *_LEVELS)) or any(
+        type(value) in (list, dict) for value in body.values()
+    ):
+        raise Unread("no counts of alerts")
+    told = ", ".join(f"{fallback.phrase(key)} {count}" for key, count in counts.values())
+    levels = [_LEVELS[name] for name, (_, count) in counts.items() if count and name in _LEVELS]
+    order = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
+    if not any(count for _, count in counts.values()):
+        return None
+    return Alert(
+        id="alerts-summary",
+        severity=next((level for level in order if level in levels), Severity.UNKNOWN),
+        text=safe(f"the platform only counts its alerts: {told}"),
+        kind=plain("summary"),
+        extra=as_extra(dict(counts.values())),
+    )
+
+
+ALERTS: Final[Kind[Alert]] = Kind(
+    "alerts",
+    noun="budget alerts",
+    own="alerts budget_alerts alert active_alerts active_incidents",
+    also="incidents notifications warnings budget_incidents triggered metric_alarms",
+    fields=FIELDS,
+    build=_build,
+    nameless="an alert of which no field is known",
+    most=_MOST,
+    survey=survey,
+    instead=read_counts,
+)
