@@ -176,6 +176,7 @@ def alert_fields(alert: Alert) -> Fields:
 def _money_fields(state: State, spent: int, limit: int | None, hour: float) -> Fields:
     return {
         "monthly_limit": Cash(limit),
+        "has_limit": limit is not None,
         "spent": Cash(spent),
         "remaining": remaining(spent, limit),
         "used": Share(share(spent, limit)),
