@@ -10,7 +10,7 @@
        |  RateLimited 429, PlatformFailed 5xx, Redirected 3xx, OtherStatus
        |- NotJson, WebPage (HTML), TooLarge, Unreadable (JSON without any known shape)
 
-`sent` tells a writer whether the platform may have acted (law 2): only NO is proof that it has not.
+`sent` tells a writer whether the platform may have acted: only NO is proof that it has not.
 """
 
 from __future__ import annotations
@@ -40,6 +40,12 @@ class ApiError(Exception):
     kind = "error"
     """A stable word for scripts, such as "timed_out"."""
     sent = Sent.UNKNOWN
+
+    def __init_subclass__(cls, *, kind: str = "", sent: Sent | None = None) -> None:
+        """`kind` is the class's own name in lower case, unless it is given."""
+        snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
+        cls.kind = kind or snake.removeprefix("_")
+        cls.sent = sent or cls.sent
 
     def __init__(
         self,
@@ -85,136 +91,85 @@ class ApiError(Exception):
         return f"{type(self).__name__}({self.method} {self.path} {self.status or '-'}: {self})"
 
 
-class NotSent(ApiError):
+class NotSent(ApiError, sent=Sent.NO):
     """Refused here: wrong origin, no key, an argument that cannot be sent."""
 
-    kind = "not_sent"
-    sent = Sent.NO
 
-
-class Unreachable(ApiError):
+class Unreachable(ApiError, sent=Sent.NO):
     """No connection was made, so nothing was sent."""
-
-    kind = "unreachable"
-    sent = Sent.NO
 
 
 class Refused(Unreachable):
     """Nothing listens at the address."""
 
-    kind = "refused"
-
 
 class NameNotFound(Unreachable):
     """The host name does not resolve."""
 
-    kind = "name_not_found"
 
-
-class TlsFailure(Unreachable):
+class TlsFailure(Unreachable, kind="tls"):
     """The certificate or the TLS handshake was not accepted."""
-
-    kind = "tls"
 
 
 class TimedOut(ApiError):
     """No whole answer within the connect, read or total time limit."""
 
-    kind = "timed_out"
-
 
 class Broken(ApiError):
     """The connection closed, was reset, or broke the protocol before the answer was whole."""
-
-    kind = "broken"
 
 
 class Answered(ApiError):
     """An answer came, and it is not what was asked for."""
 
-    kind = "answered"
 
-
-class KeyRejected(Answered):
+class KeyRejected(Answered, sent=Sent.NO):
     """401: the key is missing or invalid (INTERFACE 5.4)."""
 
-    kind = "key_rejected"
-    sent = Sent.NO
 
-
-class NotAllowed(Answered):
+class NotAllowed(Answered, sent=Sent.NO):
     """403: the key lacks the permission (INTERFACE 5.5)."""
 
-    kind = "not_allowed"
-    sent = Sent.NO
 
-
-class NotFound(Answered):
+class NotFound(Answered, sent=Sent.NO):
     """404."""
 
-    kind = "not_found"
-    sent = Sent.NO
 
-
-class Conflict(Answered):
+class Conflict(Answered, sent=Sent.NO):
     """409: somebody else was there first."""
 
-    kind = "conflict"
-    sent = Sent.NO
 
-
-class Invalid(Answered):
+class Invalid(Answered, sent=Sent.NO):
     """400 or 422: the fields were refused."""
 
-    kind = "invalid"
-    sent = Sent.NO
 
-
-class RateLimited(Answered):
+class RateLimited(Answered, sent=Sent.NO):
     """429."""
-
-    kind = "rate_limited"
-    sent = Sent.NO
 
 
 class PlatformFailed(Answered):
     """5xx: the platform failed, perhaps after it acted."""
 
-    kind = "platform_failed"
-
 
 class Redirected(Answered):
     """3xx: not followed, so that the key stays with the configured origin."""
 
-    kind = "redirected"
 
-
-class OtherStatus(Answered):
+class OtherStatus(Answered, sent=Sent.NO):
     """Any other 4xx or 1xx status."""
-
-    kind = "other_status"
-    sent = Sent.NO
 
 
 class NotJson(Answered):
     """The body is no JSON."""
 
-    kind = "not_json"
-
 
 class WebPage(Answered):
     """HTML where JSON was due: a proxy's or a login page."""
-
-    kind = "web_page"
 
 
 class TooLarge(Answered):
     """The body passed the cap."""
 
-    kind = "too_large"
-
 
 class Unreadable(Answered):
     """JSON, but in no shape that holds what was asked for."""
-
-    kind = "unreadable"

@@ -36,10 +36,23 @@ _HEAD: Final = 4_096
 _TAIL: Final = 16_384
 """Bytes kept back until the body is whole: the list must end in them."""
 _MOST_UNCUT: Final = 2 * 1024 * 1024
+_NEAR: Final = 64
+"""Rows looked at to find where the order goes on."""
+_STRAYS: Final = 64
+"""Rows in succession that were found nowhere near, after which all are looked at."""
 _TRIES: Final = 64
 """Places tried for one cut."""
 _RECORD: Final = 350
 """Bytes that a record takes without its texts, as measured with CPython 3.11."""
+_SHARED: Final = (
+    *("agent", "company", "priority", "status", "cost", "trust", "decided_by", "extra"),
+    *("role", "model", "template", "budget_remaining", "actor", "severity"),
+)
+"""Fields whose values many records have in common: kept once, they are half of the memory."""
+_MOST_SHARED: Final = 50_000
+"""Values kept to be shared; beyond that it begins anew."""
+_LONGEST_SHARED: Final = 100
+"""Characters or bytes."""
 _TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
 """Fields whose texts may be long, or are each record's own."""
 
@@ -128,9 +141,13 @@ class Cutter:
 class KnownRows(Generic[R]):
     """The records of a list as it was read last, and a hash of what was sent for each."""
 
-    def __init__(self, marks: array[int], records: Sequence[R]) -> None:
+    def __init__(
+        self, marks: array[int], records: Sequence[R], pool: dict[Any, Any] | None = None
+    ) -> None:
         self.marks = marks
         self.records = records
+        self.pool: dict[Any, Any] = {} if pool is None else pool
+        """Values that many of them have in common."""
 
 
 class ListReader(Generic[R]):
@@ -167,7 +184,10 @@ class ListReader(Generic[R]):
         self._marks = array("q")
         self._known = known or KnownRows(array("q"), ())
         self._at = 0
-        self._index: dict[int, int] | None = None
+        self._strays = 0
+        self._index: dict[int, int] = {}
+        self._new: list[str] = []
+        """Ids of records that were not known by their bytes."""
         self._memory = 0
         self._until = 0.0
 
@@ -191,13 +211,12 @@ class ListReader(Generic[R]):
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
-        if self._index is not None:
-            self._keep_distinct()
+        self._keep_distinct()
 
     @property
     def known(self) -> KnownRows[R]:
         """For the next reading."""
-        return KnownRows(self._marks, self.records)
+        return KnownRows(self._marks, self.records, self._known.pool)
 
     def _take(self, rows: list[bytes]) -> None:
         if perf_counter() >= self._until:
@@ -227,19 +246,27 @@ class ListReader(Generic[R]):
             if each is not None and len(self.records) <= self._most:
                 self.records.append(each)
                 self._marks.append(mark)
+                if record is None:
+                    self._new.append(each.id)
 
     def _recall(self, mark: int) -> R | None:
-        """The record that was read of the same bytes the last time."""
-        known = self._known
-        if not (self._at < len(known.marks) and known.marks[self._at] == mark):
-            if self._index is None:
-                self._index = {each: place for place, each in enumerate(known.marks)}
-            found = self._index.get(mark)
-            if found is None:
+        """The record that was read of the same bytes the last time.
+
+        Lists mostly come in the same order as then, so it is looked for nearby at first.
+        """
+        marks, at = self._known.marks, self._at
+        near = marks[at : at + _NEAR]
+        if mark in near:
+            self._at, self._strays = at + near.index(mark), 0
+        else:
+            self._strays += 1
+            if self._strays == _STRAYS:
+                self._index = {each: place for place, each in enumerate(marks)}
+            if mark not in self._index:
                 return None
-            self._at = found
+            self._at = self._index[mark]
         self._at += 1
-        return known.records[self._at - 1]
+        return self._known.records[self._at - 1]
 
     def _read_new(self, rows: list[bytes]) -> Iterator[R | None]:
         """The record of each row, None where it is none."""
@@ -255,11 +282,25 @@ class ListReader(Generic[R]):
                 for reason in page.unread_reasons:
                     self.unread[reason] = self.unread.get(reason, 0) + 1
         for record in records:
+            self._share(record)
             texts = (getattr(record, name, None) for name in _TEXTS)
             self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
         if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
             raise TooMuchMemoryError
         return iter(records)
+
+    def _share(self, record: R | None) -> None:
+        """Values that other records have too are replaced by theirs; nobody has seen it yet."""
+        pool = self._known.pool
+        for name in _SHARED:
+            value = getattr(record, name, None)
+            if value is None or (type(value) in (str, bytes) and len(value) > _LONGEST_SHARED):
+                continue
+            kept = pool.setdefault(value, value)
+            if kept is not value:
+                msgspec.structs.force_setattr(record, name, kept)  # type: ignore[type-var]
+        if len(pool) > _MOST_SHARED:
+            pool.clear()
 
     def _answer(self, rows: list[bytes]) -> bytes:
         """An answer with these rows, as far as it is known by now."""
@@ -276,6 +317,10 @@ class ListReader(Generic[R]):
 
     def _keep_distinct(self) -> None:
         """Of records that are the same the last one is kept."""
+        new = set(self._new)
+        again = sum(record.id in new for record in self.records)
+        if not self._index and len(new) == len(self._new) == again:
+            return
         places = {
             (record.id, getattr(record, "content", None)): place
             for place, record in enumerate(self.records)
