@@ -281,7 +281,7 @@ class ListReader(Generic[R]):
                 records.append(next(iter(page.records), None))
                 for reason in page.unread_reasons:
                     self.unread[reason] = self.unread.get(reason, 0) + 1
-        for record in records:
+        for record in filter(None, records):
             self._share(record)
             texts = (getattr(record, name, None) for name in _TEXTS)
             self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
@@ -289,7 +289,7 @@ class ListReader(Generic[R]):
             raise TooMuchMemoryError
         return iter(records)
 
-    def _share(self, record: R | None) -> None:
+    def _share(self, record: R) -> None:
         """Values that other records have too are replaced by theirs; nobody has seen it yet."""
         pool = self._known.pool
         for name in _SHARED:
@@ -298,7 +298,7 @@ class ListReader(Generic[R]):
                 continue
             kept = pool.setdefault(value, value)
             if kept is not value:
-                msgspec.structs.force_setattr(record, name, kept)  # type: ignore[type-var]
+                msgspec.structs.force_setattr(record, name, kept)
         if len(pool) > _MOST_SHARED:
             pool.clear()
 
