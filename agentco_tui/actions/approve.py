@@ -11,14 +11,6 @@ from dataclasses import replace
 from typing import ClassVar, Protocol, Self
 
 from agentco_tui import format as form
-from agentco_tui.actions.decision_log import (
-    by_whom,
-    decided_as,
-    decision_about,
-    elsewhere,
-    says_it_waits,
-    shown_as,
-)
 from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
 from agentco_tui.actions.journal_file import Attempt, seconds_of
 from agentco_tui.actions.outcome import (
@@ -33,7 +25,17 @@ from agentco_tui.actions.outcome import (
     WhyNot,
 )
 from agentco_tui.actions.services import Services
-from agentco_tui.actions.task_reader import InAnyList, Subject, TaskList
+from agentco_tui.actions.task_reader import (
+    InAnyList,
+    Subject,
+    TaskList,
+    by_whom,
+    decided_as,
+    decision_about,
+    elsewhere,
+    says_it_waits,
+    shown_as,
+)
 from agentco_tui.actions.write_flow import Answer, AnswerKind, Draft, Write
 from agentco_tui.api.errors import ApiError, KeyRejected, Sent
 from agentco_tui.live.feeds import FeedName, began_at

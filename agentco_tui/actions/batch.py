@@ -11,7 +11,7 @@ from enum import StrEnum
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
 from agentco_tui.actions.decisions import Decisions, Hold
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb, WhyNot
+from agentco_tui.actions.outcome import Kind, Outcome, Progress, Step, WhyNot
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.write_flow import AnswerKind
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
@@ -273,11 +273,11 @@ class BatchApproval:
     async def _post(self, item: Item, turn: BatchTurn) -> Outcome | Approval:
         while True:
             await self.may_go_on()
-            if self.stop_reason is not None:
-                return self._never_sent(item, self.stop_reason)
             approval = Approval(
                 self._services, item.task, lambda progress: self._step(item, progress), turn=turn
             )
+            if self.stop_reason is not None:
+                return approval.unsent(WhyNot.STOPPED, self.stop_reason)
             unsent = await approval.post()
             if unsent is None:
                 return approval
@@ -362,17 +362,6 @@ class BatchApproval:
         if self._decisions is not None:
             self._decisions.settle(item.task, found)
         self._notify()
-
-    def _never_sent(self, item: Item, reason: SafeText) -> Outcome:
-        return Outcome(
-            verb=Verb.APPROVE,
-            kind=Kind.NOT_SENT,
-            subject=item.task.id,
-            title=item.task.title,
-            sentence=reason,
-            known_by=KnownBy.HERE,
-            why_not=WhyNot.STOPPED,
-        )
 
     def _is(self, phase: Phase) -> bool:
         return self.phase is phase

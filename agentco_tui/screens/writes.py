@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.worker import Worker as TextualWorker
 
-from agentco_tui.actions.decision_log import decided_as, decision_about, says_it_waits
 from agentco_tui.actions.journal import Owner
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Kind, Verb
+from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
 from agentco_tui.model.records import Company, Task
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.header_footer import key_advice

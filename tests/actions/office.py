@@ -21,6 +21,7 @@ from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.front import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import Clock, SystemClock
+from agentco_tui.live.fetch import whole
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Task
@@ -58,6 +59,11 @@ class Office:
         listing = await self.services.decision_client.tasks(status="pending")
         self.store.pending.replace(listing)
         return list(listing.records)
+
+    async def pending_published(self) -> None:
+        """A poll of the list, told to who listens."""
+        listing = await self.services.decision_client.tasks(status="pending")
+        (await whole(self.store, self.store.pending, listing))()
 
     async def approve(self, task: Task, on_progress: OnProgress | None = None) -> Outcome:
         """The person's yes to one task."""

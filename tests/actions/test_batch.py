@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from agentco_tui.actions.batch import BatchApproval, Phase
 from agentco_tui.actions.batch_summary import Standing, kind_of, of_one_kind, summary
+from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.outcome import Kind, Step, WhyNot
 from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -175,6 +177,42 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(
         ]
         assert {outcome.why_not for outcome in stopped if outcome} == {WhyNot.STOPPED}
         assert len(batch.to_ask_again) == 20 - sent
+
+
+async def test_a_stop_while_they_are_read_sends_nothing(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        batch = BatchApproval(desk.services, (await desk.pending())[:3])
+        hang = platform.faults.add("tasks:latency=200ms,times=1")
+        running = asyncio.create_task(run(batch))
+        await until(lambda: hang.struck == 1)
+        batch.stop()
+        assert await running is Phase.ENDED
+        assert desk.sends() == []
+        assert journal_entries(path) == []
+        assert batch.results == {Kind.NOT_SENT: 3}
+
+
+async def test_a_set_tells_the_decisions_where_each_task_stands(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        decisions = Decisions(desk.services)
+        first, second = (await desk.pending())[:2]
+        seen: dict[str, list[Step]] = {first.id: [], second.id: []}
+
+        def changed(task_ids: Iterable[str]) -> None:
+            for task_id in task_ids:
+                known = decisions.of(task_id)
+                seen[task_id] += [] if known is None else [known.step]
+
+        decisions.subscribe(changed)
+        platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")
+        await run(BatchApproval(desk.services, [first, second], decisions=decisions))
+        assert seen[first.id] == [Step.READING, Step.SENDING, Step.CONFIRMING, Step.SETTLED]
+        assert seen[second.id] == [Step.READING, Step.SENDING, Step.UNKNOWN, Step.SETTLED]
+        assert decisions.open == []
 
 
 async def test_a_403_stops_the_set(platform: EmbeddedPlatform, path: Path) -> None:

@@ -10,15 +10,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.decision_log import decision, decision_about, elsewhere
+from agentco_tui.actions.decisions import Decisions
+from agentco_tui.actions.journal_file import Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
+from agentco_tui.actions.task_reader import decision, decision_about, elsewhere
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.single_flight import SingleFlight
+from agentco_tui.live.store import Change
 from agentco_tui.model.records import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import QUICK, office, until
+from tests.actions.office import QUICK, journal_entries, office, until
 
 TASK = Task(
     id="t1",
@@ -278,3 +281,52 @@ async def test_a_yes_that_changes_nothing_is_still_pending(
         assert found.kind is Kind.STILL_PENDING
         assert not found.may_retry
         assert not found.good
+
+
+async def test_a_platform_that_ignores_the_filter_is_believed_about_the_status(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        decided, waiting = (await desk.pending())[:2]
+        in_world = platform.world.tasks
+        platform.world.tasks = (  # type: ignore[method-assign]
+            lambda company_id=None, status=None: in_world(company_id)
+        )
+        platform.world.another_operator(decided.id, "reject")
+        found = await desk.approve(decided)
+        assert (found.kind, desk.sends()) == (Kind.DECIDED_ELSEWHERE, [])
+        assert found.sentence.startswith("already rejected elsewhere by Wanda")
+        found = await desk.approve(waiting)
+        assert (found.kind, found.known_by) == (Kind.APPROVED_HERE, KnownBy.READ)
+        assert platform.world.applied[waiting.id] == 1
+
+
+async def test_a_late_yes_corrects_what_was_said_before(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task, other = (await desk.pending())[:2]
+        decisions = Decisions(desk.services)
+        platform.faults.add("approve:drop_before")
+        for one in (task, other):
+            found = await decisions.approve(one, lambda: None)
+            assert found is not None
+            assert found.kind is Kind.NOT_DONE
+        platform.world.another_operator(task.id, "approve")
+        changes: list[Change] = []
+        desk.store.subscribe(changes.append)
+        await desk.pending_published()
+        [late] = [known for change in changes for known in decisions.take(change)]
+        corrected = await decisions.read_after_all(late)
+        assert corrected is not None
+        assert corrected.kind is Kind.APPROVED
+        assert corrected.sentence.startswith("approved after all, at ")
+        known = decisions.of(task.id)
+        assert known is not None
+        assert known.outcome is corrected
+        still = decisions.of(other.id)
+        assert still is not None
+        assert await decisions.read_after_all(still) is None, "it waits as before"
+        last = journal_entries(path)[-1]
+        assert isinstance(last, Settled)
+        assert (last.task, last.outcome, last.corrects) == (task.id, "approved", "not done")
