@@ -9,7 +9,6 @@ from agentco_tui.api import (
     drafts,
     fields_activity,
     fields_agent,
-    fields_task,
     groups,
 )
 from agentco_tui.api.context import Context, Unread
@@ -26,7 +25,7 @@ from agentco_tui.model.records import (
     Task,
 )
 from agentco_tui.reading import schema
-from agentco_tui.reading.kinds import alert, budget, company
+from agentco_tui.reading.kinds import alert, budget, company, task
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
@@ -34,7 +33,6 @@ R = TypeVar("R", bound=Record)
 
 # What all feeds together may bring has to fit the memory: tasks are many on large platforms, all
 # else is a tenth of them or less. A budget or an alert takes three times the memory of a task.
-_MOST_TASKS: Final = 200_000
 _MOST_AGENTS: Final = 50_000
 _MOST_ENTRIES: Final = 20_000
 _MOST_AGENT_BUDGETS: Final = 50_000
@@ -129,21 +127,7 @@ AGENTS: Final[Kind[Agent]] = Kind(
     nameless="an agent without an id",
     most=_MOST_AGENTS,
 )
-TASKS: Final[Kind[Task]] = Kind(
-    "tasks",
-    "tasks",
-    _resource(
-        "tasks task task_list pending_tasks",
-        "approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs "
-        "threads pending tickets requests proposals work_orders",
-        fields_task.TASK,
-        groups.task_slot,
-    ),
-    _each(fields_task.read_task),
-    needs="id key",
-    nameless="a task without an id",
-    most=_MOST_TASKS,
-)
+TASKS: Final[Kind[Task]] = Kind.of(task.TASKS)
 COMPANY_BUDGETS: Final[Kind[Budget]] = Kind.of(budget.COMPANY_BUDGETS)
 AGENT_BUDGETS: Final[Kind[Budget]] = Kind.of(budget.AGENT_BUDGETS)
 ALERTS: Final[Kind[Alert]] = Kind.of(alert.ALERTS)

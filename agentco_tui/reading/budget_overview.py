@@ -144,8 +144,10 @@ def _whole(rest: Mapping[str, Json], unit: Unit) -> Budget | None:
         if own is None:
             return None
         obj = {**{key: value for key, value in rest.items() if key != own}, **rest[own]}
-    read = WHOLE.read([(obj, Around(unit=unit, is_root=True))])[0]
-    return None if isinstance(read, Unread) else read
+    try:
+        return WHOLE.read(obj, Around(unit=unit, is_root=True))
+    except Unread:
+        return None
 
 
 def _nothing() -> Budget:

@@ -7,7 +7,7 @@ and its child `RefusedBody` (a 2xx answer that says the call failed).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
@@ -18,7 +18,7 @@ from agentco_tui.reading.content import content_of
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Around, Json, Kind, Unread, under
+from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread, under
 from agentco_tui.reading.shared_ids import identity
 from agentco_tui.reading.values.number import to_count
 from agentco_tui.reading.values.reference import looks_like_id
@@ -92,17 +92,16 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     found = find_one(body, kind, wanted_id)
     if found is None:
         raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
-    obj = unwrapped(found.obj, kind)
     around = Around(
         names=names_beside(body),
         unit=unit_beside(body),
         is_root=found.is_root,
         key=found.key or wanted_id,
     )
-    record = _with_content(kind.read([(obj, around)])[0], found.obj)
-    if isinstance(record, Unread):
-        raise Unshaped(safe(f"the answer holds {record}"))
-    return record
+    try:
+        return _with_content(kind.read(unwrapped(found.obj, kind), around), found.obj)
+    except Unread as error:
+        raise Unshaped(safe(f"the answer holds {error}")) from None
 
 
 def read_rows(
@@ -111,45 +110,54 @@ def read_rows(
     """The records, and how often each reason kept one from being read."""
     path = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
     around = Around(names=names_beside(body), unit=unit_beside(body).with_more(unit), path=path)
-    keys = found.keys
-    rows: list[tuple[Mapping[str, Json], Around]] = []
-    sent: list[Json] = []
     unread: dict[SafeText, int] = {}
-    for index, item in enumerate(found.items):
-        if len(rows) >= kind.most:
-            unread[safe(f"more than {kind.most:,} {kind.noun}")] = len(found.items) - index
-            break
-        raw = _as_object(item, kind)
-        if type(raw) is not dict:
-            reason = safe(f"{_type_name(raw)} where an object was due")
-            unread[reason] = unread.get(reason, 0) + 1
-            continue
-        obj = unwrapped(raw, kind)
-        if keys is None and not kind.is_one(obj):
-            unread[kind.nameless] = unread.get(kind.nameless, 0) + 1
-            continue
-        here = around if keys is None else msgspec.structs.replace(around, key=keys[index])
-        rows.append((obj, here))
-        sent.append(raw)
+    rows: Iterable[tuple[Row, Json, str | None]] = _rows(kind, found, unread)
+    if kind.survey is not None:
+        rows = list(rows)
+        around = msgspec.structs.replace(around, survey=kind.survey([row for row, _, _ in rows]))
     distinct: dict[Hashable, R] = {}
-    for read, raw in zip(kind.read(rows), sent, strict=True):
-        record = _with_content(read, raw)
-        if isinstance(record, Unread):
-            reason = safe(str(record))
-            unread[reason] = unread.get(reason, 0) + 1
+    for row, raw, key in rows:
+        here = around if key is None else msgspec.structs.replace(around, key=key)
+        try:
+            record = _with_content(kind.build(row, here), raw)
+        except Unread as error:
+            _count(unread, safe(str(error)))
         else:
             distinct[identity(record)] = record
     return list(distinct.values()), unread
 
 
-def _with_content(record: R | Unread, raw: Json) -> R | Unread:
+def _rows(
+    kind: Kind[Any], found: FoundList, unread: dict[SafeText, int]
+) -> Iterator[tuple[Row, Json, str | None]]:
+    """What was read of each object, the object as sent, and its id where only a key told it."""
+    keys, taken, read = found.keys, 0, kind.table.read
+    for index, item in enumerate(found.items):
+        if taken >= kind.most:
+            reason = safe(f"more than {kind.most:,} {kind.noun}")
+            unread[reason] = len(found.items) - index
+            return
+        raw = item if type(item) is dict else _as_object(item, kind)
+        if type(raw) is not dict:
+            _count(unread, safe(f"{_type_name(raw)} where an object was due"))
+            continue
+        row = read(unwrapped(raw, kind))
+        if keys is None and not kind.is_row(row):
+            _count(unread, kind.nameless)
+            continue
+        taken += 1
+        yield row, raw, None if keys is None else keys[index]
+
+
+def _count(unread: dict[SafeText, int], reason: SafeText) -> None:
+    unread[reason] = unread.get(reason, 0) + 1
+
+
+def _with_content(record: R, raw: Json) -> R:
     """A task with the digest of what was sent for it; another record as it is."""
     if type(record) is Task:
-        try:
-            # Nobody has seen it yet; a record of its own would cost more than its digest.
-            msgspec.structs.force_setattr(record, "content", content_of(raw))
-        except Unread as error:
-            return error
+        # Nobody has seen it yet; a record of its own would cost more than its digest.
+        msgspec.structs.force_setattr(record, "content", content_of(raw))
     return record
 
 

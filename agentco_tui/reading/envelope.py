@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.reading.field_names import fold, word_set
@@ -16,7 +17,7 @@ from agentco_tui.reading.schema import Json, Kind, key_of, under
 from agentco_tui.text import SafeText, safe
 
 _WRAPPERS: Final = """
-    data            # Stripe, OpenAI, Langfuse, n8n, JSON:API, Laravel; GraphQL's outer layer
+    data*           # Stripe, OpenAI, Langfuse, n8n, JSON:API, Laravel; GraphQL's outer layer
     items           # LibreFang, fastapi-pagination
     results         # Django REST, HubSpot, Notion, OpenAI costs (inner)
     records         # Airtable, Salesforce
@@ -32,22 +33,23 @@ _WRAPPERS: Final = """
     events          # Temporal history, GitLab
     result          # Cloudflare, JSON-RPC (A2A), ServiceNow
     response payload body output  # hand-made, gateways
-    _embedded       # HAL: Spring Data REST
     page hits       # Elasticsearch (hits.hits), search pages
     documents resources objects elements collection member  # Firestore, SCIM, JSON-LD
-    attributes      # JSON:API
-    node            # GraphQL edges
-    _source         # Elasticsearch
-    fields          # Airtable, Jira, Firestore
-    properties      # Azure, Notion
-    info            # LiteLLM /key/info
-    item record resource object entity document details  # hand-made
+    _embedded*      # HAL: Spring Data REST
+    attributes*     # JSON:API
+    node*           # GraphQL edges
+    _source*        # Elasticsearch
+    fields*         # Airtable, Jira, Firestore
+    properties*     # Azure, Notion
+    info*           # LiteLLM /key/info
+    item* record* resource* object* entity* document*  # hand-made
 """
-WRAPPERS: Final = tuple(
-    fold(name) for line in _WRAPPERS.splitlines() for name in line.partition("#")[0].split()
-)
+_NAMES: Final = [name for line in _WRAPPERS.splitlines() for name in line.partition("#")[0].split()]
+WRAPPERS: Final = tuple(map(fold, _NAMES))
 """All names under which records may stand, best first; folded."""
 _WRAPPER_SET: Final = frozenset(WRAPPERS)
+_ROUND_EACH: Final = frozenset(fold(name) for name in _NAMES if name.endswith("*"))
+"""Those that may also stand round each record of a list (`*`); others hold what it is about."""
 _FIRM: Final = frozenset(("attributes", "node", "source"))
 """Wrappers that hold the record whatever stands beside them."""
 _WEAK: Final = word_set("id key type kind created updated at stamp verb")
@@ -96,7 +98,7 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
         return FoundList((), None, "{}", body)
     found = _search(body, kind, "", 0) or _only_list(body, kind)
     if found is None:
-        found = _keyed(body, kind, "") or _itself(body, kind, "", None)
+        found = _keyed(body, kind, "") or _itself(body, kind, "", None) or _none_left(body)
     return _out_of_buckets(found, kind) if found is not None else None
 
 
@@ -104,15 +106,17 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
     """A bare array: of records, or of envelopes (the events of a stream, pages)."""
     flat = FoundList(body, None, "[]", None)
     sample = [item for item in body[:_SAMPLE] if type(item) is dict]
-    if not sample or any(kind.is_one(item) and not _holds_own(item, kind) for item in sample):
+    if not sample or any(
+        kind.is_one(unwrapped(item, kind)) and not _holds_own(item, kind) for item in sample
+    ):
         return _out_of_buckets(flat, kind) if sample else flat
-    if not any((found := _search(item, kind, "", 1)) and found.path for item in sample):
-        return flat  # looking into all of them takes long, and finds nothing
-    inner = [
-        found
-        for item in body
-        if type(item) is dict and (found := _search(item, kind, "", 1)) is not None and found.path
-    ]
+    inner: list[FoundList] = []
+    for index, item in enumerate(body):
+        found = _search(item, kind, "", 1) if type(item) is dict else None
+        if found is not None:
+            inner.append(found)
+        elif index >= _SAMPLE and not inner:
+            break
     if not inner:
         return flat
     last = inner[-1]
@@ -157,7 +161,12 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
             found = found or _search(value, kind, f"{here}.", depth + 1)
             if found is None and not is_own:
                 found = _only_list(value, kind, f"{here}.")
-            found = found or _keyed(value, kind, here)
+            if found is None and len(value) == 1:
+                # GraphQL: one field inside the other, down to the list
+                ((inner, only),) = value.items()
+                if type(only) is dict:
+                    found = _search(only, kind, f"{here}.{inner}.", depth + 1)
+            found = found or _keyed(value, kind, here, is_own=is_own)
             if found is not None:
                 return found._replace(holder=found.holder or obj)
     return empty
@@ -187,12 +196,17 @@ def _holds_records(value: Json, kind: Kind[Any]) -> bool:
     )
 
 
-def _keyed(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> FoundList | None:
-    """A map of id to record."""
+def _keyed(
+    obj: Mapping[str, Json], kind: Kind[Any], path: str, *, is_own: bool = False
+) -> FoundList | None:
+    """A map of id to record; under the kind's own name some values may be broken."""
     values = list(obj.values())
-    if not all(type(value) is dict for value in values) or set(map(fold, obj)) & _WRAPPER_SET:
+    records = [value for value in values if type(value) is dict]
+    if not records or not (is_own or len(records) == len(values)):
         return None
-    if not all(kind.table.plan(value).has - {"id"} for value in values[:_SAMPLE]):
+    if not _WRAPPER_SET.isdisjoint(map(fold, islice(obj, _SAMPLE))):
+        return None
+    if not all(kind.table.plan(value).has - {"id"} for value in records[:_SAMPLE]):
         return None
     return FoundList(values, list(obj), f"{path}{{id}}", None)
 
@@ -204,6 +218,26 @@ def _itself(
     if not _is_record(value, kind):
         return None
     return FoundList([value], None, f"{path}{{one}}", holder)
+
+
+_PAGING: Final = word_set(
+    """total count results totalcount totalitems totalelements page perpage pagesize limit offset
+    size status success ok nextpagetoken nextcursor cursor next hasmore"""
+)
+_COUNTS: Final = word_set("total count results totalcount totalitems totalelements")
+_NEXTS: Final = word_set("nextpagetoken nextcursor next cursor")
+
+
+def _none_left(body: Mapping[str, Json]) -> FoundList | None:
+    """An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`."""
+    said = {fold(key): value for key, value in islice(body.items(), 20)}
+    if len(said) < len(body) or not said.keys() <= _PAGING:
+        return None
+    counts = [value for name, value in said.items() if name in _COUNTS]
+    ends = [value for name, value in said.items() if name in _NEXTS]
+    if any(counts) or any(ends) or not (counts or ends):
+        return None
+    return FoundList((), None, "{}", body)
 
 
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
@@ -278,9 +312,7 @@ def _candidates(
 def _wrapping(keys: tuple[str, ...], own: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """(key, folded) of the keys that may hold the record itself."""
     return tuple(
-        (key, folded)
-        for key in keys[:400]
-        if (folded := fold(key)) in _WRAPPER_SET or folded in own
+        (key, folded) for key in keys[:400] if (folded := fold(key)) in _ROUND_EACH or folded in own
     )
 
 

@@ -148,12 +148,17 @@ def _bias(reader: Reader) -> int:
 class Plan(NamedTuple):
     """What one tuple of keys means."""
 
-    slots: tuple[tuple[str, tuple[Candidate, ...]], ...]
-    known: tuple[str, ...]
-    """Keys that may be read."""
+    plain: tuple[tuple[str, str, Reader], ...]
+    """(slot, key, reader) where nothing else may fill the slot, and the key no other slot."""
+    ranked: tuple[tuple[str, tuple[Candidate, ...], tuple[str, ...]], ...]
+    """The other slots: their candidates, best first, and the keys of those that are not nested."""
+    shared: tuple[str, ...]
+    """The keys of ranked candidates."""
     unknown: tuple[str, ...]
     twins: tuple[tuple[str, str], ...]
     """Keys that are spellings of one name."""
+    names: Mapping[str, str]
+    """By plain slot, the name as declared."""
     has: frozenset[str]
     """The slots that may be filled."""
 
@@ -165,11 +170,33 @@ class Row(NamedTuple):
     """By slot."""
     left: Values
     """The fields that nothing was read from, by their keys."""
-    origins: dict[str, str]
-    """By slot, the declared name that its value was read from."""
-    keys: dict[str, str]
-    """By slot, the key of the object that its value stood under, or in."""
     obj: Mapping[str, Json]
+    plan: Plan
+    chosen: Mapping[str, Candidate]
+    """By slot, which of several candidates it was."""
+
+    def origin(self, slot: str) -> str:
+        """The declared name that a slot's value was read from."""
+        chosen = self.chosen.get(slot)
+        return self.plan.names[slot] if chosen is None else chosen.name
+
+    def key(self, slot: str) -> str:
+        """The key of the object that a slot's value stood under, or in."""
+        chosen = self.chosen.get(slot)
+        if chosen is not None:
+            return chosen.key
+        return next(key for name, key, _ in self.plan.plain if name == slot)
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """By slot that has a value, its key."""
+        keys = {slot: key for slot, key, _ in self.plan.plain if slot in self.values}
+        return keys | {slot: each.key for slot, each in self.chosen.items()}
+
+    def keep(self, slot: str) -> None:
+        """Put a field that was read but is not used back with the unknown ones."""
+        key = self.key(slot)
+        self.left[key] = self.obj[key]
 
 
 class Around(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,7 +234,7 @@ class Table:
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
         self._plans: dict[tuple[str, ...], Plan] = {}
-        self._last: tuple[tuple[str, ...], Plan] = ((), Plan((), (), (), (), frozenset()))
+        self._last: tuple[tuple[str, ...], Plan] = ((), Plan((), (), (), (), (), {}, frozenset()))
 
     @cached_property
     def _by_first(self) -> dict[str, list[_Place]]:
@@ -261,38 +288,55 @@ class Table:
         return known
 
     def _made(self, keys: tuple[str, ...]) -> Plan:
-        ranked: dict[str, list[tuple[int, Candidate]]] = {}
+        found: dict[str, list[tuple[int, Candidate]]] = {}
         spelt: dict[str, str] = {}
         twins: list[tuple[str, str]] = []
-        known: list[str] = []
         unknown: list[str] = []
+        uses: dict[str, int] = {}
         for key in keys[:_MOST_KEYS]:
             folded = fold(key)
             places = self._by_first.get(folded) or self._spelt_longer(key)
             if places is None:
                 unknown.append(key)
                 continue
-            known.append(key)
+            uses[key] = len({place.field.slot for place in places})
             if spelt.setdefault(folded, key) != key:
                 twins.append((spelt[folded], key))
             for rank, field, inner, reader, name in places:
                 candidate = Candidate(key, inner, reader, name)
-                ranked.setdefault(field.slot, []).append((rank, candidate))
-        unknown += keys[_MOST_KEYS:]
-        slots = []
-        for slot, found in ranked.items():
-            found.sort(key=lambda each: each[0])
-            slots.append((slot, tuple(candidate for _, candidate in found)))
-        return Plan(tuple(slots), tuple(known), tuple(unknown), tuple(twins), frozenset(ranked))
+                found.setdefault(field.slot, []).append((rank, candidate))
+        plain: list[tuple[str, str, Reader]] = []
+        names: dict[str, str] = {}
+        ranked: list[tuple[str, tuple[Candidate, ...], tuple[str, ...]]] = []
+        for slot, each in found.items():
+            each.sort(key=lambda one: one[0])
+            first = each[0][1]
+            if len(each) == 1 and not first.inner and uses[first.key] == 1:
+                plain.append((slot, first.key, first.reader))
+                names[slot] = first.name
+                del uses[first.key]
+                continue
+            candidates = tuple(candidate for _, candidate in each)
+            direct = tuple(one.key for one in candidates if not one.inner)
+            ranked.append((slot, candidates, direct))
+        return Plan(
+            plain=tuple(plain),
+            ranked=tuple(ranked),
+            shared=tuple(uses),
+            unknown=(*unknown, *keys[_MOST_KEYS:]),
+            twins=tuple(twins),
+            names=names,
+            has=frozenset(found),
+        )
 
     def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
         """The slots that this object has a value for."""
         plan = self.plan(obj)
-        return frozenset(
-            slot
-            for slot, candidates in plan.slots
-            if any(dig(obj[each.key], each.inner) is not None for each in candidates)
-        )
+        filled = {slot for slot, key, _ in plan.plain if obj[key] is not None}
+        for slot, candidates, _ in plan.ranked:
+            if any(dig(obj[each.key], each.inner) is not None for each in candidates):
+                filled.add(slot)
+        return frozenset(filled)
 
     def read(self, obj: Mapping[str, Json]) -> Row:
         """The values of one object, and what is left of it."""
@@ -302,50 +346,69 @@ class Table:
             row.left.update((key, obj[key]) for key in doubtful)
             return row
         values: Values = {}
-        origins: dict[str, str] = {}
-        keys: dict[str, str] = {}
-        used: set[str] = set()
-        dug: dict[str, list[tuple[str, ...]]] | None = None
-        for slot, candidates in plan.slots:
-            for key, inner, reader, name in candidates:
-                raw = obj[key]
-                if inner:
-                    raw = dig(raw, inner)
-                if raw is None:
-                    continue
-                value = reader(raw)
-                if value is None:
-                    continue
-                if type(value) is Partial:
-                    value = value.value
-                elif inner:
-                    dug = {} if dug is None else dug
-                    dug.setdefault(key, []).append(inner)
-                else:
-                    used.add(key)
-                if value is NOTHING:
-                    continue
-                values[slot] = value
-                origins[slot] = name
-                keys[slot] = key
-                if len(candidates) > 1:
-                    # The same value under another name of the slot says nothing more.
-                    used.update(
-                        each.key for each in candidates if not each.inner and obj[each.key] == raw
-                    )
-                break
         left: Values = {}
-        for key in plan.known:
-            if key in used:
-                continue
+        for slot, key, reader in plan.plain:
             raw = obj[key]
-            if dug is not None and key in dug:
-                raw = _without(raw, dug[key]) or None
-            if raw is not None and raw != "":
+            if raw is None:
+                continue
+            value = reader(raw)
+            if value is None:
                 left[key] = raw
+            elif type(value) is Partial:
+                left[key] = raw
+                values[slot] = value.value
+            elif value is not NOTHING:
+                values[slot] = value
+        chosen = _ranked(plan, obj, values, left) if plan.ranked else {}
         for key in plan.unknown:
             left[key] = obj[key]
-        return Row(values, left, origins, keys, obj)
+        return Row(values, left, obj, plan, chosen)
+
+
+def _ranked(
+    plan: Plan, obj: Mapping[str, Json], values: Values, left: Values
+) -> dict[str, Candidate]:
+    """Fill the slots that several names lead to, or whose names serve others as well."""
+    chosen: dict[str, Candidate] = {}
+    used: set[str] = set()
+    dug: dict[str, list[tuple[str, ...]]] | None = None
+    for slot, candidates, direct in plan.ranked:
+        for candidate in candidates:
+            key, inner, reader, _ = candidate
+            raw = obj[key]
+            if inner:
+                if type(raw) is not dict:
+                    continue
+                raw = dig(raw, inner)
+            if raw is None:
+                continue
+            value = reader(raw)
+            if value is None:
+                continue
+            if type(value) is Partial:
+                value = value.value
+            elif inner:
+                dug = {} if dug is None else dug
+                dug.setdefault(key, []).append(inner)
+            else:
+                used.add(key)
+            if value is NOTHING:
+                continue
+            values[slot] = value
+            chosen[slot] = candidate
+            if len(direct) > 1:
+                # The same value under another name of the slot says nothing more.
+                used.update(each for each in direct if each != key and obj[each] == raw)
+            break
+    for key in plan.shared:
+        if key in used:
+            continue
+        raw = obj[key]
+        if dug is not None and key in dug:
+            raw = _without(raw, dug[key]) or None
+        if raw is not None and raw != "":
+            left[key] = raw
+    return chosen
 
 
 def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> set[str]:
@@ -476,22 +539,16 @@ class Kind(Generic[R]):
         filled = self.table.plan(obj).has
         return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
 
-    def read(self, rows: Sequence[tuple[Mapping[str, Json], Around]]) -> list[R | Unread]:
-        """The record of each object, or why it cannot be read."""
-        read, build = self.table.read, self.build
-        out: list[R | Unread] = []
-        if self.survey is None:
-            for obj, around in rows:
-                try:
-                    out.append(build(read(obj), around))
-                except Unread as error:
-                    out.append(error)
-            return out
-        drafts = [read(obj) for obj, _ in rows]
-        survey = self.survey(drafts)
-        for draft, (_, around) in zip(drafts, rows, strict=True):
-            try:
-                out.append(build(draft, msgspec.structs.replace(around, survey=survey)))
-            except Unread as error:
-                out.append(error)
-        return out
+    def is_row(self, row: Row) -> bool:
+        """Whether what was read of an object may be such a record."""
+        filled = row.plan.has
+        if self._holds is not None and self._holds(row.obj):
+            return True
+        return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
+
+    def read(self, obj: Mapping[str, Json], around: Around) -> R:
+        """The record in one object that stands alone; raises Unread if there is none."""
+        row = self.table.read(obj)
+        if self.survey is not None:
+            around = msgspec.structs.replace(around, survey=self.survey([row]))
+        return self.build(row, around)

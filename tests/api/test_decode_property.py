@@ -84,7 +84,12 @@ def task_row(task: Task, time_style: str, money_style: str, refs: str, as_text: 
     return row
 
 
-@settings(max_examples=150)
+def sure(cost: Money | None) -> Money | None:
+    """The sum without the mark of a currency that tells no unit."""
+    return None if cost is None else msgspec.structs.replace(cost, unit_assumed=False)
+
+
+@settings(max_examples=40)
 @given(
     tasks(), st.sampled_from(sorted(ENVELOPES)), st.sampled_from(sorted(KEY_STYLES)),
     st.sampled_from(sorted(TIME_STYLES)),
@@ -108,7 +113,8 @@ def test_tasks(
     page = decode.decode_page(decode.TASKS, parsed(ENVELOPES[envelope](rows, "tasks")))
     assert page.unread == 0
     assert [
-        msgspec.structs.replace(found, extra=b"", content=b"") for found in page.records
+        msgspec.structs.replace(found, extra=b"", content=b"", cost=sure(found.cost))
+        for found in page.records
     ] == world
 
 

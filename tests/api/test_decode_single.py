@@ -34,7 +34,7 @@ def one(body: Any, wanted: str | None = "t1") -> Task:
         {"key": "x", "info": TASK}, {"result": {"item": TASK}}, [{"id": "t0", "title": "No"}, TASK],
         {"tasks": [{"id": "t0", "title": "No"}, TASK]},
         {"t1": {"title": "Plan", "status": "pending"}},
-        {"response": {"payload": {"task": TASK}}}, json.dumps(TASK), {"body": json.dumps(TASK)},
+        {"response": {"payload": {"task": TASK}}},
         {"data": {"task": TASK, "agentError": "spawn failed"}, "ok": True},
         {"errors": [], "data": {"task": {**TASK}}}, {"task": {"data": TASK}}, {"node": TASK},
         {"title": "Plan", "status": "pending"},

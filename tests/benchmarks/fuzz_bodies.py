@@ -29,7 +29,7 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.reading import error_body, json_body
 from agentco_tui.text import escaped
-from tests.api.test_decode_platforms import SHAPES as OTHERS
+from tests.reading import golden
 
 PATHS = (
     "/api/companies",
@@ -76,7 +76,8 @@ SLOW = 0.1
 
 def seeds() -> list[bytes]:
     """The platform's answers in every shape, and a list of tasks in those of other interfaces."""
-    found = [json.dumps(body).encode() for body in OTHERS.values()]
+    answers = [golden.load(name)["answer"] for name in golden.names()]
+    found = [json.dumps(answer["body"]).encode() for answer in answers]
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for shape in SHAPES:
         with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0, shape=shape) as platform:

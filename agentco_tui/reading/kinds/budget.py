@@ -292,7 +292,7 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
     for row in rows:
         for slot, value in row.values.items():
             if type(value) is Part and slot != "warn":
-                found.setdefault(row.origins[slot], []).append(value)
+                found.setdefault(row.origin(slot), []).append(value)
     return {name: percent.proven(parts, points) for name, parts in found.items()}
 
 
@@ -424,7 +424,8 @@ def _share(
     scales: Mapping[str, Scale] = around.survey or {}
 
     def sent(slot: str) -> tuple[Part | None, Scale]:
-        return row.values.get(slot), scales.get(row.origins.get(slot, ""), Scale.OPEN)
+        origin = row.origin(slot) if slot in row.values else ""
+        return row.values.get(slot), scales.get(origin, Scale.OPEN)
 
     computed = percent.share_of(spent, limit)
     part, scale = sent(slots.get("share", ""))
@@ -463,9 +464,9 @@ _PERIOD_WORDS: Final = {
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
     """What is left of a record: what was not understood, and figures that nothing was read from."""
-    left = dict(row.left)
-    taken = {key for slot, key in row.keys.items() if slot not in FIGURE_SLOTS or slot in used}
-    for slot, key in row.keys.items():
+    left, keys = dict(row.left), row.keys
+    taken = {key for slot, key in keys.items() if slot not in FIGURE_SLOTS or slot in used}
+    for slot, key in keys.items():
         if slot in FIGURE_SLOTS and slot not in used and key not in taken:
             left[key] = row.obj[key]
     return left

@@ -202,13 +202,14 @@ def typed_ref(raw: Json) -> tuple[str, Ref] | None:
 
 
 def joined(*refs: Ref | None) -> Ref | None:
-    """One reference from several for the same thing: the first id and the first name."""
+    """One reference from several for the same thing: the first id, and a name that goes with it."""
     found_id: str | None = None
-    found_name: SafeText | None = None
+    name: SafeText | None = None
     for ref in refs:
-        if ref is not None:
-            found_id = ref.id if found_id is None else found_id
-            found_name = ref.name if found_name is None else found_name
-    if found_id is None and found_name is None:
-        return None
-    return Ref(found_id, found_name)
+        if ref is None:
+            continue
+        if found_id is None:
+            found_id = ref.id
+        if name is None and (ref.id is None or ref.id == found_id):
+            name = ref.name
+    return None if found_id is None and name is None else Ref(found_id, name)

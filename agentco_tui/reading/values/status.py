@@ -37,7 +37,7 @@ _TASKS: Final = _table(
             user_input_required waiting_for_human human_review human_in_the_loop unapproved
             awaiting_decision undecided waiting_on_user waiting_for_user blocked_on_approval
             suspended_for_approval pending_human proposed requested waiting""",
-        TaskState.QUEUED: """queued queue todo to_do backlog scheduled submitted new created ready
+        TaskState.QUEUED: """queued queue todo to_do backlog scheduled submitted new ready
             enqueued up_for_retry up_for_reschedule scheduled_retry retrying retry deferred
             not_started unstarted planned accepted_for_processing received pending_start
             pending_run pending_execution open assigned awaiting_retry late awaiting_execution""",
