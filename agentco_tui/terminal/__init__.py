@@ -1,6 +1,5 @@
 """The terminal itself: whether it can show the dashboard, and that it is well when we leave.
 
 `fitness` looks before the start, `guard` runs the app and ends it whatever happens, `crash`
-writes the report of an error in the program. Sources: issue "Nothing gets in, nothing gets out,
-nothing is lost", items 2, 4 and 5; SAFETY "Ends of life"; DESIGN law 7.
+writes the report of an error in the program.
 """

@@ -1,7 +1,7 @@
 """The report of an error in the program: no local variables, no key, readable by its owner only.
 
 Textual's own report prints the locals of every frame, and with them whatever header or answer
-was at hand (SAFETY "The key"); so it is never shown and this one is written instead.
+was at hand; so it is never shown and this one is written instead.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ _LEAVE: Final = (
 """What must be said once only: a second time it would move the shell's cursor and take the
 shell's own keyboard mode away."""
 
-_AFTERLIFE: Final = 3.0
+_CHILD_SECONDS: Final = 3.0
+"""For which a child tries after the end of this process."""
 
 
 class TerminalDevice:
@@ -148,7 +149,7 @@ class TerminalDevice:
         end = time.monotonic() + seconds
         rest = self._offer(_LEAVE, end)
         if rest:
-            self._bequeath(rest)
+            self._leave_to_child(rest)
 
     def _cut_off_writers(self) -> None:
         """Send later writes nowhere; the one that hangs ends as its bytes are given up below."""
@@ -178,7 +179,7 @@ class TerminalDevice:
                 return b""
         return data
 
-    def _bequeath(self, rest: bytes) -> None:
+    def _leave_to_child(self, rest: bytes) -> None:
         """Fork a child that writes `rest` when this process is gone, for a few seconds at most."""
         alive, held = os.pipe()
         # The end of a session's leader sends SIGHUP to all in the foreground, at once.
@@ -193,7 +194,7 @@ class TerminalDevice:
         try:
             os.close(held)
             os.read(alive, 1)
-            self._offer(rest, time.monotonic() + _AFTERLIFE)
+            self._offer(rest, time.monotonic() + _CHILD_SECONDS)
         finally:
             os._exit(0)
 

@@ -5,22 +5,50 @@ Nothing here imports Textual, so it can be asked (by `doctor` too) before that c
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import shutil
 import sys
+import unicodedata
 from collections.abc import Mapping, MutableMapping
 from typing import Final, TextIO
 
 import msgspec
 
-from agentco_tui.terminal import ascii_glyphs
-from agentco_tui.text import ascii_wanted, use_ascii
+from agentco_tui.text import ascii_wanted, cell_width, use_ascii
 
 _PLAIN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")
 _TRUE_COLOUR: Final = 16_777_216
 _INSTEAD: Final = "; `agentco-tui status` and `agentco-tui tail` work without"
+
+
+HANDLER: Final = "agentco-ascii"
+"""Name of an error handler of encoders that puts ASCII of the same width for what an encoding
+lacks. Python's own would write `\\u2502`: six cells for one, so every row shifts."""
+
+_DRAWN: Final = {
+    **dict.fromkeys("─━═╌╍┄┅┈┉╴╶╸╺╼╾▔▁▂‾⎯", "-"),
+    **dict.fromkeys("│┃║╎╏┆┇┊┋╵╷╹╻╽╿▏▎▍▌▐▕▊▋▉┠┨", "|"),
+    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬┷┯╪╫╞╡", "+"),
+    **dict.fromkeys("█▇▆▅▄▃▀▓▟▙▛▜▚▞", "#"),
+    **dict.fromkeys("▒░▖▗▘▝", ":"),
+    **dict.fromkeys("•●◉⬤⭘○◌◦·∙", "*"),
+    **dict.fromkeys("▲△▴↑", "^"),
+    **dict.fromkeys("▼▽▾↓", "v"),
+    **dict.fromkeys("▶▷▸►→❯›", ">"),
+    **dict.fromkeys("◀◁◂◄←❮‹", "<"),
+    **dict.fromkeys("✖✗✘×╳", "x"),
+    **dict.fromkeys("✓✔", "v"),
+    **dict.fromkeys("–—‐‑‒−", "-"),
+    **dict.fromkeys("‘’‚‛", "'"),
+    **dict.fromkeys("“”„‟", '"'),
+    "…": ".",
+    "⭑": "*",
+    "\u00a0": " ",
+}
+"""What Textual draws with in Unicode, and ASCII that looks like it."""
 
 
 class Fitness(msgspec.Struct, frozen=True):
@@ -65,7 +93,7 @@ def check(
 def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) -> None:
     """Make this process write what the terminal can show. Call once, before Textual's app exists.
 
-    In ASCII the streams get that encoding with `ascii_glyphs` for the rest, so that Textual's
+    In ASCII the streams get that encoding with `ascii_for` for the rest, so that Textual's
     own borders and scroll bars come out as `|`, `-`, `+` and `#` and rows keep their width.
     """
     if fitness.ascii:
@@ -74,9 +102,9 @@ def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) ->
         if not isinstance(stream, io.TextIOWrapper):
             continue
         if fitness.ascii:
-            stream.reconfigure(encoding="ascii", errors=ascii_glyphs.HANDLER)
+            stream.reconfigure(encoding="ascii", errors=HANDLER)
         else:
-            stream.reconfigure(errors=ascii_glyphs.HANDLER)
+            stream.reconfigure(errors=HANDLER)
     if fitness.colours == 16:
         # COLORTERM survives sudo, su and screen; the console they run on has 16 colours all the
         # same, and Textual asks this variable first.
@@ -117,3 +145,24 @@ def _colours(term: str, environ: Mapping[str, str]) -> int:
     if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
         return _TRUE_COLOUR
     return 256 if term.lower().endswith(("256color", "kitty", "direct")) else 16
+
+
+def ascii_for(character: str) -> str:
+    """ASCII for one character, as many cells wide: `é` is `e`, `│` is `|`, the unknown is `?`."""
+    if found := _DRAWN.get(character):
+        return found
+    width = cell_width(character)
+    letter = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
+    if letter.isprintable() and len(letter) == width:
+        return letter
+    return "?" * width
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    return "".join(map(ascii_for, missing)), error.end
+
+
+codecs.register_error(HANDLER, _replaced)

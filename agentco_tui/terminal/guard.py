@@ -2,8 +2,7 @@
 
 `run_guarded` is the one way the dashboard is started. A thread of its own, that needs neither
 the event loop nor the main thread, waits for signals and for the terminal to go away: it asks the
-app to end, and when that takes too long restores the terminal and ends the process itself. See
-SAFETY "Ends of life" for what each part answers.
+app to end, and when that takes too long restores the terminal and ends the process itself.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ LINGER: Final = 3.0
 """Seconds that a thread may hold the process after the app ended by itself."""
 RESTORING: Final = 0.15
 """Seconds given to a terminal that takes no output, before it is left to a child process."""
-LAST_WORDS: Final = 0.1
+ON_END_SECONDS: Final = 0.1
 """Seconds given to `on_end` when the process is ended by force."""
-LAST_WALL: Final = 0.35
+KERNEL_DEADLINE: Final = 0.35
 """Seconds after which the kernel ends the process, should ending by force itself hang."""
 GLANCE: Final = 0.5
 """Seconds between looks at the terminal where it can't be polled (macOS)."""
@@ -352,14 +351,14 @@ class _Guard:
 
     def _end_by_force(self) -> Never:
         # The last wall is the kernel's: its default for this signal needs nothing of ours.
-        signal.setitimer(signal.ITIMER_REAL, LAST_WALL)
+        signal.setitimer(signal.ITIMER_REAL, KERNEL_DEADLINE)
         last_words = threading.Thread(target=self._call_on_end, daemon=True)
         last_words.start()
         if self._settling.acquire(blocking=False):
             self._tell_crash(self._restore(stuck=not self._device.writable()))
         else:
             self._settled.wait(RESTORING)
-        last_words.join(LAST_WORDS)
+        last_words.join(ON_END_SECONDS)
         code = self._code
         if code is None:
             code = 1 if self._errors else self._app.return_code or 0

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
+
+T = TypeVar("T")
 
 LONG: Final = 0.25
 """Seconds that a write may take before the line counts as slow."""
@@ -81,17 +83,16 @@ class TimedFile:
 
     def write(self, text: str) -> int:
         """Write, and see how long it takes."""
-        self._speed.write_begins()
-        try:
-            return self._file.write(text)
-        finally:
-            self._speed.write_ends()
+        return self._timed(self._file.write, text)
 
     def flush(self) -> None:
         """Flush, which is where a stream that buffers waits."""
+        self._timed(self._file.flush)
+
+    def _timed(self, work: Callable[..., T], *arguments: str) -> T:
         self._speed.write_begins()
         try:
-            self._file.flush()
+            return work(*arguments)
         finally:
             self._speed.write_ends()
 

@@ -67,7 +67,7 @@ class ScreenHold:
     ending: bool = False
 
 
-class Terminal(Protocol):
+class ControllingTerminal(Protocol):
     """What the driver needs of the terminal."""
 
     def note_settings(self) -> None:
@@ -98,7 +98,7 @@ def in_loop(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(work)
 
 
-def guarded(base: type[Driver], hold: ScreenHold, terminal: Terminal) -> type[Driver]:
+def guarded(base: type[Driver], hold: ScreenHold, terminal: ControllingTerminal) -> type[Driver]:
     """The driver class to run with: our own in place of Textual's, any other as it is."""
     if base is not LinuxDriver or not DRIVER.fits(_as_expected):
         return base
@@ -114,7 +114,7 @@ class JobControlDriver(LinuxDriver):
     """The Linux and macOS driver, with a memory."""
 
     hold: ClassVar[ScreenHold]
-    terminal: ClassVar[Terminal]
+    terminal: ClassVar[ControllingTerminal]
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)

@@ -18,7 +18,7 @@ RUNS = range(int(_ASKED or "1"))
 """How often each end of life is tried: one in the normal run, more (twenty) to measure."""
 
 SOON = 1.0 if _ASKED else 5.0
-"""Seconds: DESIGN law 7 says one, and is measured when asked; what hangs would take 12 or more,
+"""Seconds: one is promised, and is measured when asked; what hangs would take 12 or more,
 so a busy machine does not fail the normal run."""
 
 

@@ -1,4 +1,4 @@
-"""Hostile text from the platform reaches no terminal as it is (law 3)."""
+"""Hostile text from the platform reaches no terminal as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key is in nothing the program writes or shows to others, whatever happens (law 4)."""
+"""The key is in nothing the program writes or shows to others, whatever happens."""
 
 from __future__ import annotations
 

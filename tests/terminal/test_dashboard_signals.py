@@ -1,4 +1,4 @@
-"""Signals and lost terminals with the real dashboard: gone in time, all restored (law 7)."""
+"""Signals and lost terminals with the real dashboard: gone in time, all restored."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.terminal import fitness
-from agentco_tui.terminal.ascii_glyphs import HANDLER, ascii_for
+from agentco_tui.terminal.fitness import HANDLER, ascii_for
 from agentco_tui.text import cell_width
 from tests.terminal.calm import assert_restored, calm
 from tests.terminal.pty_session import PtySession

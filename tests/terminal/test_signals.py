@@ -1,4 +1,4 @@
-"""Ends of life by signal or by the loss of the terminal (DESIGN law 7, SAFETY "Ends of life")."""
+"""Ends of life by signal or by the loss of the terminal."""
 
 from __future__ import annotations
 

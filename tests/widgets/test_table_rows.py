@@ -268,3 +268,14 @@ def test_rows_that_come_before_anything_was_loaded_are_in_the_order_that_was_wis
     items = {f"r{number}": Item("x", float(number)) for number in range(5)}
     take(rows.apply(items.items(), ()))
     assert rows.shown == ["r4", "r3", "r2", "r1", "r0"]
+
+
+def test_rows_that_come_and_go_for_ever_take_no_more_room() -> None:
+    rows: TableModel[Item] = TableModel(COLUMNS, None, 1)
+    take(rows.load(made(100)))
+    for number in range(3_000):
+        take(rows.apply([(f"new{number}", Item("x", float(number % 9)))], [f"new{number - 1}"]))
+    assert len(rows._keys) <= 2 * 101 + table_model.FEW + 1
+    assert rows.shown == sorted(
+        rows.records, key=lambda row_id: (rows.records[row_id].number, row_id)
+    )

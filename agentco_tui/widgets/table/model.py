@@ -128,7 +128,11 @@ class TableModel(Generic[R]):
                 return [self._haystack(row_id) for row_id in ids]
         shows, value = self.columns[column].cell, self.columns[column].filter_value
         if not as_text:
-            return [None if value is None else value(self.known(row_id)) for row_id in ids]
+            read = value or _no_key
+            try:
+                return list(map(read, map(self.records.__getitem__, ids)))
+            except KeyError:
+                return list(map(read, map(self.known, ids)))
         texts = []
         for record in map(self.known, ids):
             own = None if value is None else value(record)

@@ -20,7 +20,7 @@ from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
 from agentco_tui.widgets.table.model import TableModel
-from agentco_tui.widgets.table.view import TableView
+from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, Tone
 
 GUTTER: Final = 3
@@ -87,7 +87,7 @@ class TablePainter(Generic[R]):
     """From rows and view to the fewest changed cells, and to the strips that show them."""
 
     def __init__(
-        self, model: TableModel[R], view: TableView, text_instead: Callable[[], SafeText]
+        self, model: TableModel[R], view: Viewport, text_instead: Callable[[], SafeText]
     ) -> None:
         """`text_instead` gives what stands in the body when no row is shown."""
         self.layout = Layout()

@@ -29,7 +29,7 @@ from agentco_tui.widgets.table.filter import FilterError, parse
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.paint import GUTTER, TablePainter, TableStyles
-from agentco_tui.widgets.table.view import TableView
+from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, coloured
 from agentco_tui.widgets.workers import start_worker
 
@@ -149,7 +149,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         super().__init__(id=id, classes=classes)
         key, descending = sort or (None, False)
         self._model = TableModel(columns, search_text, _index(columns, key), descending)
-        self._view = TableView(self._model)
+        self._view = Viewport(self._model)
         self._painter = TablePainter(self._model, self._view, self._text_instead)
         self._styles_now: TableStyles | None = None
         self._fitted_to = Size(0, 0)

@@ -39,7 +39,7 @@ class Marks:
         return len(self.ids) != before
 
 
-class TableView:
+class Viewport:
     """Cursor, marks and the rows on the screen, over rows that a model puts in order."""
 
     def __init__(self, model: TableModel[Any]) -> None:
