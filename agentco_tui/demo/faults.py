@@ -10,7 +10,7 @@ OPTION  = times=N     strike so often, then never again
           applied=before|after
                       whether the request is left undone, or done before the fault strikes
           retry_after=120 | 1.5 | -3 | date+60 | odd     (with status)
-          body=json|html|text|empty                      (with status)
+          body=json|html|text|empty|null                 (with status)
           code=307                                       (with redirect)
 
 GET /api/tasks:status=503,times=3       tasks:hang          *:latency=100ms
@@ -22,67 +22,50 @@ from __future__ import annotations
 import random
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from agentco_tui.demo.operations import BY_NAME, Operation, path_pattern
 from agentco_tui.demo.stories import stream
 
-KINDS: dict[str, str] = {
-    "status": "answer with this status, 400 to 599",
-    "latency": "wait so long (100ms, 2s), then go on as usual",
-    "hang": "never answer",
-    "hang_body": "send half of the body, then nothing more",
-    "drip": "send one byte each interval (default 1s)",
-    "drop_before": "reset the connection before the request is applied",
-    "drop_after": "apply the request, then reset the connection without an answer",
-    "close": "close the connection without an answer",
-    "cut": "close the connection in the middle of the body",
-    "long_length": "a Content-Length longer than the body",
-    "short_length": "a Content-Length shorter than the body",
-    "bad_length": "a Content-Length that is no number",
-    "bad_chunk": "a chunked body with a broken chunk",
-    "endless": "a body without an end",
-    "gzip_bomb": "a small body that grows to this many MiB (default 256)",
-    "gzip_bomb2": "the same, compressed twice",
-    "bad_gzip": "Content-Encoding gzip on a body that isn't",
-    "wrong_type": "the true body under this Content-Type (default text/html)",
-    "bad_json": "the JSON ends in the middle, the lengths are right",
-    "deep": "so many brackets inside each other (default 100000)",
-    "nan": "NaN for every number",
-    "infinity": "1e999 for every number",
-    "digits": "every number with so many digits (default 5000)",
-    "surrogates": "a lone surrogate in every string",
-    "latin1": "strings in Latin-1 where UTF-8 was promised",
-    "duplicate_keys": "every key twice, the first time with null",
-    "html": "a login page with status 200",
-    "empty": "status 200 and no body",
-    "no_content": "status 204",
-    "null": "status 200 and null",
-    "redirect": "a redirect to this path (default /login) of the same origin",
-    "redirect_other": "a redirect to this address of another origin",
-    "clock": "a Date header that is off by this much (default 1d)",
-    "hostile": "control and escape sequences, bidi and markup in every text",
-}
-"""Every kind of fault, and what it does."""
 
-NEEDS_ANSWER = frozenset(
-    {
-        "hang_body", "drip", "drop_after", "cut", "long_length", "short_length", "bad_length",
-        "bad_chunk", "bad_gzip", "wrong_type", "bad_json", "nan", "infinity", "digits",
-        "surrogates", "latin1", "duplicate_keys", "clock", "hostile", "latency",
-    }
-)  # fmt: skip
-"""Kinds that spoil the true answer, so the request is applied unless told otherwise."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of fault: what it does, and where it strikes."""
+
+    about: str
+    spoils: bool = False
+    """Whether it spoils the true answer, so that the request is done before it strikes."""
+    value: str = ""
+    """What its value is, where it has one: span, number, status or text."""
+
+
+KINDS: dict[str, Kind] = {
+    "status": Kind("answer with this status, 200 to 599", value="status"),
+    "latency": Kind("wait so long (100ms, 2s), then go on as usual", spoils=True, value="span"),
+    "hang": Kind("never answer"),
+    "hang_body": Kind("send half of the body, then nothing more", spoils=True),
+    "drip": Kind("send one byte each interval (default 1s)", spoils=True, value="span"),
+    "drop_before": Kind("reset the connection before the request is applied"),
+    "drop_after": Kind("apply the request, then reset the connection", spoils=True),
+    "cut": Kind("close the connection in the middle of the body", spoils=True),
+    "endless": Kind("a body without an end"),
+    "gzip_bomb": Kind("a small body that grows to this many MiB (default 256)", value="number"),
+    "bad_json": Kind("the JSON ends in the middle, the lengths are right", spoils=True),
+    "odd_rows": Kind("among the rows some that are no records, or not quite", spoils=True),
+    "hostile": Kind("control sequences, bidi and markup in every text", spoils=True),
+    "redirect": Kind("a redirect to this path or address (default /login)", value="text"),
+    "clock": Kind("a Date header off by this much (default 1d)", spoils=True, value="span"),
+}
+"""Every kind of fault."""
 
 _FORM = re.compile(
     rf"(?:(?P<method>[A-Z]+) )?(?P<target>.+?):(?P<kind>{'|'.join(sorted(KINDS, key=len)[::-1])})"
     r"(?:=(?P<value>[^,]*))?(?P<options>(?:,[^,]*)*)"
 )
 _SPAN = re.compile(r"([+-]?\d+(?:\.\d+)?)(ms|s|m|h|d)?")
+_BODIES = ("json", "html", "text", "empty", "null")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, None: 1.0}
-_SPAN_KINDS = frozenset({"latency", "drip", "clock"})
-_NUMBER_KINDS = frozenset({"status", "gzip_bomb", "gzip_bomb2", "deep", "digits"})
 
 
 class BadFaultError(ValueError):
@@ -157,40 +140,35 @@ def parse(spec: str) -> Fault:
             raise BadFaultError(f"option {text!r} has no value: write {name}=VALUE")
         options[name] = _option(name, given)
     _check_value(kind, value)
-    options.setdefault("applied", kind in NEEDS_ANSWER)
-    if not options["applied"] and kind in NEEDS_ANSWER:
+    options.setdefault("applied", KINDS[kind].spoils)
+    if not options["applied"] and KINDS[kind].spoils:
         raise BadFaultError(f"{kind} spoils the true answer, so it can't strike before")
     return Fault(kind=kind, target=target, method=found["method"], value=value, **options)  # type: ignore[arg-type]
 
 
 def _check_value(kind: str, value: str | None) -> None:
-    if kind == "status" and (value is None or not re.fullmatch(r"[45]\d\d", value)):
-        raise BadFaultError("status needs a number from 400 to 599: status=503")
-    if kind == "redirect_other" and value is None:
-        raise BadFaultError("redirect_other needs an address: redirect_other=http://127.0.0.1:9/")
-    if value is None:
-        return
-    if kind in _SPAN_KINDS:
-        span(value)
-    if kind in _NUMBER_KINDS and not re.fullmatch(r"\d{1,9}", value):
+    form = KINDS[kind].value
+    if form == "status" and not re.fullmatch(r"[2-5]\d\d", value or ""):
+        raise BadFaultError("status needs a number from 200 to 599: status=503")
+    if form == "number" and not re.fullmatch(r"\d{1,9}", value or "1"):
         raise BadFaultError(f"{kind} needs a whole number, not {value!r}")
+    if form == "span" and value is not None:
+        span(value)
 
 
 def _option(name: str, text: str) -> object:
-    try:
-        match name:
-            case "times" | "after" | "seed" | "code":
-                return int(text)
-            case "p":
-                return float(text)
-            case "applied":
-                return {"before": False, "after": True}[text]
-            case "body":
-                return {"json": text, "html": text, "text": text, "empty": text}[text]
-            case "retry_after":
-                return text
-    except (ValueError, KeyError) as error:
-        raise BadFaultError(f"{text!r} doesn't fit the option {name}") from error
+    read: dict[str, Callable[[str], object]] = {
+        **dict.fromkeys(("times", "after", "seed", "code"), int),
+        "p": float,
+        "applied": {"before": False, "after": True}.__getitem__,
+        "body": {word: word for word in _BODIES}.__getitem__,
+        "retry_after": str,
+    }
+    if name in read:
+        try:
+            return read[name](text)
+        except (ValueError, KeyError) as error:
+            raise BadFaultError(f"{text!r} doesn't fit the option {name}") from error
     raise BadFaultError(
         f"unknown option {name!r}: write times, after, p, seed, applied, retry_after, body or code"
     )

@@ -16,11 +16,10 @@ from agentco_tui.demo.interface import Interface
 from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.operations import Answer, Request
 from agentco_tui.demo.renderer import encode
-from agentco_tui.demo.strike import (
-    NEEDS_HEAD,
-    NO_ANSWER,
+from agentco_tui.demo.strikes import (
+    ON_THE_ANSWER,
+    ON_THE_LINE,
     PAST_THE_PROTOCOL,
-    STRIKES,
     Line,
     Message,
     Receive,
@@ -29,6 +28,11 @@ from agentco_tui.demo.strike import (
     send_whole,
 )
 
+LOGIN_PAGE = """<!doctype html>
+<html><head><title>Sign in</title></head>
+<body><h1>Sign in</h1><form method="post" action="/login">
+<input name="user"><input name="password" type="password"></form></body></html>
+"""
 CONTROL = "/_demo/"
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _KEPT = 20_000
@@ -167,17 +171,19 @@ class Front:
                 await send_whole(line, self._interface.answer(request))
                 return
             exchange.fault = fault.kind
-            answer = NO_ANSWER
+            answer = Answer(0, (), b"")
             if fault.applied:
                 answer = self._interface.answer(request)
                 answer = replace(answer, headers=(*answer.headers, self._date()))
+            if fault.kind in PAST_THE_PROTOCOL:
+                exchange.status = answer.status if PAST_THE_PROTOCOL[fault.kind] else 0
+                self._note(exchange)
             if fault.kind == "status":
                 await send_whole(line, self._status(fault))
+            elif fault.kind in ON_THE_ANSWER:
+                await send_whole(line, ON_THE_ANSWER[fault.kind](fault, answer))
             else:
-                if fault.kind in PAST_THE_PROTOCOL:
-                    exchange.status = answer.status if fault.kind in NEEDS_HEAD else 0
-                    self._note(exchange)
-                await STRIKES[fault.kind](line, fault, answer)
+                await ON_THE_LINE[fault.kind](line, fault, answer)
         finally:
             await line.release()
 
@@ -207,21 +213,26 @@ class Front:
             phrase = HTTPStatus(status).phrase
         except ValueError:
             phrase = "Unknown"
-        headers: list[tuple[bytes, bytes]] = []
-        if fault.retry_after is not None:
-            headers.append((b"retry-after", self._retry_after(fault.retry_after)))
-        body, media = b"", "text/plain"
+        page = (
+            LOGIN_PAGE if status < 300 else f"<html><body><h1>{status} {phrase}</h1></body></html>"
+        )
+        media, body = {
+            "html": ("text/html; charset=utf-8", page.encode()),
+            "text": ("text/plain", b"upstream connect error or disconnect/reset before headers"),
+            "empty": ("application/json", b""),
+            "null": ("application/json", b"null"),
+            "json": ("", b""),
+        }[fault.body]
         if fault.body == "json":
             code = phrase.lower().replace(" ", "_")
             out = self._interface.renderer.refusal(Refusal(status, code, phrase))
-            body, media = encode(out.body), out.media
-        elif fault.body == "html":
-            page = f"<html><body><h1>{status} {phrase}</h1></body></html>"
-            body, media = page.encode(), "text/html"
-        elif fault.body == "text":
-            body = b"upstream connect error or disconnect/reset before headers"
-        headers.append((b"content-type", media.encode()))
-        return Answer(status, tuple(headers), b"").replaced(body)
+            media, body = out.media, encode(out.body)
+        headers = []
+        if fault.retry_after is not None:
+            headers.append((b"retry-after", self._retry_after(fault.retry_after)))
+        if status == HTTPStatus.NO_CONTENT:
+            return Answer(status, tuple(headers), b"")
+        return Answer(status, tuple(headers), b"").replaced(body, content_type=media.encode())
 
     def _retry_after(self, wanted: str) -> bytes:
         if wanted == "odd":

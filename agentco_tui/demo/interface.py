@@ -7,15 +7,16 @@ import hashlib
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from agentco_tui.demo import fields as f
+from agentco_tui.demo import records as f
+from agentco_tui.demo.dress import moment
 from agentco_tui.demo.model import DOLLAR, Entry, Refusal, State, check
 from agentco_tui.demo.operations import Answer, Keys, Operation, Request, path_pattern
-from agentco_tui.demo.renderer import Renderer, Row, encode
-from agentco_tui.demo.shape import Ask, Out, Shape
+from agentco_tui.demo.renderer import Ask, Out, Renderer, Row, encode
+from agentco_tui.demo.shapes import Shape
 from agentco_tui.demo.world import World
 
 R = TypeVar("R", bound=Row)
@@ -107,9 +108,8 @@ class Interface:
         try:
             out = self._out(request)
         except Refusal as refusal:
-            refusal.path = request.path
             out = self.renderer.refusal(refusal)
-        status = out.status or 200
+        status = out.status
         content = b"" if out.body is None and status == 204 else encode(out.body)
         headers = dict(out.headers)
         if status != 204:
@@ -255,7 +255,7 @@ def as_csv(entries: Iterable[Entry]) -> bytes:
     for entry in entries:
         cells = (
             entry.id,
-            datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds")[:-6] + "Z",
+            moment(entry.at, "z"),
             entry.level,
             entry.action,
             entry.company.name if entry.company else "",

@@ -31,7 +31,6 @@ class Refusal(Exception):  # noqa: N818 - it is what the platform says, an error
         self.code = code
         self.message = message
         self.fields = tuple(fields)
-        self.path = ""
 
 
 def check(*rules: tuple[bool, str, str]) -> None:
@@ -147,6 +146,8 @@ class State:
 
     seed: int
     start: float
+    numeric_ids: bool = field(kw_only=True, default=False)
+    """Whether identifiers are numbers, without a prefix."""
     period_start: float
     resets: float
     companies: dict[str, Company] = field(default_factory=dict)
@@ -165,6 +166,8 @@ class State:
         self.numbers[prefix] += 1
         offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
         scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % _SPACE
+        if self.numeric_ids:
+            return str(scattered)
         letters = []
         for _ in range(8):
             scattered, digit = divmod(scattered, 32)

@@ -113,10 +113,6 @@ class Answer:
     headers: tuple[Header, ...]
     body: bytes
 
-    def header(self, name: bytes) -> bytes:
-        """The value of a header; empty without it."""
-        return next((value for key, value in self.headers if key == name), b"")
-
     def replaced(self, body: bytes, **headers: bytes) -> Answer:
         """With another body, its true length, and these headers (`_` for `-`)."""
         changed = {name.replace("_", "-").encode(): value for name, value in headers.items()}

@@ -25,7 +25,7 @@ from agentco_tui.demo.front import Front, RequestLog
 from agentco_tui.demo.interface import Interface
 from agentco_tui.demo.operations import Keys
 from agentco_tui.demo.shapes import ALL
-from agentco_tui.demo.strike import TRANSPORT
+from agentco_tui.demo.strikes import TRANSPORT
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
@@ -127,7 +127,13 @@ class EmbeddedPlatform:
         if shape not in ALL:
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(ALL)}")
         self.world = World(
-            seed, companies=companies, agents=agents, tasks=tasks, speed=speed, now=now
+            seed,
+            companies=companies,
+            agents=agents,
+            tasks=tasks,
+            speed=speed,
+            now=now,
+            numeric_ids=ALL[shape].ids == "numbers",
         )
         self.keys = Keys(seed, full_key, read_key)
         self.requests = RequestLog()

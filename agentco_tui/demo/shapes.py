@@ -1,381 +1,122 @@
-"""The response shapes by name: `--shape NAME` answers everything in one of them.
+"""The response shapes by name, read from `shapes.json`: `--shape NAME` answers in one of them.
 
-Each is the manner of one family of real platforms, coherent over the whole interface: envelopes,
-pages, keys, sums, moments, references, refusals, answers to approvals and traces (SHAPES A to I).
+Each is the manner of one family of real platforms, coherent over the whole interface. Bodies are
+templates: a text that is `$name` stands for a value of the renderer, `?name` for one whose key is
+left out where there is none, and `$name` within a text or a key is put in as text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from agentco_tui.demo import approvals, refusals, reshapes, traces
-from agentco_tui.demo import envelopes as e
-from agentco_tui.demo.shape import Shape
-from agentco_tui.demo.styles import Style
+import msgspec
 
-_OPENFANG_NAMES: Mapping[str, Mapping[str, str | None]] = {
-    "agents": {"status": "state"},
-    "company_budgets": {"spent": "monthly_spend", "remaining": None, "forecast": None},
-    "agent_budgets": {"spent": "monthly_spend", "remaining": None, "forecast": None},
-    "overview": {"spent": "monthly_spend", "remaining": None, "forecast": None},
-    "activity": {"action": "event_type", "message": "details"},
-}
-_PAPERCLIP_BUDGET = {"monthly_limit": "budget_monthly", "spent": "spent_monthly", "remaining": None}
-_PAPERCLIP_NAMES: Mapping[str, Mapping[str, str | None]] = {
-    "tasks": {"agent": "assignee_agent"},
-    "activity": {"timestamp": "created_at"},
-    "company_budgets": _PAPERCLIP_BUDGET,
-    "agent_budgets": _PAPERCLIP_BUDGET,
-    "overview": {"monthly_limit": "month_budget", "spent": "month_spend", "remaining": None},
-    "agents": {"budget_remaining": "remaining_amount", "last_active_at": "last_heartbeat_at"},
-}
-_ROUTER_BUDGET = {
-    "monthly_limit": "limit",
-    "spent": "usage_monthly",
-    "remaining": "limit_remaining",
-}
-_TOTAL_BUDGET = {
-    "monthly_limit": "total_budget",
-    "spent": "total_spent",
-    "remaining": "remaining_budget",
-}
+Json = Any
 
 
-def _budgets(names: Mapping[str, str | None]) -> dict[str, Mapping[str, str | None]]:
-    return {"company_budgets": names, "agent_budgets": names, "overview": names}
+class Errors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a platform says no: `body`, or `fields` where fields were refused, `each` for each."""
+
+    body: Json
+    fields: Json = None
+    each: Json = None
+    statuses: dict[str, int] = {}
+    """By status or code, another status than the usual."""
+    bodies: dict[str, Json] = {}
+    """By code, another body."""
+    media: str = "application/json"
 
 
-ALL: dict[str, Shape] = {
-    "plain": Shape(
-        about="bare arrays and objects, snake_case, dollars; errors {error, details}",
-        listing=e.bare,
-        single=e.plain_single,
-        refuse=refusals.details,
-        approved=approvals.record,
-        trace=traces.steps,
-    ),
-    "data": Shape(
-        about='{"data": [...], "meta": {page, totalPages}}, camelCase; Langfuse-like traces',
-        listing=e.numbered,
-        single=e.data_single,
-        refuse=refusals.openai,
-        approved=approvals.below("data"),
-        trace=traces.observations,
-        paging="page",
-        style=Style(
-            keys="camel",
-            rest_below_zero=True,
-            share=("usage_percent", "percent"),
-            names={"tasks": {"title": "name"}, **_budgets(_ROUTER_BUDGET)},
-        ),
-    ),
-    "cursor": Shape(
-        about='{"items": [...], "nextCursor"}, camelCase, epoch milliseconds',
-        listing=e.cursor,
-        single=e.plain_single,
-        refuse=refusals.message_and_code,
-        approved=approvals.brief,
-        trace=traces.relative,
-        paging="cursor",
-        style=Style(
-            keys="camel",
-            times="epoch_ms",
-            share=("usage_percentage", "percent"),
-            names=_budgets({"spent": "current_spend", "remaining": "remaining_budget"}),
-        ),
-    ),
-    "offset": Shape(
-        about='{"tasks": [...], total, offset, limit}, shares as ratios, no remaining',
-        listing=e.offset,
-        single=e.plain_single,
-        refuse=refusals.details,
-        approved=approvals.outcome,
-        trace=traces.bare_steps,
-        paging="offset",
-        reshape=reshapes.provider_object,
-        in_list=reshapes.provider_flat,
-        style=Style(
-            share=("monthly_pct", "ratio"),
-            no_limit=0,
-            times="offset",
-            names=_OPENFANG_NAMES,
-            words={"active": "Running", "paused": "Suspended", "running": "in_progress"},
-        ),
-    ),
-    "nextlink": Shape(
-        about='{"count", "next": URL, "results": [...]}, sums as decimal text; errors {detail}',
-        listing=e.next_link,
-        single=e.plain_single,
-        refuse=refusals.drf,
-        approved=approvals.record,
-        trace=traces.runs,
-        paging="page",
-        style=Style(
-            money="text",
-            times="offset",
-            share=("used_percent", "text"),
-            names=_budgets({"monthly_limit": "budget_limit", "spent": "budget_spent"}),
-        ),
-    ),
-    "linkheader": Shape(
-        about="bare arrays with a Link header; spend one level above the limit; second approve 401",
-        listing=e.link_header,
-        single=e.plain_single,
-        refuse=refusals.gitlab,
-        approved=approvals.created,
-        trace=traces.runs,
-        paging="page",
-        reshape=reshapes.spend_above_limit,
-        style=Style(links="nested", words={"pending": "waiting", "completed": "success"}),
-    ),
-    "jsonapi": Shape(
-        about="JSON:API: attributes, relationships, included, links.next",
-        listing=e.jsonapi,
-        single=e.jsonapi_single,
-        refuse=refusals.jsonapi,
-        approved=approvals.accepted,
-        trace=traces.steps,
-        paging="page",
-        reshape=reshapes.jsonapi,
-        style=Style(keys="camel", share=("usage_ratio", "ratio")),
-    ),
-    "graphql": Shape(
-        about="edges, nodes and pageInfo below data; UPPER_CASE states; errors with extensions",
-        listing=e.graphql,
-        single=e.graphql_single,
-        refuse=refusals.graphql,
-        approved=approvals.mutation,
-        trace=traces.tree,
-        paging="cursor",
-        style=Style(
-            keys="camel",
-            links="nested",
-            words={
-                "pending": "AWAITING_APPROVAL",
-                "approved": "APPROVED",
-                "running": "IN_PROGRESS",
-                "completed": "COMPLETED",
-                "failed": "FAILED",
-                "rejected": "REJECTED",
-                "active": "ACTIVE",
-                "paused": "PAUSED",
-            },
-        ),
-    ),
-    "keyed": Shape(
-        about="maps from id to record without the id inside; no value, no field",
-        listing=e.keyed,
-        single=e.plain_single,
-        refuse=refusals.reason,
-        approved=approvals.null,
-        trace=traces.events,
-        in_list=reshapes.without_id,
-        style=Style(times="epoch_ms", nulls=False, trust="word", links="named"),
-    ),
-    "hal": Shape(
-        about="_embedded and _links with relative addresses; problem+json",
-        listing=e.hal,
-        single=e.plain_single,
-        refuse=refusals.problem,
-        approved=approvals.record,
-        trace=traces.tree,
-        paging="page0",
-        reshape=reshapes.hal,
-        style=Style(links="nested", share=None),
-    ),
-    "nested": Shape(
-        about="lists three deep, status objects, amounts as objects, nested references",
-        listing=e.nested,
-        single=e.nested_single,
-        refuse=refusals.reason,
-        approved=approvals.running,
-        trace=traces.crew,
-        paging="cursor",
-        style=Style(
-            keys="camel",
-            links="nested",
-            money="object",
-            status_object=True,
-            words={"pending": "awaiting_human_feedback", "running": "working"},
-        ),
-    ),
-    "cents": Shape(
-        about="bare arrays, camelCase, integer cents as text, audit entries without a sentence",
-        listing=e.bare,
-        single=e.plain_single,
-        refuse=refusals.details,
-        approved=approvals.record,
-        trace=traces.events,
-        reshape=reshapes.audit_by_entity,
-        style=Style(
-            keys="camel",
-            money="cents",
-            numbers_as_text=True,
-            no_limit=0,
-            share=("utilization_percent", "percent"),
-            names=_PAPERCLIP_NAMES,
-            words={"running": "in_progress", "completed": "done", "exceeded": "hard_stop"},
-        ),
-    ),
-    "micros": Shape(
-        about='nextPageToken, 64-bit numbers as text, micro-dollars, enum prefixes; "{}" if empty',
-        listing=e.token,
-        single=e.plain_single,
-        refuse=refusals.grpc,
-        approved=approvals.now_pending,
-        trace=traces.spans,
-        paging="token",
-        style=Style(
-            keys="camel",
-            money="micros_text",
-            nulls=False,
-            no_limit="-1",
-            words={
-                "pending": "TASK_STATE_INPUT_REQUIRED",
-                "approved": "TASK_STATE_SUBMITTED",
-                "running": "TASK_STATE_WORKING",
-                "completed": "TASK_STATE_COMPLETED",
-                "failed": "TASK_STATE_FAILED",
-                "rejected": "TASK_STATE_REJECTED",
-            },
-        ),
-    ),
-    "epoch": Shape(
-        about='{"object": "list", has_more, last_id}, epoch seconds, {value, currency}',
-        listing=e.has_more,
-        single=e.info_single,
-        refuse=refusals.openai,
-        approved=approvals.record,
-        trace=traces.tool_calls,
-        paging="after",
-        reshape=reshapes.audit_by_verb,
-        style=Style(times="epoch", money="value"),
-    ),
-    "kebab": Shape(
-        about='kebab-case, {"list": [...], "next-offset"}, HTTP dates; errors as plain text',
-        listing=e.kebab,
-        single=e.data_single,
-        refuse=refusals.text,
-        approved=approvals.nothing,
-        trace=traces.steps,
-        paging="offset",
-        style=Style(keys="kebab", times="http", money="text", share=("used_percent", "text")),
-    ),
-    "pascal": Shape(
-        about='AWS style: {"Tasks": [...], "NextToken"}, BudgetLimit {Amount, Unit}',
-        listing=e.pascal,
-        single=e.pascal_single,
-        refuse=refusals.aws,
-        approved=approvals.below("Task"),
-        trace=traces.steps,
-        paging="token",
-        reshape=reshapes.aws_budget,
-        style=Style(
-            keys="pascal",
-            money="object",
-            times="epoch_float",
-            nulls=False,
-            words={
-                "pending": "PendingApproval",
-                "approved": "Approved",
-                "running": "InProgress",
-                "completed": "Succeeded",
-                "failed": "Failed",
-                "rejected": "Rejected",
-            },
-        ),
-    ),
-    "spring": Shape(
-        about="content and pages from 0, times without a zone, priorities as numbers",
-        listing=e.spring,
-        single=e.plain_single,
-        refuse=refusals.spring,
-        approved=approvals.record,
-        trace=traces.jaeger,
-        paging="page0",
-        style=Style(
-            keys="camel",
-            times="naive",
-            names=_budgets(_TOTAL_BUDGET),
-            words={
-                "pending": "PENDING_APPROVAL", "approved": "APPROVED", "running": "RUNNING",
-                "completed": "COMPLETED", "failed": "FAILED", "rejected": "REJECTED",
-                "urgent": 1, "high": 2, "medium": 3, "low": 4,
-            },
-        ),
-    ),
-    "sparse": Shape(
-        about="missing titles, names, statuses and sums; null for an empty list; bare statuses",
-        listing=e.counted_after_cut,
-        single=e.array_single,
-        refuse=refusals.empty,
-        approved=approvals.nothing,
-        trace=traces.bare_steps,
-        reshape=reshapes.sparse,
-        style=Style(
-            links="ids",
-            times="spaced",
-            share=None,
-            nulls=False,
-            names={"*": {"remaining": None, "forecast": None, "currency": None}},
-        ),
-    ),
-    "mixed": Shape(
-        about="another envelope at every endpoint, rows that are no records, fields of wrong types",
-        listing=e.mixed,
-        single=e.mixed_single,
-        refuse=refusals.mixed,
-        approved=approvals.outcome,
-        trace=traces.steps,
-        reshape=reshapes.mixed,
-        style=Style(no_limit=0),
-    ),
-    "envelope_ok": Shape(
-        about='{"ok": true, "data": {"tasks": [...]}}; refusals as status 200 with ok false',
-        listing=e.ok,
-        single=e.ok_single,
-        refuse=refusals.ok_false,
-        approved=approvals.approved_true,
-        trace=traces.steps,
-        paging="cursor",
-        style=Style(
-            money="usd",
-            share=("used_ratio", "ratio"),
-            words={"pending": "needs-approval"},
-            names={"tasks": {"title": "objective"}, **_budgets({"monthly_limit": "limit"})},
-        ),
-    ),
-    "laravel": Shape(
-        about="data, links.next and meta with buttons; times without a zone; errors {field: [..]}",
-        listing=e.laravel,
-        single=e.data_single,
-        refuse=refusals.laravel,
-        approved=approvals.below("data"),
-        trace=traces.steps,
-        paging="page",
-        style=Style(money="text", times="spaced", links="named"),
-    ),
-    "cloudflare": Shape(
-        about='{"success", "errors": [], "result", "result_info"}, cents',
-        listing=e.cloudflare,
-        single=e.success_single,
-        refuse=refusals.cloudflare,
-        approved=approvals.below("result"),
-        trace=traces.observations,
-        paging="page",
-        style=Style(money="cents", names=_budgets({"spent": "used"})),
-    ),
-    "fastapi": Shape(
-        about='{"items", page, pages}, trust from 0 to 1, a timestamp on every answer; 404 not 409',
-        listing=e.fastapi,
-        single=e.stamped_single,
-        refuse=refusals.fastapi,
-        approved=approvals.record,
-        trace=traces.steps,
-        paging="page",
-        style=Style(times="offset", trust="unit", share=("usage_ratio", "ratio")),
-    ),
-}  # fmt: skip
+class Trace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a trace is written: `whole` around the steps, `root` before them where there is one."""
+
+    whole: Json
+    step: Json
+    root: Json = None
+    children: str = ""
+    """The key under which the outputs of a step stand; empty where all stand side by side."""
+    rekey: bool = False
+    """Whether the keys are in the writing of the shape."""
+    words: dict[str, str] = {}
+    """Other words for types and outcomes."""
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A coherent way to answer, over the whole interface."""
+
+    about: str
+    rows: Json
+    """The envelope of a list."""
+    row: Json = "$row"
+    """A record in a list."""
+    one: Json = "$record"
+    """The envelope of a single record."""
+    headers: dict[str, str] = {}
+    media: str = "application/json"
+    error: str
+    """One of ERRORS."""
+    approved: tuple[int, Json]
+    """Status and body for an approve that was done."""
+    trace: str
+    """One of TRACES."""
+    paging: str = "none"
+    """none, page, offset, cursor, after: how the next page is asked for."""
+    page_size: int = 25
+    records: dict[str, Json] = {}
+    """For kinds of records (or "*"), a template in place of their fields as they are."""
+    keys: str = "snake"
+    """snake, camel, kebab."""
+    ids: str = "prefixed"
+    """prefixed (`tsk_…`), numbers."""
+    money: str = "units"
+    """units, usd (in the name), text, cents (in the name), value (an object with a currency)."""
+    numbers_as_text: bool = False
+    no_limit: Json = None
+    """What stands for no limit."""
+    rest_below_zero: bool = False
+    """Whether what is left of a limit may be negative."""
+    share: tuple[str, str] | None = ("percent_used", "percent")
+    """The name of a used share, and percent, ratio or text."""
+    times: str = "z"
+    """z, offset (ISO 8601 with +00:00), epoch, epoch_ms, http."""
+    links: str = "flat"
+    """How a record names another: flat (`x_id`, `x_name`), nested, related (as JSON:API does)."""
+    words: dict[str, Json] = {}
+    """Other words for statuses, priorities and levels."""
+    names: dict[str, dict[str, str | None]] = {}
+    """For each kind of record, other names for fields; None leaves a field out."""
+
+
+class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    shapes: dict[str, Shape]
+    errors: dict[str, Errors]
+    traces: dict[str, Trace]
+
+
+_TABLES = msgspec.json.decode(Path(__file__).with_name("shapes.json").read_bytes(), type=_Tables)
+ALL, ERRORS, TRACES = _TABLES.shapes, _TABLES.errors, _TABLES.traces
 
 SHAPES: dict[str, str] = {name: shape.about for name, shape in ALL.items()}
 """Each shape's name and one line about it."""
+
+_PLACE = re.compile(r"\$(\w+)")
+
+
+def written(template: Json, values: Mapping[str, Any]) -> Json:
+    """The template with the values in it."""
+    if isinstance(template, dict):
+        return {
+            written(key, values): written(inner, values)
+            for key, inner in template.items()
+            if not (isinstance(inner, str) and inner[:1] == "?" and values.get(inner[1:]) is None)
+        }
+    if isinstance(template, list):
+        return [written(inner, values) for inner in template]
+    if not isinstance(template, str):
+        return template
+    if template[:1] in {"$", "?"} and template[1:].isidentifier():
+        return values[template[1:]]
+    return _PLACE.sub(lambda found: str(values[found[1]]), template)

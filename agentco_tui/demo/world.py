@@ -83,7 +83,8 @@ class World:
     """Companies, agents, tasks, budgets and a log, moving along a virtual clock.
 
     `now` is the moment it starts at (seconds since 1970 UTC, default: the real one); `speed`
-    multiplies time, 0 freezes it; budgets begin anew `days_left` midnights from the start.
+    multiplies time, 0 freezes it; budgets begin anew `days_left` midnights from the start;
+    `numeric_ids` makes identifiers numbers without a prefix.
     `agents` and `tasks` default to 8 and 40 for each company.
     """
 
@@ -97,6 +98,7 @@ class World:
         speed: float = 1.0,
         now: float | None = None,
         days_left: int = 11,
+        numeric_ids: bool = False,
     ) -> None:
         agents = companies * 8 if agents is None else agents
         tasks = companies * 40 if tasks is None else tasks
@@ -113,6 +115,7 @@ class World:
             start,
             period_start=midnight - (_PERIOD_DAYS - days_left) * DAY,
             resets=midnight + days_left * DAY,
+            numeric_ids=numeric_ids,
         )
         self.applied: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were applied."""

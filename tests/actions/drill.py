@@ -31,22 +31,23 @@ IMPATIENT = Limits(connect=2.0, read=0.08, write=2.0, pool=5.0, total=0.15)
 
 FAULTS = (
     "", "", "",
-    "drop_before", "drop_after", "close", "cut", "hang", "hang,applied=after", "hang_body",
+    "drop_before", "drop_after", "cut", "hang", "hang,applied=after", "hang_body",
     "status=500", "status=502,applied=after", "status=503", "status=504,applied=after",
-    "status=408", "status=499,applied=after", "bad_json", "html", "html,applied=after",
-    "bad_chunk", "long_length", "bad_gzip", "redirect", "redirect_other=http://127.0.0.1:9/",
+    "status=408", "status=499,applied=after", "bad_json", "status=200,body=html",
+    "status=200,body=html,applied=after", "redirect", "redirect=http://127.0.0.1:9/",
     "status=400", "status=401", "status=404", "status=409", "status=422", "status=429",
-    "empty,applied=after", "no_content,applied=after", "null,applied=after", "latency=5ms",
-    "digits", "surrogates", "duplicate_keys", "wrong_type", "deep=3000,applied=after",
+    "status=200,body=empty,applied=after", "status=204,applied=after",
+    "status=200,body=null,applied=after", "latency=5ms", "odd_rows", "hostile",
 )  # fmt: skip
 """What may strike an approval: before it is applied, while it is, after, and in the answer."""
 
-LIES = ("empty", "no_content", "null")
+LIES = ("status=200,body=empty", "status=204", "status=200,body=null")
 """A yes to what was not done."""
 
 READ_FAULTS = (
     "", "", "",
-    "status=503", "drop_before", "cut", "hang", "bad_json", "html", "status=429", "empty",
+    "status=503", "drop_before", "cut", "hang", "bad_json", "status=200,body=html", "status=429",
+    "status=200,body=empty",
 )  # fmt: skip
 
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences, fingerprint
 from agentco_tui.api import decode
-from agentco_tui.demo.fields import Cash, Link, Rank, When, Word
-from agentco_tui.demo.renderer import Renderer
-from agentco_tui.demo.shape import Ask
+from agentco_tui.demo.records import Cash, Link, When, Word
+from agentco_tui.demo.renderer import Ask, Renderer
 from agentco_tui.demo.shapes import ALL as SHAPES
 from agentco_tui.model.records import Ref, Task
 from agentco_tui.reading import json_body
@@ -260,13 +259,13 @@ def test_two_agents_of_one_name_are_told_apart() -> None:
 
 
 FIELDS = {
-    "id": "tsk_abc123",
+    "id": "123",
     "title": "Pay $40 to ACME",
     "description": "For the campaign.",
     "status": Word("pending"),
-    "priority": Rank("high"),
-    "company": Link("cmp_1", "Acme"),
-    "agent": Link("ag_1", "Scout"),
+    "priority": Word("high"),
+    "company": Link("1", "Acme"),
+    "agent": Link("1", "Scout"),
     "estimated_cost": Cash(40_000_000),
     "cost": Cash(1_000_000),
     "created_at": When(1_795_000_000.0),
@@ -278,9 +277,9 @@ FIELDS = {
 OTHERWISE = {
     "title": "Pay $90,000 to EVIL Corp",
     "description": "For nothing.",
-    "priority": Rank("low"),
-    "agent": Link("ag_2", "Mallory"),
-    "company": Link("cmp_2", "Globex"),
+    "priority": Word("low"),
+    "agent": Link("2", "Mallory"),
+    "company": Link("2", "Globex"),
     "estimated_cost": Cash(90_000_000_000),
     "created_at": When(1_795_100_000.0),
 }
@@ -294,8 +293,8 @@ class Sent(NamedTuple):
     fields: dict[str, Any]
 
 
-def in_shape(name: str, fields: dict[str, Any]) -> tuple[Any, Task]:
-    """A task as the embedded platform lists it in one of its shapes: the answer, and as read."""
+def in_shape(name: str, fields: dict[str, Any]) -> Task:
+    """A task as the embedded platform lists it in one of its shapes, as it is read."""
     out = Renderer(SHAPES[name]).listing(
         "tasks",
         [Sent(fields["id"], fields)],
@@ -305,18 +304,16 @@ def in_shape(name: str, fields: dict[str, Any]) -> tuple[Any, Task]:
         revision=1,
     )
     [task] = decode.decode_page(decode.TASKS, json_body.parse_json(out.body)).records
-    return out.body, task
+    return task
 
 
 @pytest.mark.parametrize("name", sorted(SHAPES))
 def test_in_every_shape_what_counts_counts_and_what_moves_by_itself_does_not(name: str) -> None:
-    body, shown = in_shape(name, FIELDS)
-    _, later = in_shape(name, {**FIELDS, "updated_at": When(1_795_200_000.0)})
+    shown = in_shape(name, FIELDS)
+    later = in_shape(name, {**FIELDS, "updated_at": When(1_795_200_000.0)})
     assert later.content == shown.content
     assert differences(shown, later) == ()
     for field, value in OTHERWISE.items():
-        other, now = in_shape(name, {**FIELDS, field: value})
-        if other == body and name in ("sparse", "mixed"):
-            continue  # which leave fields out
+        now = in_shape(name, {**FIELDS, field: value})
         assert now.content != shown.content, field
         assert differences(shown, now), field

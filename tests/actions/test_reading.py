@@ -170,7 +170,7 @@ async def test_reads_keep_their_distance() -> None:
 # --- lists that are not whole -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("answer", ["empty", "no_content", "null"])
+@pytest.mark.parametrize("answer", ["status=200,body=empty", "status=204", "status=200,body=null"])
 async def test_no_answer_is_not_an_empty_list(
     platform: EmbeddedPlatform, path: Path, answer: str
 ) -> None:
@@ -192,7 +192,7 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
 
         def blank(progress: Progress) -> None:
             if progress.step is Step.SENDING:
-                platform.faults.add("tasks:no_content")
+                platform.faults.add("tasks:status=204")
 
         found = await desk.approve(task, blank)
         assert found.kind is Kind.UNCLEAR
@@ -207,7 +207,7 @@ async def test_a_yes_and_then_blanks_is_known_by_the_answer_alone(
 
         def blank(progress: Progress) -> None:
             if progress.step is Step.SENDING:
-                platform.faults.add("tasks:no_content")
+                platform.faults.add("tasks:status=204")
 
         found = await desk.approve(task, blank)
         assert found.kind is Kind.APPROVED_HERE
@@ -219,7 +219,7 @@ async def test_a_yes_that_says_nothing_is_looked_up(platform: EmbeddedPlatform, 
     """The platform answers 204 to what somebody has just rejected."""
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
-        platform.faults.add("approve:no_content,applied=after,times=1")
+        platform.faults.add("approve:status=204,applied=after,times=1")
 
         def reject(progress: Progress) -> None:
             if progress.step is Step.SENDING:
@@ -234,7 +234,7 @@ async def test_a_yes_that_says_nothing_is_looked_up(platform: EmbeddedPlatform, 
 def junk() -> Iterator[EmbeddedPlatform]:
     """Every list holds entries that nobody can read."""
     with EmbeddedPlatform(
-        seed=7, companies=1, agents=3, tasks=40, speed=0.0, shape="mixed"
+        seed=7, companies=1, agents=3, tasks=40, speed=0.0, faults=("reads:odd_rows",)
     ) as platform:
         yield platform
 
@@ -276,7 +276,7 @@ async def test_a_yes_that_changes_nothing_is_still_pending(
 ) -> None:
     async with office(platform, path, timing=replace(QUICK, confirm=0.01)) as desk:
         task = (await desk.pending())[0]
-        platform.faults.add("approve:null,times=1")
+        platform.faults.add("approve:status=200,body=null,times=1")
         found = await desk.approve(task)
         assert found.kind is Kind.STILL_PENDING
         assert not found.may_retry

@@ -23,8 +23,7 @@ VALUES = {
     "latency": ("1ms",),
     "drip": ("20ms",),
     "gzip_bomb": ("8",),
-    "gzip_bomb2": ("8",),
-    "redirect_other": ("http://127.0.0.2:9/x",),
+    "redirect": ("", "http://127.0.0.2:9/x"),
 }
 FAULTS = [
     f"{kind}={value}" if value else kind for kind in KINDS for value in VALUES.get(kind, ("",))

@@ -37,10 +37,8 @@ TYPED = (
 )
 """All but `q` and ctrl+c, which end a session, and ctrl+z."""
 SIZES = ((80, 24), (120, 40), (60, 16), (200, 50))
-NEEDS_VALUE = {"status": "=503", "drip": "=50ms", "latency": "=500ms", "redirect_other": None}
-FAULTS = tuple(
-    f"*:{kind}{value}" for kind in KINDS if (value := NEEDS_VALUE.get(kind, "")) is not None
-)
+NEEDS_VALUE = {"status": "=503", "drip": "=50ms", "latency": "=500ms"}
+FAULTS = tuple(f"*:{kind}{NEEDS_VALUE.get(kind, '')}" for kind in KINDS)
 LEAVES = 5.0
 """Seconds to be gone in: promised is one, on a machine that does nothing else."""
 UNDER_WAY = (0.0, 0.0, 0.005, 0.02, 0.1)

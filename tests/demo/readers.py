@@ -33,15 +33,6 @@ def _link(reply: httpx.Response, _body: Json) -> str | None:
     return found[1] if found else None
 
 
-def _keyed(body: Json, _kind: str) -> list[Json]:
-    return [{"id": key, **row} for key, row in body.items()]
-
-
-def _mixed(body: Json, kind: str) -> list[Json]:
-    rows = body["data"] if kind == "tasks" else body["items"]
-    return [row for row in rows if isinstance(row, dict) and row]
-
-
 READERS = {
     "plain": Reader(lambda body, _: body),
     "data": Reader(
@@ -64,7 +55,7 @@ READERS = {
         error=lambda body: body["message"],
     ),
     "offset": Reader(
-        lambda body, kind: body["items" if kind == "budgets" else kind],
+        lambda body, kind: body[kind],
         lambda _, body: (
             {"offset": body["offset"] + body["limit"]}
             if body["offset"] + body["limit"] < body["total"]
@@ -75,6 +66,7 @@ READERS = {
     "nextlink": Reader(
         lambda body, _: body["results"],
         lambda _, body: body["next"],
+        record_id=lambda row: str(row["id"]),
         limit=lambda row: row["budget_limit"],
         spent=lambda row: row["budget_spent"],
         error=lambda body: body["detail"],
@@ -104,32 +96,11 @@ READERS = {
         limit=lambda row: row["monthlyLimit"],
         error=lambda body: body["errors"][0]["message"],
     ),
-    "keyed": Reader(_keyed, error=lambda body: body["error"]["info"]),
-    "hal": Reader(
-        lambda body, kind: body["_embedded"][kind],
-        lambda _, body: body["_links"].get("next", {}).get("href"),
-        error=lambda body: body["detail"],
-    ),
-    "nested": Reader(
-        lambda body, kind: body["response"]["payload"][kind],
-        lambda _, body: body["response"].get("paging", {}).get("next", {}).get("link"),
-        limit=lambda row: row["monthlyLimit"]["amount"],
-        spent=lambda row: row["spent"]["amount"],
-        error=lambda body: body["error"]["info"],
-    ),
     "cents": Reader(
         lambda body, _: body,
         limit=lambda row: row["budgetMonthlyCents"],
         spent=lambda row: row["spentMonthlyCents"],
         unit=100,
-    ),
-    "micros": Reader(
-        lambda body, kind: body[kind],
-        lambda _, body: {"pageToken": body["nextPageToken"]} if body["nextPageToken"] else None,
-        limit=lambda row: row["monthlyLimitMicros"],
-        spent=lambda row: row["spentMicros"],
-        unit=1_000_000,
-        error=lambda body: body["message"],
     ),
     "epoch": Reader(
         lambda body, _: body["data"],
@@ -143,23 +114,6 @@ READERS = {
         lambda _, body: {"offset": body["next-offset"]} if "next-offset" in body else None,
         limit=lambda row: row["monthly-limit"],
     ),
-    "pascal": Reader(
-        lambda body, kind: body[kind.capitalize()],
-        lambda _, body: {"NextToken": body["NextToken"]} if "NextToken" in body else None,
-        title=lambda row: row["Title"],
-        record_id=lambda row: row["Id"],
-        limit=lambda row: row["BudgetLimit"]["Amount"],
-        spent=lambda row: row["CalculatedSpend"]["ActualSpend"]["Amount"],
-        error=lambda body: body["Message"],
-    ),
-    "spring": Reader(
-        lambda body, _: body["content"],
-        lambda _, body: None if body["last"] else {"page": body["number"] + 1},
-        limit=lambda row: row["totalBudget"],
-        spent=lambda row: row["totalSpent"],
-    ),
-    "sparse": Reader(lambda body, kind: body[kind]),
-    "mixed": Reader(_mixed),
     "envelope_ok": Reader(
         lambda body, kind: body["data"][kind],
         lambda _, body: (
@@ -168,27 +122,5 @@ READERS = {
         title=lambda row: row["objective"],
         limit=lambda row: row["limit_usd"],
         spent=lambda row: row["spent_usd"],
-    ),
-    "laravel": Reader(
-        lambda body, _: body["data"],
-        lambda _, body: body["links"]["next"],
-        error=lambda body: body["message"],
-    ),
-    "cloudflare": Reader(
-        lambda body, _: body["result"],
-        lambda _, body: (
-            {"page": body["result_info"]["page"] + 1}
-            if body["result_info"]["page"] < body["result_info"]["total_pages"]
-            else None
-        ),
-        limit=lambda row: row["monthly_limit_cents"],
-        spent=lambda row: row["used_cents"],
-        unit=100,
-        error=lambda body: body["errors"][0]["message"],
-    ),
-    "fastapi": Reader(
-        lambda body, _: body["items"],
-        lambda _, body: {"page": body["page"] + 1} if body["page"] < body["pages"] else None,
-        error=lambda body: body["detail"],
     ),
 }

@@ -49,7 +49,7 @@ def crawl(http: httpx.Client, reader: Reader, path: str, kind: str) -> tuple[lis
 
 def test_every_shape_has_a_reader() -> None:
     assert set(READERS) == set(SHAPES)
-    assert len(SHAPES) >= 20
+    assert len(SHAPES) == 12
 
 
 def test_all_pages_hold_all_pending_tasks_in_order(
@@ -60,10 +60,8 @@ def test_all_pages_hold_all_pending_tasks_in_order(
     rows, pages = crawl(http, reader, "/api/tasks?status=pending", "tasks")
     pending = platform.world.tasks(status="pending")
     assert [reader.record_id(row) for row in rows] == [task.id for task in pending]
-    if name not in {"plain", "keyed", "cents", "sparse", "mixed"}:
-        assert pages == 2
-    if name != "sparse":
-        assert [reader.title(row) for row in rows] == [task.title for task in pending]
+    assert pages == (1 if name in {"plain", "cents"} else 2)
+    assert [reader.title(row) for row in rows] == [task.title for task in pending]
 
 
 def test_sums_of_agents_are_the_same_in_every_unit(
@@ -85,11 +83,7 @@ def test_sums_of_agents_are_the_same_in_every_unit(
         for agent in platform.world.agents()
         if agent.limit
     }
-    if name == "sparse":
-        assert told
-        assert set(told) < real
-    else:
-        assert set(told) == real
+    assert set(told) == real
 
 
 def test_an_unknown_agent_is_refused_in_the_shape(
@@ -98,13 +92,8 @@ def test_an_unknown_agent_is_refused_in_the_shape(
     name, _, http = shaped
     reply = http.get("/api/agents/ag_nobody")
     assert reply.status_code == (200 if name == "envelope_ok" else 404)
-    if name == "sparse":
-        assert reply.content == b""
-    elif name in {"kebab", "mixed"}:
+    if name == "kebab":
         assert reply.text == "agent not found\n"
-    elif name == "spring":
-        assert reply.json()["path"] == "/api/agents/ag_nobody"
-        assert "message" not in reply.json()
     else:
         assert READERS[name].error(reply.json()) == "agent not found"
 
@@ -118,14 +107,14 @@ def test_keys_are_refused_with_401_and_403_in_every_shape(
     assert http.post("/api/tasks", headers=read, json={}).status_code == 403
 
 
-def test_refused_fields_are_named_in_every_shape_that_says_anything(
+def test_refused_fields_are_named_in_every_shape(
     shaped: tuple[str, EmbeddedPlatform, httpx.Client],
 ) -> None:
     name, platform, http = shaped
     reply = http.post("/api/tasks", json={"title": "x", "agent_id": "y", "priority": "high"})
     assert reply.status_code in {200, 400, 422}
     assert (reply.status_code == 200) == (name == "envelope_ok")
-    assert ("company_id" in reply.text) == (name != "sparse")
+    assert "company_id" in reply.text
     assert not any(task.title == "x" for task in platform.world.tasks())
 
 
@@ -135,10 +124,10 @@ def test_an_approve_is_applied_once_and_the_second_refused(
     name, platform, http = shaped
     task = platform.world.tasks(status="pending")[0]
     first = http.post(f"/api/tasks/{task.id}/approve")
-    special = {"linkheader": 201, "jsonapi": 202, "kebab": 204, "sparse": 204}
+    special = {"linkheader": 201, "jsonapi": 202, "kebab": 204}
     assert first.status_code == special.get(name, 200)
     second = http.post(f"/api/tasks/{task.id}/approve")
-    refused = {"linkheader": 401, "fastapi": 404, "spring": 400, "micros": 400, "envelope_ok": 200}
+    refused = {"linkheader": 401, "envelope_ok": 200}
     assert second.status_code == refused.get(name, 409)
     if name == "envelope_ok":
         assert second.json()["ok"] is False
@@ -172,7 +161,7 @@ def test_created_companies_and_limits_come_back_in_the_shape(
     changed = http.post(f"/api/budget/agents/{agent.id}", json={"monthly_limit": 251.5})
     assert changed.status_code == 200
     assert agent.limit == 251_500_000
-    assert re.search(r"251\.50?\b|25150\b|251500000", changed.text)
+    assert re.search(r"251\.50?\b|25150\b", changed.text)
 
 
 def test_every_endpoint_answers_json_of_some_kind(
@@ -198,17 +187,26 @@ def test_every_endpoint_answers_json_of_some_kind(
         assert reply.json()
 
 
+def test_ids_may_be_numbers() -> None:
+    with EmbeddedPlatform(speed=0, now=NOW, shape="nextlink") as platform:
+        headers = {"Authorization": f"Bearer {platform.full_key}"}
+        with httpx.Client(base_url=platform.base_url, headers=headers) as http:
+            task = http.get("/api/tasks?status=pending").json()["results"][0]
+            assert isinstance(task["id"], int)
+            mine = http.get("/api/tasks", params={"company_id": task["company_id"]}).json()
+            assert {row["company_id"] for row in mine["results"]} == {task["company_id"]}
+            assert http.post(f"/api/tasks/{task['id']}/approve").json()["id"] == task["id"]
+            assert platform.world.applied == {str(task["id"]): 1}
+
+
 def test_empty_lists_as_their_platforms_write_them() -> None:
     seen = {}
-    for name in ("plain", "micros", "sparse", "keyed", "offset"):
+    for name in ("plain", "offset"):
         with EmbeddedPlatform(companies=0, speed=0, now=NOW, shape=name) as platform:
             headers = {"Authorization": f"Bearer {platform.full_key}"}
             seen[name] = httpx.get(f"{platform.base_url}/api/tasks", headers=headers).json()
     assert seen == {
         "plain": [],
-        "micros": {},
-        "sparse": {"tasks": None, "total": 0},
-        "keyed": {},
         "offset": {"tasks": [], "total": 0, "offset": 0, "limit": 25},
     }
 

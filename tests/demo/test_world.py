@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from agentco_tui.demo.world import VirtualClock, World
 from tests.demo.conftest import NOW
 
 
-def frozen(seed: int = 7, **sizes: int) -> World:
+def frozen(seed: int = 7, **sizes: Any) -> World:
     return World(seed, speed=0, now=NOW, **sizes)
 
 

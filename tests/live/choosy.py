@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from agentco_tui.demo.front import Front
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.demo.strike import Receive, Scope, Send
+from agentco_tui.demo.strikes import Receive, Scope, Send
 
 Query = dict[str, str]
 Choice = Callable[[str, Query], int | Query | bytes]

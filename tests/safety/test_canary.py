@@ -35,8 +35,7 @@ SPECS = [
         "latency": ("1ms",),
         "drip": ("1ms",),
         "gzip_bomb": ("8",),
-        "gzip_bomb2": ("8",),
-        "redirect_other": ("ELSEWHERE",),
+        "redirect": ("", "ELSEWHERE"),
     }.get(kind, ("",))
     if kind not in ("hang", "hang_body")
 ]

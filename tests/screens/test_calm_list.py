@@ -186,7 +186,7 @@ async def test_a_ghost_that_comes_back_is_a_task_again(
     async with stage(platform, tmp_path, place="tasks") as s:
         await s.press("j")
         before, gone = s.rows, s.rows[2]
-        platform.faults.add("tasks:empty,times=0")
+        platform.faults.add("tasks:status=503,times=0")
         store = s.session.store
         record = store.pending.get(gone)
         assert record is not None

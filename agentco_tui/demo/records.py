@@ -1,18 +1,18 @@
 """Every record of the embedded world as named fields, before any shape has dressed them.
 
 The names are snake_case and neutral; money, moments, references, shares and status words are
-marked by small types, because that is where platforms differ (SHAPES D, G, H).
+marked by small types, because that is where platforms differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from agentco_tui.demo.budgets import forecast, level, share
 from agentco_tui.demo.life import particulars
-from agentco_tui.demo.model import Agent, Alert, Company, Entry, State, Task
+from agentco_tui.demo.model import DOLLAR, Agent, Alert, Company, Entry, State, Task
 from agentco_tui.demo.stories import fill
 
 Fields = dict[str, Any]
@@ -22,7 +22,7 @@ Fields = dict[str, Any]
 class Cash:
     """A sum in micro-dollars; None where there is no limit.
 
-    `rest` marks what is left of a limit: below nothing, some platforms send 0 (SHAPES D).
+    `rest` marks what is left of a limit: below nothing, some platforms send 0.
     """
 
     micros: int | None
@@ -53,34 +53,13 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A status word that a shape may spell in its own way."""
+    """A status, a priority or a level, which a shape may spell in its own way."""
 
     word: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """A priority or a level, which some platforms write as a number or in capitals."""
-
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """A trust score from 0 to 100; 0 means that nobody has rated it yet."""
-
-    score: int
-
-
-@dataclass(frozen=True, slots=True)
-class Free:
-    """Data whose keys belong to somebody else, such as the arguments of a tool."""
-
-    data: Mapping[str, Any]
 
 
 def company_fields(company: Company) -> Fields:
-    """A company; the first four fields are those of INTERFACE 2."""
+    """A company."""
     return {
         "id": company.id,
         "name": company.name,
@@ -100,13 +79,13 @@ def remaining(spent: int, limit: int | None) -> Cash:
 
 
 def agent_fields(agent: Agent) -> Fields:
-    """An agent, with the fields of INTERFACE 2."""
+    """An agent."""
     return {
         "id": agent.id,
         "name": agent.name,
         "role": agent.role,
         "company": Link(agent.company.id, agent.company.name),
-        "trust_score": Trust(agent.trust),
+        "trust_score": agent.trust,
         "budget_remaining": remaining(agent.spent, agent.limit),
         "status": Word(agent.status),
         "pause_reason": agent.pause_reason,
@@ -118,13 +97,13 @@ def agent_fields(agent: Agent) -> Fields:
 
 
 def task_fields(task: Task) -> Fields:
-    """A task, with the fields of INTERFACE 2 and what a queue needs to know."""
+    """A task."""
     return {
         "id": task.id,
         "title": task.title,
         "description": task.description,
         "status": Word(task.status),
-        "priority": Rank(task.priority),
+        "priority": Word(task.priority),
         "company": Link(task.agent.company.id, task.agent.company.name),
         "agent": Link(task.agent.id, task.agent.name),
         "estimated_cost": Cash(task.estimate),
@@ -139,16 +118,15 @@ def task_fields(task: Task) -> Fields:
 
 def entry_fields(entry: Entry) -> Fields:
     """An entry of the activity log."""
-    company, agent, task = entry.company, entry.agent, entry.task
     return {
         "id": entry.id,
         "timestamp": When(entry.at),
-        "level": Rank(entry.level),
+        "level": Word(entry.level),
         "action": entry.action,
         "message": entry.message,
-        "company": Link(company.id, company.name) if company else None,
-        "agent": Link(agent.id, agent.name) if agent else None,
-        "task": Link(task.id, task.title) if task else None,
+        "company": entry.company and Link(entry.company.id, entry.company.name),
+        "agent": entry.agent and Link(entry.agent.id, entry.agent.name),
+        "task": entry.task and Link(entry.task.id, entry.task.title),
         "actor": entry.actor,
         "cost": Cash(entry.cost) if entry.cost else None,
     }
@@ -158,7 +136,7 @@ def alert_fields(alert: Alert) -> Fields:
     """A budget alert."""
     return {
         "id": alert.id,
-        "severity": Rank(alert.severity),
+        "severity": Word(alert.severity),
         "type": "budget_threshold",
         "message": alert.message,
         "status": Word("open" if alert.resolved is None else "resolved"),
@@ -235,17 +213,21 @@ def trace_steps(state: State, task: Task) -> list[Fields]:
     """What an agent did for a task so far: thoughts, tool calls and what came out."""
     known = particulars(state, task)
     beats = (*task.story.prepare, *task.story.carry_out[: task.progress])
-    failed = task.status == "failed"
     steps: list[Fields] = []
-    at = task.created - 9.0 * len(task.story.prepare)
+    at = start = task.created - 9.0 * len(task.story.prepare)
     parent: str | None = None
     for turn, beat in enumerate(beats, start=1):
         if turn == len(task.story.prepare) + 1 and task.decided is not None:
             at = task.decided + 4.0
-        is_last = turn == len(beats)
+        failed = task.status == "failed" and turn == len(beats)
+        words = task.story.failed if failed else beat.thought or beat.output
+        content = fill(words, known) or None
         # Spread over the steps by a fixed pattern, so that a later look gives the same numbers.
-        duration = round(0.4 + (task.number * 7 + turn * 13) % 70 / 10, 1)
-        calls = beat.kind == "tool_call"
+        seconds = round(0.4 + (task.number * 7 + turn * 13) % 70 / 10, 1)
+        tokens_in = 0 if beat.tool else 380 + (task.number * 31 + turn * 57) % 900
+        tokens_out = 0 if beat.tool else 40 + (task.number * 17 + turn * 23) % 260
+        arguments = beat.arguments(known) if beat.tool else None
+        function = {"name": beat.tool, "arguments": json.dumps(arguments)}
         step_id = f"{task.id}-s{turn}"
         steps.append(
             {
@@ -254,18 +236,25 @@ def trace_steps(state: State, task: Task) -> list[Fields]:
                 "index": turn,
                 "type": beat.kind,
                 "tool": beat.tool or None,
-                "arguments": Free(beat.arguments(known)) if calls else None,
-                "content": fill(task.story.failed, known)
-                if failed and is_last
-                else fill(beat.thought or beat.output, known) or None,
-                "status": Word("failed" if failed and is_last else "completed"),
+                "name": beat.tool or beat.kind,
+                "arguments": arguments,
+                "tool_calls": [{"function": function}] if beat.tool else None,
+                "content": content,
+                "said": content or beat.tool,
+                "status": Word("failed" if failed else "completed"),
+                "outcome": "failed" if failed else "completed",
+                "error": content if failed else None,
                 "started_at": When(at),
-                "duration": duration,
-                "input_tokens": 0 if calls else 380 + (task.number * 31 + turn * 57) % 900,
-                "output_tokens": 0 if calls else 40 + (task.number * 17 + turn * 23) % 260,
-                "cost": Cash(task.cost // len(beats)),
+                "ended_at": When(at + seconds),
+                "offset_ms": round((at - start) * 1000),
+                "seconds": seconds,
+                "ms": round(seconds * 1000),
+                "input_tokens": tokens_in,
+                "output_tokens": tokens_out,
+                "total_tokens": tokens_in + tokens_out,
+                "cost_usd": task.cost // len(beats) / DOLLAR,
             }
         )
-        parent = step_id if calls else None
-        at += duration + 1.0
+        parent = step_id if beat.tool else None
+        at += seconds + 1.0
     return steps
