@@ -157,7 +157,7 @@ def _doctor(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> 
 def _tail(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
     from agentco_tui.commands import tail
 
-    options = tail.Options(
+    options = tail.TailOptions(
         follow=found.follow, as_json=found.json, agent=found.agent, limit=found.limit
     )
     with _with_settings(flags, env) as settings:

@@ -28,7 +28,7 @@ class DemoError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class DemoOptions:
     """What the world is to be like; None is the platform's own default."""
 
     port: int | None = None
@@ -53,15 +53,15 @@ class Options:
         return words
 
 
-def options_of(found: Mapping[str, Any]) -> Options:
+def options_of(found: Mapping[str, Any]) -> DemoOptions:
     """The options among parsed arguments."""
-    names = Options.__dataclass_fields__
+    names = DemoOptions.__dataclass_fields__
     given = {name: value for name, value in found.items() if name in names}
     given["fault"] = tuple(given.get("fault", ()))
-    return Options(**given)
+    return DemoOptions(**given)
 
 
-def serve(options: Options) -> int:
+def serve(options: DemoOptions) -> int:
     """Serve in this process until a signal, or the end of stdin; returns the exit code."""
     try:
         from agentco_tui.demo import server  # noqa: PLC0415 - an extra, and slow to import
@@ -82,7 +82,7 @@ def serve(options: Options) -> int:
 
 
 def run(
-    options: Options,
+    options: DemoOptions,
     flags: Flags,
     env: Mapping[str, str],
     dashboard: Callable[[Settings], int],
@@ -98,7 +98,7 @@ def run(
 
 
 @contextmanager
-def platform(options: Options) -> Iterator[tuple[str, str]]:
+def platform(options: DemoOptions) -> Iterator[tuple[str, str]]:
     """A child process that serves the platform: (its address, the key that may do everything).
 
     The child ends when its stdin does, so it ends with this process, however that ends. Raises

@@ -10,8 +10,8 @@ from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.api.errors import KeyRejected, NotAllowed, Unreachable
 from agentco_tui.commands.asking import connected
-from agentco_tui.commands.doctor_reads import WRITES, Read, all_reads
-from agentco_tui.commands.doctor_terminal import Terminal, look
+from agentco_tui.commands.doctor_reads import WRITES, ReadResult, all_reads
+from agentco_tui.commands.doctor_terminal import TerminalReport, look
 from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.config import Settings
 from agentco_tui.live.clock import SKEW_THAT_MATTERS
@@ -23,7 +23,7 @@ from agentco_tui.text import signs
 class Examined:
     """What the platform showed of itself."""
 
-    reads: tuple[Read, ...]
+    reads: tuple[ReadResult, ...]
     latency: float | None
     """Seconds to the head of an answer, smoothed."""
     skew: float | None
@@ -47,7 +47,7 @@ def run(settings: Settings, env: Mapping[str, str], *, as_json: bool) -> int:
 
 
 async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
-    reads: list[Read] = []
+    reads: list[ReadResult] = []
     async with connected(settings) as client:
         async for read in all_reads(client, settings.company):
             reads.append(read)
@@ -60,7 +60,7 @@ async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
         return Examined(tuple(reads), measured.smoothed_latency, measured.clock_skew)
 
 
-def _all_answered(reads: Sequence[Read]) -> bool:
+def _all_answered(reads: Sequence[ReadResult]) -> bool:
     return all(read.answered for read in reads if read.asked)
 
 
@@ -96,7 +96,7 @@ def _another_key(settings: Settings) -> str:
     return ", which the dashboard can read again" if can_change else ", read at the start only"
 
 
-def _about_terminal(terminal: Terminal) -> list[str]:
+def _about_terminal(terminal: TerminalReport) -> list[str]:
     colours = f"{figures.count(terminal.colours)} colours" if terminal.colours else "no colours"
     where = [terminal.multiplexer or "", "SSH" if terminal.ssh else ""]
     facts = [
@@ -112,7 +112,7 @@ def _about_terminal(terminal: Terminal) -> list[str]:
     return lines + [f"            {hint}" for hint in terminal.hints]
 
 
-def _read_line(read: Read) -> str:
+def _read_line(read: ReadResult) -> str:
     name = f"{read.operation:<29}"
     if not read.asked:
         return f"{signs.unknown} {name} {read.note}"
@@ -156,7 +156,7 @@ def _conclusions(examined: Examined) -> list[str]:
     return lines
 
 
-def _permissions(reads: Sequence[Read]) -> list[str]:
+def _permissions(reads: Sequence[ReadResult]) -> list[str]:
     if any(isinstance(read.error, KeyRejected) for read in reads):
         return [f"{signs.critical} the key is not accepted"]
     denied = [read.operation for read in reads if isinstance(read.error, NotAllowed)]
@@ -171,7 +171,7 @@ def _permissions(reads: Sequence[Read]) -> list[str]:
 # -- for scripts
 
 
-def _as_json(settings: Settings, examined: Examined, terminal: Terminal) -> dict[str, object]:
+def _as_json(settings: Settings, examined: Examined, terminal: TerminalReport) -> dict[str, object]:
     """Everything as JSON.
 
     {"version": str, "ok": bool, "profile", "config", "base_url", "tls": bool, "key_source": str,
@@ -204,7 +204,7 @@ def _as_json(settings: Settings, examined: Examined, terminal: Terminal) -> dict
     }
 
 
-def _read_json(read: Read) -> dict[str, object]:
+def _read_json(read: ReadResult) -> dict[str, object]:
     return {
         "operation": read.operation,
         "asked": read.asked,
@@ -220,7 +220,7 @@ def _read_json(read: Read) -> dict[str, object]:
     }
 
 
-def _permission(read: Read) -> str:
+def _permission(read: ReadResult) -> str:
     if read.answered:
         return "allowed"
     return "denied" if isinstance(read.error, NotAllowed) else "unknown"

@@ -28,7 +28,7 @@ Ask = Callable[[str], Awaitable[object]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read:
+class ReadResult:
     """How one operation went."""
 
     operation: str
@@ -52,7 +52,7 @@ class Read:
         return self.asked and self.error is None
 
 
-async def all_reads(client: Client, company: str | None) -> AsyncIterator[Read]:
+async def all_reads(client: Client, company: str | None) -> AsyncIterator[ReadResult]:
     """Ask each operation, and hand out how it went as soon as that is known.
 
     Those about one record ask for the first that the list before them brought.
@@ -83,23 +83,23 @@ async def all_reads(client: Client, company: str | None) -> AsyncIterator[Read]:
         record_id = found.get(kind)
         if "/:id" in path and record_id is None:
             note = plain(f"not asked: no {kind} is known")
-            yield Read(operation=operation, asked=False, note=note)
+            yield ReadResult(operation=operation, asked=False, note=note)
             continue
         began = time.monotonic()
         try:
             answer = await ask(record_id or "")
         except ApiError as error:
-            yield Read(operation=operation, seconds=time.monotonic() - began, error=error)
+            yield ReadResult(operation=operation, seconds=time.monotonic() - began, error=error)
             continue
         if isinstance(answer, Listing) and answer.records:
             found.setdefault(kind, answer.records[0].id)
         yield _read(operation, time.monotonic() - began, answer)
 
 
-def _read(operation: str, seconds: float, answer: object) -> Read:
+def _read(operation: str, seconds: float, answer: object) -> ReadResult:
     match answer:
         case Listing():
-            return Read(
+            return ReadResult(
                 operation=operation,
                 seconds=seconds,
                 shape=answer.shape,
@@ -109,7 +109,7 @@ def _read(operation: str, seconds: float, answer: object) -> Read:
                 capped=answer.capped,
             )
         case Trace():
-            return Read(
+            return ReadResult(
                 operation=operation,
                 seconds=seconds,
                 shape=answer.shape,
@@ -117,10 +117,10 @@ def _read(operation: str, seconds: float, answer: object) -> Read:
                 unread=answer.unread,
             )
         case BudgetOverview():
-            return Read(operation=operation, seconds=seconds, shape=answer.shape, records=1)
+            return ReadResult(operation=operation, seconds=seconds, shape=answer.shape, records=1)
         case str():
-            return Read(operation=operation, seconds=seconds, note=plain(answer))
-    return Read(operation=operation, seconds=seconds, records=1)
+            return ReadResult(operation=operation, seconds=seconds, note=plain(answer))
+    return ReadResult(operation=operation, seconds=seconds, records=1)
 
 
 async def _beginning_of_export(client: Client) -> str:

@@ -13,7 +13,7 @@ COMFORTABLE = (80, 24)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terminal:
+class TerminalReport:
     """The terminal as the dashboard would find it."""
 
     fits: bool
@@ -32,11 +32,11 @@ class Terminal:
     hints: tuple[str, ...]
 
 
-def look(fitness: Fitness, env: Mapping[str, str]) -> Terminal:
+def look(fitness: Fitness, env: Mapping[str, str]) -> TerminalReport:
     """Put together what the environment tells."""
     multiplexer = _multiplexer(env)
     ssh = any(env.get(name) for name in ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT"))
-    return Terminal(
+    return TerminalReport(
         fits=fitness.refusal is None,
         refusal=fitness.refusal,
         term=fitness.term,

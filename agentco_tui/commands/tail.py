@@ -38,7 +38,7 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class TailOptions:
     """What `tail` was asked for."""
 
     follow: bool = False
@@ -48,7 +48,7 @@ class Options:
     """Entries to ask for; None for the program's own number."""
 
 
-def run(settings: Settings, options: Options) -> int:
+def run(settings: Settings, options: TailOptions) -> int:
     """Write the feed; 0, or 3 if the platform did not give it. With `follow` it does not return.
 
     Raises SettingsError, BrokenPipeError when the reader goes, and OutputError.
@@ -59,7 +59,7 @@ def run(settings: Settings, options: Options) -> int:
 class _Tail:
     """One run of the command."""
 
-    def __init__(self, settings: Settings, options: Options) -> None:
+    def __init__(self, settings: Settings, options: TailOptions) -> None:
         self._settings = settings
         self._options = options
         self._limit = options.limit or DEFAULT_LIMIT

@@ -13,7 +13,7 @@ from signal import SIGKILL
 
 MAX_BYTES = 64 * 1024
 
-TERMINALS = ("GPG_TTY", "SSH_TTY")
+TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
 """Variables that name the terminal, by which a program that has none finds it all the same."""
 
 
@@ -48,7 +48,7 @@ def run_for_output(
     text holds nothing of stdout.
     """
     if apart:
-        env = {name: value for name, value in env.items() if name not in TERMINALS}
+        env = {name: value for name, value in env.items() if name not in TERMINAL_NAMES}
     try:
         process = subprocess.Popen(  # noqa: S603 - the person's own command, no shell
             command,

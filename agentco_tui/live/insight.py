@@ -45,7 +45,7 @@ class Level(IntEnum):
     CRITICAL = 3
 
 
-class Limits(Protocol):
+class Thresholds(Protocol):
     """From where on things need a person; the settings' `[alerts]`."""
 
     @property
@@ -107,12 +107,12 @@ def waits_for_person(task: Task) -> bool:
     return task.state in (None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER)
 
 
-def task_level(task: Task, now: float, limits: Limits) -> Level:
+def task_level(task: Task, now: float, limits: Thresholds) -> Level:
     """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
     return task_levels(now, limits)(task)
 
 
-def task_levels(now: float, limits: Limits) -> Callable[[Task], Level]:
+def task_levels(now: float, limits: Thresholds) -> Callable[[Task], Level]:
     """The same for many tasks, with what they share worked out once."""
     warning, critical = limits.waiting_warning, limits.waiting_critical
     urgent: dict[str | None, bool] = {}
@@ -133,12 +133,12 @@ def task_levels(now: float, limits: Limits) -> Callable[[Task], Level]:
     return level
 
 
-def budget_level(budget: Budget, limits: Limits) -> Level:
+def budget_level(budget: Budget, limits: Thresholds) -> Level:
     """How badly a budget needs a person: by its share, and by the platform's own warning point."""
     return budget_levels(limits)(budget)
 
 
-def budget_levels(limits: Limits) -> Callable[[Budget], Level]:
+def budget_levels(limits: Thresholds) -> Callable[[Budget], Level]:
     """The same for many budgets."""
     critical = Decimal(str(limits.critical_percent))
     warning = Decimal(str(limits.warn_percent))
@@ -167,7 +167,7 @@ def is_open(alert: Alert) -> bool:
     return alert.open is not False
 
 
-def alert_level(alert: Alert, limits: Limits) -> Level:
+def alert_level(alert: Alert, limits: Thresholds) -> Level:
     """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
     if not is_open(alert):
         return Level.OK
@@ -217,7 +217,7 @@ def needs(
     alerts: Iterable[Alert],
     agents: Iterable[Agent],
     now: float,
-    limits: Limits,
+    limits: Thresholds,
 ) -> list[Need]:
     """Everything that needs a person, the worst first.
 
@@ -300,7 +300,7 @@ class Worst:
 
 
 def worst_tasks(
-    pending: Iterable[Task], now: float, limits: Limits, most: int
+    pending: Iterable[Task], now: float, limits: Thresholds, most: int
 ) -> Generator[None, None, Worst]:
     """The `most` tasks that come first, and how many there are of each level; pauses often."""
     rest = iter(pending)
@@ -363,7 +363,7 @@ class Waiting:
     thousand tasks holds everything else up for some thirty milliseconds.
     """
 
-    def __init__(self, store: Store, names: Names, limits: Limits) -> None:
+    def __init__(self, store: Store, names: Names, limits: Thresholds) -> None:
         self._store = store
         self._names = names
         self._limits = limits

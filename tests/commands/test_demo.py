@@ -38,7 +38,7 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
 
     flags = Flags(screen="tasks", read_only=True)
     env = {"XDG_CONFIG_HOME": str(tmp_path), "AGENTCO_BASE_URL": "https://prod.example"}
-    options = demo.Options(seed=3, companies=2, speed=0.0)
+    options = demo.DemoOptions(seed=3, companies=2, speed=0.0)
     assert demo.run(options, flags, env, dashboard) == 7
     (settings,) = seen
     assert (settings.profile, settings.screen, settings.read_only) == ("demo", "tasks", True)
@@ -47,7 +47,7 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
 
 
 def test_a_platform_that_does_not_start_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    options = demo.Options(shape="no-such-shape")
+    options = demo.DemoOptions(shape="no-such-shape")
     assert demo.run(options, Flags(), {}, lambda _: 0) == 2
     said = capsys.readouterr().err
     assert "no-such-shape" in said
@@ -62,7 +62,7 @@ def test_an_error_of_the_dashboard_ends_the_platform_too() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        demo.run(demo.Options(speed=0.0), Flags(), {}, dashboard)
+        demo.run(demo.DemoOptions(speed=0.0), Flags(), {}, dashboard)
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(addresses[0], timeout=10)
 
@@ -71,7 +71,7 @@ def test_the_platform_ends_when_its_parent_is_killed(command: Command) -> None:
     code = (
         "import os, signal\n"
         "from agentco_tui.commands import demo\n"
-        "with demo.platform(demo.Options(speed=0.0)) as found:\n"
+        "with demo.platform(demo.DemoOptions(speed=0.0)) as found:\n"
         "    print(*found, flush=True)\n"
         "    signal.pause()\n"
     )
@@ -113,12 +113,12 @@ def test_without_the_extra_it_says_how_to_get_it(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr("agentco_tui.demo.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert demo.serve(demo.Options()) == 2
+    assert demo.serve(demo.DemoOptions()) == 2
     assert "pip install 'agentco-tui[demo]'" in capsys.readouterr().err
 
 
 def test_options_become_arguments_again() -> None:
-    options = demo.Options(port=1, seed=2, speed=0.5, shape="plain", fault=("a", "b"))
+    options = demo.DemoOptions(port=1, seed=2, speed=0.5, shape="plain", fault=("a", "b"))
     assert options.arguments() == [
         *("--port", "1", "--seed", "2", "--speed", "0.5", "--shape", "plain"),
         *("--fault", "a", "--fault", "b"),

@@ -10,7 +10,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.live.clock import Clock
-from agentco_tui.live.insight import Level, Limits, priority_rank
+from agentco_tui.live.insight import Level, Thresholds, priority_rank
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import (
@@ -163,7 +163,7 @@ class Look(msgspec.Struct, frozen=True):
     store: Store
     names: Names
     clock: Clock
-    limits: Limits
+    limits: Thresholds
 
     def age(self, at: float | None) -> SafeText:
         """How long ago that was."""
