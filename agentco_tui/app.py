@@ -27,17 +27,15 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.prefetch import Prefetch
 from agentco_tui.config import Settings
-from agentco_tui.keys import KEYS, Place
+from agentco_tui.keys import COMMANDS, SCREENS, Place
 from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.screens.catalogue import SCREENS
-from agentco_tui.screens.command_palette import Palette
+from agentco_tui.screens.dialogs.base import Overlay, Palette
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_queue import KeyApp
 from agentco_tui.screens.low_bandwidth import PAINTING_ALL, PAINTING_LESS
-from agentco_tui.screens.minimum_size import Overlay
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
 from agentco_tui.terminal.fitness import check, prepare
@@ -83,7 +81,8 @@ class DashboardApp(EndingApp, KeyApp):
     TITLE = "agentco-tui"
     ALLOW_SELECT = False
     """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
+    """The frame has its key; Textual's own would be there in every dialog."""
     CSS = """
     Screen { scrollbar-size-vertical: 1; }
     Toast { padding: 0 1; margin-top: 0; }
@@ -94,7 +93,6 @@ class DashboardApp(EndingApp, KeyApp):
         # to a letter, as `[keys]` might, they would act while it is typed.
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True, priority=True),
         Binding("ctrl+c", "leave", "Quit", show=False, system=True, priority=True),
-        Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", system=True),
     ]
 
     def __init__(
@@ -116,7 +114,7 @@ class DashboardApp(EndingApp, KeyApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The frame is the only screen; dialogs come over it."""
-        self.main_screen = MainScreen(self.session, self.place, SCREENS, self._remembered)
+        self.main_screen = MainScreen(self.session, self.place, self._remembered)
         return self.main_screen
 
     def on_mount(self) -> None:
@@ -228,12 +226,12 @@ class DashboardApp(EndingApp, KeyApp):
         main = self.main_screen
         if main is None or screen is not main:
             return
-        for key in KEYS:
+        for key in COMMANDS:
             if main.place in key.places and key.where != "dialog" and key.id != "app.palette":
                 yield SystemCommand(
                     key.label,
                     key.tooltip,
-                    lambda key=key: main.run_key(key.id),
+                    lambda key=key: main.run_command(key.id),
                 )
         yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
 

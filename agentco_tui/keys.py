@@ -1,8 +1,9 @@
-"""Every key of the program: its binding id, where it works, and the words beside it.
+"""The table of commands: what a person can do, by which key, on which screen, and what it runs.
 
-Bindings, footer, palette, help and the check of `[keys]` in the config file are all made from this
-table, so a key is written down once. No Textual here: key names are plain strings in Textual's
-spelling ("slash", "ctrl+p"), several for one binding parted by commas.
+Bindings, footer, palette, help, the check of `[keys]` in the config file, what is dimmed because
+it would be refused, and the test of the README are all made from it.
+No Textual here: key names are plain strings in Textual's spelling ("slash", "ctrl+p"), several
+for one command parted by commas.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ LEAVING_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave whatever is open, before anything else gets them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeyBinding:
-    """One thing that a key does."""
+@dataclass(frozen=True)
+class Command:
+    """One thing that a person can do."""
 
     id: str
     """What `[keys]` calls it."""
@@ -47,147 +48,140 @@ class KeyBinding:
     tooltip: str
     """A sentence for the help."""
     where: Place
+    run: str
+    """The action, as Textual writes it, on the screen or the frame that has the key; `form(…)` is
+    one of `dialogs.form_definitions.FORMS`."""
     also: tuple[Place, ...] = ()
     """Further places in which the same key does the same."""
     over: str | None = None
     """The id whose key this one takes on purpose where it works."""
     fixed: bool = False
     """True if `[keys]` may not change it."""
+    verb: str | None = None
+    """What it writes, by the word of `actions`: it is dimmed while that would be refused."""
+    operation: str | None = None
+    """The platform's operation that it asks for."""
+    cursor: bool = False
+    """True if the table itself does it, not the screen around it."""
 
     @property
     def places(self) -> frozenset[Place]:
-        """All the screens in which the binding works; dialogs count as one."""
-        found: set[Place] = set()
-        for place in (self.where, *self.also):
-            found |= _SCREENS if place in ("every", "table") else {place}
-        return frozenset(found)
+        """All the screens in which it works; dialogs count as one."""
+        return frozenset(
+            place
+            for one in (self.where, *self.also)
+            for place in (SCREENS if one in ("every", "table") else (one,))
+        )
 
 
-_SCREENS: frozenset[Place] = frozenset(
-    ("overview", "companies", "agents", "tasks", "budget", "activity")
+SCREENS: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
+
+# fmt: off
+COMMANDS: tuple[Command, ...] = (
+    Command("screen.overview", "1", "Overview", "What needs a person first.", "every",
+        "show('overview')"),
+    Command("screen.companies", "2", "Companies", "The companies.", "every", "show('companies')",
+        operation="GET /api/companies"),
+    Command("screen.agents", "3", "Agents", "The agents.", "every", "show('agents')",
+        operation="GET /api/agents"),
+    Command("screen.tasks", "4", "Tasks", "The tasks, those that wait for a person first.", "every",
+        "show('tasks')", operation="GET /api/tasks"),
+    Command("screen.budget", "5", "Budget", "Limits, spending and alerts.", "every",
+        "show('budget')"),
+    Command("screen.activity", "6", "Activity", "What the agents do, as it happens.", "every",
+        "show('activity')", operation="GET /api/activity"),
+    Command("app.go_to", "colon", "Go to", "Go to a screen, an agent or a company by name.",
+        "every", "go_to"),
+    Command("app.palette", "ctrl+p", "Palette", "Find any command by its words.", "every",
+        "app.command_palette"),
+    Command("app.refresh", "r", "Refresh", "Ask the platform now; read a refused key again.",
+        "every", "poll_now"),
+    Command("app.back", "escape", "Back", "Close what is open, or leave the filter.", "every",
+        "back"),
+    Command("app.help", "question_mark", "Help", "The keys of this screen.", "every", "help"),
+    Command("app.quit", "q", "Quit", "Leave what is open, else the program; so does ctrl+c.",
+        "every", "app.leave", also=("dialog",)),
+    Command("approve.take_back", "u", "Take back", "Take back a yes to a task before it is sent.",
+        "every", "take_back"),
+    Command("company.unscope", "0", "All companies", "Show all companies again.", "every",
+        "unscope"),
+    Command("list.down", "j,down", "Down", "One line down.", "table", "move(1)", cursor=True),
+    Command("list.up", "k,up", "Up", "One line up.", "table", "move(-1)", cursor=True),
+    Command("list.top", "g,home", "Top", "To the first line.", "table", "first", cursor=True),
+    Command("list.bottom", "G,end", "Bottom", "To the last line.", "table", "last", cursor=True),
+    Command("list.page_down", "pagedown", "Page down", "One page down.", "table", "page(1)",
+        cursor=True),
+    Command("list.page_up", "pageup", "Page up", "One page up.", "table", "page(-1)", cursor=True),
+    Command("list.filter", "slash", "Filter", "Show only the lines that hold some words.", "table",
+        "filter"),
+    Command("list.sort", "s", "Sort", "Sort by the next column.", "table", "sort"),
+    Command("list.sort_reverse", "S", "Reverse", "Turn the order of the sort round.", "table",
+        "reverse"),
+    Command("list.open", "enter", "Open", "Show all that is known about the line.", "table", "open",
+        cursor=True),
+    Command("list.copy_id", "y", "Copy id", "Send the line's id to the terminal's clipboard.",
+        "table", "copy_id"),
+    Command("list.raw", "x", "Raw", "Show the detail with every hidden character visible.", "table",
+        "raw"),
+    Command("tasks.mark", "space", "Mark", "Mark the task, or take its mark away.", "tasks",
+        "mark"),
+    Command("tasks.mark_range", "m", "Mark to here", "Mark all from the last mark to here.",
+        "tasks", "mark_range"),
+    Command("tasks.mark_shown", "asterisk", "Mark all", "Mark all that the filter shows.", "tasks",
+        "mark_shown"),
+    Command("tasks.approve", "a", "Approve",
+        "Approve the task, or all that are marked, after a question.", "tasks", "approve",
+        also=("overview",), verb="approve", operation="POST /api/tasks/:id/approve"),
+    Command("tasks.trace", "t", "Trace", "What the agent did for the task.", "tasks", "trace",
+        also=("overview", "dialog"), operation="GET /api/tasks/:id/trace"),
+    Command("tasks.new", "n", "New task", "Create a task.", "tasks", "form('tasks.new')",
+        verb="create task", operation="POST /api/tasks"),
+    Command("tasks.statuses", "v", "Statuses", "Show tasks of the next status.", "tasks",
+        "statuses", operation="GET /api/tasks"),
+    Command("companies.new", "n", "New company", "Create a company.", "companies",
+        "form('companies.new')", verb="create company", operation="POST /api/companies"),
+    Command("companies.clone", "c", "Clone", "Make a new company like this one.", "companies",
+        "form('companies.clone')", verb="clone company", operation="POST /api/companies/:id/clone"),
+    Command("companies.scope", "enter", "Scope", "Show only this company, on every screen.",
+        "companies", "open", over="list.open", operation="GET /api/companies/:id"),
+    Command("agents.limit", "l", "Limit", "Set the agent's monthly limit.", "agents",
+        "form('agents.limit')", verb="set limit", operation="POST /api/budget/agents/:id"),
+    Command("budget.limit", "l", "Limit", "Set the agent's monthly limit.", "budget",
+        "form('budget.limit')", also=("overview",), verb="set limit",
+        operation="POST /api/budget/agents/:id"),
+    Command("budget.alerts", "tab", "Alerts", "To the alerts, and back to the budgets.", "budget",
+        "alerts"),
+    Command("activity.follow", "p", "Pause", "Pause the feed, or follow it again.", "activity",
+        "follow"),
+    Command("activity.filters", "f", "Filters", "Company, agent, dates and limit.", "activity",
+        "form('activity.filters')", operation="GET /api/activity"),
+    Command("activity.export", "e", "Export", "Write the platform's export to a file.", "activity",
+        "form('activity.export')", operation="GET /api/activity/export"),
+    Command("dialog.yes", "y", "Yes", "Do it. Enter alone does nothing.", "dialog", "answer(True)",
+        fixed=True),
+    Command("dialog.no", "n,escape", "No", "Leave everything as it is.", "dialog", "answer(False)",
+        fixed=True),
 )
+# fmt: on
 
+FOOTER: Mapping[Place, tuple[str, ...]] = {
+    "overview": ("list.open", "tasks.approve", "tasks.trace", "budget.limit"),
+    "companies": ("companies.scope", "company.unscope", "companies.new", "companies.clone"),
+    "agents": ("list.open", "agents.limit"),
+    "tasks": ("tasks.approve", "tasks.trace", "list.open", "tasks.new", "tasks.statuses"),
+    "budget": ("budget.alerts", "list.open", "budget.limit"),
+    "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
+}
+"""What a person looks for first on each screen, the most wanted first."""
+FOOTER_EVERYWHERE = ("list.filter", "list.sort", "app.go_to", "app.help", "app.quit")
 
-def _key(
-    id: str,
-    keys: str,
-    label: str,
-    tooltip: str,
-    where: Place,
-    *,
-    also: tuple[Place, ...] = (),
-    over: str | None = None,
-    fixed: bool = False,
-) -> KeyBinding:
-    return KeyBinding(
-        id=id,
-        keys=keys,
-        label=label,
-        tooltip=tooltip,
-        where=where,
-        also=also,
-        over=over,
-        fixed=fixed,
-    )
-
-
-KEYS: tuple[KeyBinding, ...] = (
-    _key("screen.overview", "1", "Overview", "What needs a person first.", "every"),
-    _key("screen.companies", "2", "Companies", "The companies.", "every"),
-    _key("screen.agents", "3", "Agents", "The agents.", "every"),
-    _key("screen.tasks", "4", "Tasks", "The tasks, those that wait for a person first.", "every"),
-    _key("screen.budget", "5", "Budget", "Limits, spending and alerts.", "every"),
-    _key("screen.activity", "6", "Activity", "What the agents do, as it happens.", "every"),
-    _key("app.go_to", "colon", "Go to", "Go to a screen, an agent or a company by name.", "every"),
-    _key("app.palette", "ctrl+p", "Palette", "Find any command by its words.", "every"),
-    _key("app.refresh", "r", "Refresh", "Ask the platform now; read a refused key again.", "every"),
-    _key("app.back", "escape", "Back", "Close what is open, or leave the filter.", "every"),
-    _key("app.help", "question_mark", "Help", "The keys of this screen.", "every"),
-    _key(
-        "app.quit",
-        "q",
-        "Quit",
-        "Leave what is open, else the program; so does ctrl+c.",
-        "every",
-        also=("dialog",),
-    ),
-    _key(
-        "approve.take_back",
-        "u",
-        "Take back",
-        "Take back a yes to a task before it is sent.",
-        "every",
-    ),
-    _key("company.unscope", "0", "All companies", "Show all companies again.", "every"),
-    _key("list.down", "j,down", "Down", "One line down.", "table"),
-    _key("list.up", "k,up", "Up", "One line up.", "table"),
-    _key("list.top", "g,home", "Top", "To the first line.", "table"),
-    _key("list.bottom", "G,end", "Bottom", "To the last line.", "table"),
-    _key("list.page_down", "pagedown", "Page down", "One page down.", "table"),
-    _key("list.page_up", "pageup", "Page up", "One page up.", "table"),
-    _key("list.filter", "slash", "Filter", "Show only the lines that hold some words.", "table"),
-    _key("list.sort", "s", "Sort", "Sort by the next column.", "table"),
-    _key("list.sort_reverse", "S", "Reverse", "Turn the order of the sort round.", "table"),
-    _key("list.open", "enter", "Open", "Show all that is known about the line.", "table"),
-    _key(
-        "list.copy_id", "y", "Copy id", "Send the line's id to the terminal's clipboard.", "table"
-    ),
-    _key("list.raw", "x", "Raw", "Show the detail with every hidden character visible.", "table"),
-    _key("tasks.mark", "space", "Mark", "Mark the task, or take its mark away.", "tasks"),
-    _key("tasks.mark_range", "m", "Mark to here", "Mark all from the last mark to here.", "tasks"),
-    _key("tasks.mark_shown", "asterisk", "Mark all", "Mark all that the filter shows.", "tasks"),
-    _key(
-        "tasks.approve",
-        "a",
-        "Approve",
-        "Approve the task, or all that are marked, after a question.",
-        "tasks",
-        also=("overview",),
-    ),
-    _key(
-        "tasks.trace",
-        "t",
-        "Trace",
-        "What the agent did for the task.",
-        "tasks",
-        also=("overview", "dialog"),
-    ),
-    _key("tasks.new", "n", "New task", "Create a task.", "tasks"),
-    _key("tasks.statuses", "v", "Statuses", "Show tasks of the next status.", "tasks"),
-    _key("companies.new", "n", "New company", "Create a company.", "companies"),
-    _key("companies.clone", "c", "Clone", "Make a new company like this one.", "companies"),
-    _key(
-        "companies.scope",
-        "enter",
-        "Scope",
-        "Show only this company, on every screen.",
-        "companies",
-        over="list.open",
-    ),
-    _key("agents.limit", "l", "Limit", "Set the agent's monthly limit.", "agents"),
-    _key(
-        "budget.limit",
-        "l",
-        "Limit",
-        "Set the agent's monthly limit.",
-        "budget",
-        also=("overview",),
-    ),
-    _key("budget.alerts", "tab", "Alerts", "To the alerts, and back to the budgets.", "budget"),
-    _key("activity.follow", "p", "Pause", "Pause the feed, or follow it again.", "activity"),
-    _key("activity.filters", "f", "Filters", "Company, agent, dates and limit.", "activity"),
-    _key("activity.export", "e", "Export", "Write the platform's export to a file.", "activity"),
-    _key("dialog.yes", "y", "Yes", "Do it. Enter alone does nothing.", "dialog", fixed=True),
-    _key("dialog.no", "n,escape", "No", "Leave everything as it is.", "dialog", fixed=True),
-)
-
-KEYS_BY_ID: Mapping[str, KeyBinding] = {binding.id: binding for binding in KEYS}
+COMMANDS_BY_ID: Mapping[str, Command] = {binding.id: binding for binding in COMMANDS}
 
 
 def keys_of(binding_id: str, rebound: Mapping[str, str]) -> tuple[str, ...]:
     """The keys a binding has now, Textual's names; none if it was left without one.
 
-    `rebound` is `Settings.keys`. Raises KeyError for an id that is not in `KEYS`.
+    `rebound` is `Settings.keys`. Raises KeyError for an id that is not in `COMMANDS`.
     """
-    text = rebound.get(binding_id, KEYS_BY_ID[binding_id].keys)
+    text = rebound.get(binding_id, COMMANDS_BY_ID[binding_id].keys)
     return () if text == UNBOUND else tuple(text.split(","))

@@ -103,9 +103,9 @@ def test_every_operation_is_reached_by_a_key_or_a_command() -> None:
 
 def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
     from agentco_tui.arguments import parse
-    from agentco_tui.keys import KEYS
+    from agentco_tui.keys import COMMANDS
 
-    known = {name for key in KEYS for name in key.keys.split(",")}
+    known = {name for key in COMMANDS for name in key.keys.split(",")}
     for cells in rows(section("Keys and endpoints")):
         for word in re.findall(r"`([^`]+)`", cells[0]):
             if word.startswith("agentco-tui "):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from agentco_tui.config.problems import nearest
 from agentco_tui.config.validators import what
 from agentco_tui.key_names import MODIFIERS, key_names, known_names
-from agentco_tui.keys import KEYS, KEYS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, KeyBinding
+from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
 
 QUIT = "app.quit"
 
@@ -23,9 +23,9 @@ def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[s
     keymap: dict[str, str] = {}
     wrong: list[tuple[str, str]] = []
     for name, value in _entries(table):
-        binding = KEYS_BY_ID.get(name)
+        binding = COMMANDS_BY_ID.get(name)
         if binding is None:
-            near = nearest(name, tuple(known.id for known in KEYS if not known.fixed))
+            near = nearest(name, tuple(known.id for known in COMMANDS if not known.fixed))
             wrong.append((name, f"unknown key binding (nearest valid name: {near})"))
             continue
         texts = [value] if isinstance(value, str) else value
@@ -54,7 +54,7 @@ def _entries(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str
             yield f"{above}{name}", value
 
 
-def _names(texts: list[str], binding: KeyBinding) -> tuple[list[str], list[str]]:
+def _names(texts: list[str], binding: Command) -> tuple[list[str], list[str]]:
     """The keys of one entry, and what is wrong with them."""
     if binding.fixed:
         return [], [f"cannot be changed: {binding.keys} in every dialog"]
@@ -84,8 +84,8 @@ def _names(texts: list[str], binding: KeyBinding) -> tuple[list[str], list[str]]
 
 def _clashes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pairs of bindings that answer to one key in one place, told at the one that was rebound."""
-    for number, first in enumerate(KEYS):
-        for second in KEYS[number + 1 :]:
+    for number, first in enumerate(COMMANDS):
+        for second in COMMANDS[number + 1 :]:
             rebound, other = (second, first) if second.id in keymap else (first, second)
             if rebound.id not in keymap or not first.places & second.places:
                 continue

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any
 
 from textual import on
-from textual.binding import BindingType
 
 from agentco_tui import format as fmt
-from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Told
 from agentco_tui.model.records import Activity
 from agentco_tui.screens.columns.activity import activity_columns
+from agentco_tui.screens.key_queue import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -26,21 +23,14 @@ from agentco_tui.widgets.tones import Cell, Tone
 class ActivityView(ListView[Activity]):
     """Follows the newest entry, until it is paused or the cursor leaves the top."""
 
-    place: ClassVar[Place] = "activity"
+    place = "activity"
     heading = "ACTIVITY"
     sort = ("age", True)
     empty = "nothing happened yet"
     calm = False
     """A feed is followed or paused; what is new belongs on top."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        "activity",
-        {
-            "activity.follow": "follow",
-            "activity.filters": "filters",
-            "activity.export": "export",
-        },
-    )
+    BINDINGS = bindings_of("activity")
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -48,21 +38,17 @@ class ActivityView(ListView[Activity]):
         self._waiting: list[Change] = []
 
     @property
+    def collection(self) -> Any:
+        """The window of the log."""
+        return self.session.store.activity
+
+    @property
     def feed(self) -> FeedName:
-        """The activity feed."""
         return FeedName.ACTIVITY
 
     def columns(self) -> list[Column[Activity]]:
         """The feed's columns."""
         return activity_columns(self.look)
-
-    def records(self) -> Iterable[Activity]:
-        """The window's entries."""
-        return self.session.store.activity
-
-    def record_of(self, record_id: str) -> Activity | None:
-        """One entry."""
-        return self.session.store.activity.get(record_id)
 
     def search_text(self, record: Activity) -> str:
         """Text, who, verb and company."""
@@ -147,11 +133,3 @@ class ActivityView(ListView[Activity]):
         new = sum(len(change.added) for change in self._waiting)
         waits = f", {fmt.count(new)} new" if new else ""
         return [*cells, Cell(plain(f"  {signs.warning} paused{waits}"), Tone.WARNING)]
-
-    def action_filters(self) -> None:
-        """Ask for company, agent, dates and limit."""
-        self.main.activity_filters()
-
-    def action_export(self) -> None:
-        """Ask where to write the export."""
-        self.main.export_activity()

@@ -3,54 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
-from agentco_tui.keys import Place, keys_of
-from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.keys import keys_of
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, is_open
-from agentco_tui.live.store import Change
+from agentco_tui.live.store import Change, Told
 from agentco_tui.model.records import Alert, Budget, BudgetScope
+from agentco_tui.screens.base_view import STATES, ListTable
 from agentco_tui.screens.columns.budgets import alert_columns, budget_columns
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import shown_key
+from agentco_tui.screens.key_queue import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.table_view import ListTable
-from agentco_tui.screens.view import bindings_of
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.table.widget import RecordTable, TableState
+from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 
 BUDGET_FEEDS = (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)
 
 
-STATES = {
-    Phase.LOADING: TableState.LOADING,
-    Phase.LIVE: TableState.READY,
-    Phase.STALE: TableState.STALE,
-    Phase.FAILED: TableState.FAILED,
-}
-
-
 class BudgetView(ListView[Budget]):
     """The budgets as one list of gauges, the alerts as another."""
 
-    place: ClassVar[Place] = "budget"
+    place = "budget"
     heading = "BUDGET"
     sort = ("name", False)
     empty = "no budgets"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("budget", {"budget.limit": "limit", "budget.alerts": "alerts"}),
-    ]
+    BINDINGS = bindings_of("budget")
 
     DEFAULT_CSS = """
     BudgetView {
@@ -127,6 +116,12 @@ class BudgetView(ListView[Budget]):
         store = self.session.store
         for collection in (store.budget, store.company_budgets, store.agent_budgets):
             yield from collection
+
+    def record_count(self) -> int:
+        return sum(1 for _ in self.records())
+
+    def told(self) -> Told:
+        return Told()
 
     def wanted(self, record: Budget) -> bool:
         """Whether it belongs to the company in scope; the whole always shows."""
@@ -282,16 +277,6 @@ class BudgetView(ListView[Budget]):
         if not self.reading:
             self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
 
-    def action_limit(self) -> None:
-        """Ask for an agent's new monthly limit."""
-        alert = self._alert_meant()
-        if alert is not None:
-            agent_id = alert.agent.id if alert.agent is not None else None
-        else:
-            budget = self.selected()
-            is_agent = budget is not None and budget.scope is BudgetScope.AGENT
-            agent_id = budget.id if budget is not None and is_agent else None
-        if agent_id is None:
-            self.main.say("limits can be set for agents: put the cursor on an agent's line")
-        else:
-            self.main.set_limit(agent_id)
+    def subject(self) -> Any:
+        """The alert under the cursor while the keys are there, else the budget."""
+        return self._alert_meant() or super().subject()

@@ -6,6 +6,8 @@ from math import ceil
 
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.outcome import AFTER_ALL, Kind, Outcome, Step
+from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
+from agentco_tui.model.records import Task
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text
@@ -19,6 +21,11 @@ _DOING = {
 }
 READ_AFTER = 1.0
 """Seconds for which a task must have stood open, unchanged, to count as read."""
+SETTLES = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE})
+"""Outcomes that say what became of a task which left the list."""
+DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.NOT_DONE, Kind.STILL_PENDING})
+"""Sent from here without its being known to have done anything: who approved it later can't be
+told."""
 _ELSEWHERE = "in flight from another dashboard here"
 
 
@@ -57,6 +64,29 @@ def _outcome_note(outcome: Outcome) -> Cell:
             return Cell(plain("answered yes, still pending"), Tone.WARNING)
         case kind:
             return Cell(plain(kind), Tone.WARNING)
+
+
+def fate_of(session: Session, task_id: str) -> Cell:
+    """What became of a task that waits no more, by what was done here and by the log."""
+    decisions = session.decisions
+    decision = decisions.of(task_id)
+    outcome = None if decision is None else decision.outcome
+    if decision is not None and (outcome is None or outcome.kind in SETTLES):
+        return line_note(session, decision)
+    record = outcome.record if outcome and isinstance(outcome.record, Task) else None
+    if record is not None and says_it_waits(record):
+        record = None  # as it was read before it left the list
+    about = decision_about(task_id, session.store.activity, decisions.waited_at(task_id))
+    word = decided_as(record, about)
+    if word == "approved" and outcome is not None and outcome.kind in DOUBTFUL:
+        return Cell(plain("approved"), Tone.DIM)
+    return Cell(plain("left the list" if word is None else f"{word} elsewhere"), Tone.DIM)
+
+
+def decided_here(session: Session, task_id: str) -> bool:
+    """Whether a task is being approved from here, or was."""
+    decision = session.decisions.of(task_id)
+    return decision is not None and (decision.outcome is None or decision.outcome.good)
 
 
 def told(outcome: Outcome) -> SafeText:

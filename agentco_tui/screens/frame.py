@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import Any, ClassVar
+import asyncio
+from collections.abc import Iterable
+from functools import cached_property, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,27 +15,27 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widget import AwaitMount
 
-from agentco_tui.keys import Place
+from agentco_tui.actions.journal import Owner
+from agentco_tui.actions.journal_file import JournalError
+from agentco_tui.actions.outcome import Verb
+from agentco_tui.api.errors import ApiError, KeyRejected
+from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
+from agentco_tui.model.records import Agent, Company
+from agentco_tui.screens.base_view import View
 from agentco_tui.screens.decision_notes import open_cells
+from agentco_tui.screens.dialogs.base import size_needed, too_small
 from agentco_tui.screens.header_footer import (
-    WRITES,
     footer_cells,
     header_left,
     header_right,
     tab_cells,
 )
-from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.minimum_size import size_needed, too_small
+from agentco_tui.screens.key_queue import bindings_of
 from agentco_tui.screens.prompts import Destination, FilterWords, GoToWords
-from agentco_tui.screens.reads import Reads
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.table_view import TableView
-from agentco_tui.screens.task_actions import TaskActions
-from agentco_tui.screens.view import View, bindings_of
-from agentco_tui.screens.writes import Writes
-from agentco_tui.text import clipboard_text, safe
+from agentco_tui.text import safe, signs
 from agentco_tui.ui_state import ListMemory, Remembered
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
@@ -41,28 +43,27 @@ from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import total_width
 from agentco_tui.widgets.workers import start_worker
 
+if TYPE_CHECKING:
+    from agentco_tui.screens.dialogs.router import DialogRouter
+    from agentco_tui.screens.reload_key import KeyRenewal
+
 BENEATH = 0.5
 """Seconds after which lines that stand beneath a dialog say what has become of them."""
-FRAME_ACTIONS = {
-    "screen.overview": "show('overview')",
-    "screen.companies": "show('companies')",
-    "screen.agents": "show('agents')",
-    "screen.tasks": "show('tasks')",
-    "screen.budget": "show('budget')",
-    "screen.activity": "show('activity')",
-    "app.go_to": "go_to",
-    "app.refresh": "poll_now",
-    "app.help": "help",
-    "app.quit": "quit",
-    "approve.take_back": "take_back",
-    "company.unscope": "unscope",
-}
+FOLLOW_EVERY = 1.0
+"""Seconds between two looks at the journal, into which other dashboards write too."""
 
 
-class MainScreen(Screen[None], Writes, Reads):
+def make_view(place: Place, session: Session) -> View[Any]:
+    """One of the six screens; its module is read when it is first visited."""
+    module = import_module(f"agentco_tui.screens.{place}")
+    view: View[Any] = getattr(module, f"{place.title()}View")(session)
+    return view
+
+
+class MainScreen(Screen[None]):
     """One frame; the six screens are made when they are first visited."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("every", FRAME_ACTIONS)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
     AUTO_FOCUS = None
     """Else the hidden prompt would get the keys before the first list is there."""
 
@@ -77,19 +78,12 @@ class MainScreen(Screen[None], Writes, Reads):
     MainScreen.-small > .frame--small { display: block; }
     """
 
-    def __init__(
-        self,
-        session: Session,
-        place: Place,
-        make: Mapping[Place, Callable[[Session], View]],
-        remembered: Remembered,
-    ) -> None:
+    def __init__(self, session: Session, place: Place, remembered: Remembered) -> None:
         super().__init__()
         self._remembered = remembered
         self.session = session
         self.place = place
-        self._make = make
-        self.views: dict[Place, View] = {}
+        self.views: dict[Place, View[Any]] = {}
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
         self.body = Container(classes="frame--body")
@@ -135,10 +129,10 @@ class MainScreen(Screen[None], Writes, Reads):
         self.set_paces()
         self._focus_list()
         self.set_interval(1.0, self.tick, name="ages")
-        start_worker(self, self.follow_journal, "follow the journal")
+        start_worker(self, self._follow_journal, "follow the journal")
 
     @property
-    def view(self) -> View:
+    def view(self) -> View[Any]:
         """The screen shown."""
         return self.views[self.place]
 
@@ -151,11 +145,22 @@ class MainScreen(Screen[None], Writes, Reads):
             for view in self.views.values():
                 view.take(change)
             if change.feed is FeedName.ACTIVITY:
-                self._renote(self.told_of(change.added))
+                self._renote(self._tasks_of(change.added))
             self.show_frame()
         for decision in late:
             work = partial(self.dialogs.read_after_all, decision)
             start_worker(self, work, f"read {decision.task.id} after all", group="writes")
+
+    def _tasks_of(self, entry_ids: Iterable[str]) -> set[str]:
+        """The tasks that these entries of the log are about."""
+        entries = (self.session.store.activity.get(entry_id) for entry_id in entry_ids)
+        about = (entry.task for entry in entries if entry is not None)
+        return {ref.id for ref in about if ref is not None and ref.id is not None}
+
+    def _renote(self, task_ids: Iterable[str]) -> None:
+        """It is known what became of these tasks: their ghosts say so."""
+        for view in self.views.values():
+            view.renote(task_ids)
 
     def take_decisions(self, task_ids: Iterable[str]) -> None:
         """Decisions have changed: their lines say so, soon, for sets change many at once.
@@ -171,16 +176,14 @@ class MainScreen(Screen[None], Writes, Reads):
     def _show_decisions(self) -> None:
         changed, self._decided = self._decided, set()
         for view in self.views.values():
-            if isinstance(view, TableView):
-                view.take_decisions()
+            view.take_decisions()
         self._renote(changed)
         self.show_frame()
 
     def paint_as_told(self) -> None:
         """Paint the lists' cursors as signs only on a thin line."""
         for view in self.views.values():
-            if isinstance(view, TableView):
-                view.paint_as_told()
+            view.table.thin = self.session.thin.on
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
@@ -189,6 +192,13 @@ class MainScreen(Screen[None], Writes, Reads):
             self.view.take_freshness()
         self.show_frame()
         self.look_for_key(feed)
+
+    def look_for_key(self, feed: FeedName) -> None:
+        """If a feed was refused, another key may be in its file by now."""
+        place = self.session.settings.key_place
+        refused = isinstance(self.session.store.freshness[feed].failure, KeyRejected)
+        if refused and place is not None and place.is_file:
+            start_worker(self, self.key_renewal.refused, "look for another key")
 
     def tick(self) -> None:
         """A second has passed: ages are told anew."""
@@ -205,15 +215,15 @@ class MainScreen(Screen[None], Writes, Reads):
 
     def show_footer(self) -> None:
         """The keys of the screen."""
-        reading = isinstance(self.view, ListView) and self.view.reading
+        reading, denied = self.view.reading, self.denied()
         decisions = open_cells(self.session)
-        drawn_for = (self.place, self.denied(), reading, self.size.width, tuple(decisions))
+        drawn_for = (self.place, denied, reading, self.size.width, tuple(decisions))
         if drawn_for == self._footer_for:
             return
         self._footer_for = drawn_for
         width = self.size.width - total_width(decisions)
         keys = self.session.settings.keys
-        cells = footer_cells(self.place, keys, self.denied(), reading=reading, width=width)
+        cells = footer_cells(self.place, keys, denied, reading=reading, width=width)
         self.footer.show([*decisions, *cells])
 
     # ---- which screen
@@ -223,11 +233,10 @@ class MainScreen(Screen[None], Writes, Reads):
         await self.turn_to(place)
         self._focus_list()
 
-    def _made(self, place: Place) -> View:
+    def _made(self, place: Place) -> View[Any]:
         """A screen that is visited for the first time, as it was left."""
-        view = self.views[place] = self._make[place](self.session)
-        if isinstance(view, TableView):
-            view.recall(self._remembered.lists.get(place, ListMemory()))
+        view = self.views[place] = make_view(place, self.session)
+        view.recall(self._remembered.lists.get(place, ListMemory()))
         return view
 
     def turn_to(self, place: Place) -> AwaitMount:
@@ -241,8 +250,7 @@ class MainScreen(Screen[None], Writes, Reads):
             view.display = other == place
         self.set_paces()
         if not new:
-            if isinstance(self.view, TableView):
-                self.view.arrive()
+            self.view.arrive()
             self._focus_list()
             self.view.take_freshness()
         self.call_after_refresh(self._focus_list)
@@ -250,25 +258,18 @@ class MainScreen(Screen[None], Writes, Reads):
         return mounted
 
     def _focus_list(self) -> None:
-        view = self.view
-        if isinstance(view, TableView) and not self.prompt.display:
-            self.set_focus(
-                view.detail if isinstance(view, ListView) and view.reading else view.table
-            )
+        if not self.prompt.display:
+            self.set_focus(self.view.wants_keys)
 
     def remembered(self) -> Remembered:
         """How the dashboard is left: the screen, and the lists that were visited."""
-        lists: dict[str, ListMemory] = {
-            place: view.memory for place, view in self.views.items() if isinstance(view, TableView)
-        }
+        lists: dict[str, ListMemory] = {place: view.memory for place, view in self.views.items()}
         return Remembered(self.place, {**self._remembered.lists, **lists})
 
     def set_paces(self) -> None:
         """Poll what the screen shows at the refresh rate, what is always needed more slowly."""
-        tasks = self.views.get("tasks")
-        all_tasks = self.place == "tasks" and getattr(tasks, "showing", "pending") != "pending"
-        wanted = paces(self.place, all_tasks=all_tasks)
-        self.session.poller.set_paces(wanted)
+        all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.feeds()
+        self.session.poller.set_paces(paces(self.place, all_tasks=all_tasks))
 
     def show_record(self, place: Place, row_id: str) -> None:
         """Go to a screen and put its cursor on a record."""
@@ -276,7 +277,7 @@ class MainScreen(Screen[None], Writes, Reads):
         view = self.view
 
         def go() -> None:
-            if isinstance(view, TableView) and not view.go_to(row_id):
+            if not view.go_to(row_id):
                 self.say("that is not in the list any more")
 
         # The view's own queue: a view that is visited first has its rows only once it is mounted.
@@ -294,14 +295,9 @@ class MainScreen(Screen[None], Writes, Reads):
         scope = self.session.names.scope(company_id)
         self.say(f"every screen shows {scope} now")
 
-    def action_unscope(self) -> None:
-        """Show all companies again."""
-        if self.session.company is not None:
-            self.set_scope(None)
-
     # ---- prompt
 
-    def ask_filter(self, view: TableView[Any]) -> None:
+    def ask_filter(self, view: View[Any]) -> None:
         """Let the person type a filter; it works while it is typed."""
         self.footer.display = False
         FilterWords(self, view).ask()
@@ -335,46 +331,120 @@ class MainScreen(Screen[None], Writes, Reads):
         if to.record_id is not None:
             self.show_record(to.place, to.record_id)
 
-    def rescope_activity(self) -> None:
-        """The activity's filters have changed."""
+    # ---- commands
+
+    def action_back(self) -> None:
+        self.view.action_back()
+
+    def action_unscope(self) -> None:
+        """Show all companies again."""
+        if self.session.company is not None:
+            self.set_scope(None)
+
+    def action_poll_now(self) -> None:
+        """Ask the platform now, bring the list up to date, and read a key again that is refused."""
+        self.view.bring_up_to_date()
+        self.session.poller.poll_now()
+        start_worker(self, self.key_renewal.asked, "read the key again")
+
+    def action_take_back(self) -> None:
+        """Take back the yes to the task under the cursor, else the newest that is held."""
+        here = self.view.selected_task()
+        task = self.session.decisions.take_back(None if here is None else here.id)
+        if task is None:
+            self.say("nothing is held back that could be taken back")
+        else:
+            self.say(f"{signs.good} {task.title}: taken back, nothing was sent")
+
+    def action_help(self) -> None:
+        self.dialogs.help(self.place, self.denied())
+
+    def denied(self) -> dict[str, str]:
+        """The commands that would be refused now, with the reason."""
+        denied = self.session.permissions.denied
+        reasons = {one.id: denied(Verb(one.verb)) for one in COMMANDS if one.verb is not None}
+        return {id_: reason for id_, reason in reasons.items() if reason is not None}
+
+    @on(StatusLine.Pressed)
+    def _pressed(self, event: StatusLine.Pressed) -> None:
+        if event.line is self.tabs:
+            self.turn_to(event.key)  # type: ignore[arg-type]
+        elif event.line is self.footer:
+            self.run_command(event.key)
+
+    def run_command(self, command_id: str) -> None:
+        """Do what a key does, for a click on it or a choice in the palette."""
+        for node, binding, *_ in self.active_bindings.values():
+            if binding.id == command_id:
+                start_worker(self, partial(self.app.run_action, binding.action, node), command_id)
+                return
+
+    # ---- what comes over it, and what is read beside the feeds
+
+    @cached_property
+    def dialogs(self) -> DialogRouter:
+        """All that comes over the frame; imported here, and only here, when it is first wanted."""
+        from agentco_tui.screens.dialogs.router import DialogRouter  # noqa: PLC0415
+
+        return DialogRouter(
+            self, self.session, say=self.say, unmark=self._unmark, filtered=self._filtered
+        )
+
+    def _unmark(self, task_ids: Iterable[str]) -> None:
+        view = self.views.get("tasks")
+        if view is not None:
+            view.table.unmark(task_ids)
+            view.show_title()
+
+    def _filtered(self) -> None:
         if "activity" in self.views:
             self.views["activity"].rescope()
         self.show_frame()
 
+    @cached_property
+    def key_renewal(self) -> KeyRenewal:
+        """Reads the key again; imported here, and only here, when that is first wanted."""
+        from agentco_tui.screens.reload_key import KeyRenewal  # noqa: PLC0415
+
+        return KeyRenewal(self.session, self.say)
+
+    def read_record(self, feed: FeedName, record_id: str) -> None:
+        """Read an agent or a company by itself: the list may leave fields out that it has."""
+        client, name = self.session.client, f"read {feed}"
+
+        async def read() -> None:
+            read_one = client.agent if feed is FeedName.AGENTS else client.company
+            try:
+                record: Agent | Company = await read_one(record_id)
+            except ApiError as error:
+                self.say(str(error), bad=True)
+                return
+            self.view.show_whole(feed, record)
+
+        start_worker(self, read, name, group=name)
+
+    async def _follow_journal(self) -> None:
+        """Show what other dashboards of this machine do, settle what other runs left without an
+        outcome, and tell when nothing can be written down any more.
+        """
+        told = None
+        while True:
+            try:
+                found = await self.session.follow()
+            except JournalError as error:
+                self.say(f"{signs.warning} {error.sentence}", bad=True)
+                return
+            self.session.decisions.follow(found.open)
+            left = [one.attempt for one in found.open if one.owner is Owner.NOBODY]
+            if left and (left := await self.session.claim(left)):
+                work = partial(self.dialogs.take_up, left)
+                start_worker(self, work, "settle what another run left open", group="writes")
+            if found.trouble is not None and found.trouble != told:
+                self.say(f"{signs.warning} {found.trouble}", bad=True)
+            told = found.trouble
+            await asyncio.sleep(FOLLOW_EVERY)
+
     # ---- small things
-
-    def action_poll_now(self) -> None:
-        """Ask the platform now, bring the list up to date, and read a key again that is refused."""
-        if isinstance(self.view, TableView):
-            self.view.bring_up_to_date()
-        self.session.poller.poll_now()
-        self.read_key_again()
-
-    def _renote(self, task_ids: Iterable[str]) -> None:
-        """It is known what became of these tasks: their ghosts say so."""
-        for view in self.views.values():
-            if isinstance(view, TableView):
-                view.renote(task_ids)
-
-    def marks_done(self, task_ids: Iterable[str]) -> None:
-        """These marked tasks have been decided."""
-        view = self.views.get("tasks")
-        if isinstance(view, TableView):
-            view.table.unmark(task_ids)
-            view.show_title()
-
-    def action_take_back(self) -> None:
-        """Take back the yes to the task under the cursor, else the newest that is held."""
-        task = self.view.selected_task() if isinstance(self.view, TaskActions) else None
-        self.take_back(None if task is None else task.id)
-
-    def action_help(self) -> None:
-        """The keys of this screen."""
-        self.dialogs.help(self.place, self.session.settings.keys, self.denied())
-
-    async def action_quit(self) -> None:
-        """Leave the program."""
-        await self.app.run_action("leave")
 
     def leave_first(self) -> bool:
         """Leaving was asked for: leave the prompt if words are being typed into it."""
@@ -389,30 +459,6 @@ class MainScreen(Screen[None], Writes, Reads):
             self.app.notify(safe(words), markup=False, severity="warning", timeout=8)
         else:
             self.app.notify(safe(words), markup=False, timeout=4)
-
-    def copy_id(self, record_id: str) -> None:
-        """Send an id to the terminal's clipboard; whether it took it, no terminal tells."""
-        self.app.copy_to_clipboard(clipboard_text(record_id))
-        self.say(f"sent to the terminal's clipboard: {safe(record_id, 60)}")
-
-    def denied(self) -> dict[str, str]:
-        """Binding ids of writes that would be refused, with the reason."""
-        reasons = {key: self.denial(key) for key in WRITES}
-        return {key: reason for key, reason in reasons.items() if reason is not None}
-
-    @on(StatusLine.Pressed)
-    def _pressed(self, event: StatusLine.Pressed) -> None:
-        if event.line is self.tabs:
-            self.turn_to(event.key)  # type: ignore[arg-type]
-        elif event.line is self.footer:
-            self.run_key(event.key)
-
-    def run_key(self, binding_id: str) -> None:
-        """Do what a key of the footer does, for a click on it."""
-        for node, binding, *_ in self.active_bindings.values():
-            if binding.id == binding_id:
-                start_worker(self, partial(self.app.run_action, binding.action, node), binding_id)
-                return
 
     def on_resize(self, event: events.Resize) -> None:
         """Say what size is needed where the terminal is too small, and come back when it has it."""

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import ceil
-from typing import Any
+from typing import Any, Protocol
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import Settings
-from agentco_tui.keys import KEYS, KeyBinding, Place, keys_of
+from agentco_tui.keys import (
+    COMMANDS_BY_ID,
+    FOOTER,
+    FOOTER_EVERYWHERE,
+    SCREENS,
+    Command,
+    Place,
+    keys_of,
+)
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.store import Collection
 from agentco_tui.screens.session import Session
@@ -17,29 +25,11 @@ from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
-PLACES: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
 
-FOOTER_KEYS: Mapping[Place, tuple[str, ...]] = {
-    "overview": ("list.open", "tasks.approve", "tasks.trace", "budget.limit"),
-    "companies": ("companies.scope", "company.unscope", "companies.new", "companies.clone"),
-    "agents": ("list.open", "agents.limit"),
-    "tasks": ("tasks.approve", "tasks.trace", "list.open", "tasks.new", "tasks.statuses"),
-    "budget": ("budget.alerts", "list.open", "budget.limit"),
-    "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
-}
-"""The keys a person looks for first, the most wanted first."""
-FOOTER_COMMON = ("list.filter", "list.sort", "app.go_to", "app.help", "app.quit")
+class Say(Protocol):
+    """Shows a short message; `bad` for one that should be seen."""
 
-WRITES = frozenset(
-    {
-        "tasks.approve",
-        "tasks.new",
-        "companies.new",
-        "companies.clone",
-        "agents.limit",
-        "budget.limit",
-    }
-)
+    def __call__(self, words: str, *, bad: bool = False) -> None: ...
 
 
 def header_left(session: Session) -> list[Cell]:
@@ -91,7 +81,7 @@ def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
 
 def _tabs(session: Session, place: Place, *, names: bool) -> list[Cell]:
     cells: list[Cell] = []
-    for at, tab in enumerate(PLACES, start=1):
+    for at, tab in enumerate(SCREENS, start=1):
         here = tab == place
         title = tab.title() if names or here else tab.title()[:4]
         tone = Tone.STRONG if here else Tone.DIM
@@ -144,23 +134,22 @@ def footer_cells(
 
     Where not all fit, those before the last two (help and quit) give way from the right.
     """
-    by_id = {key.id: key for key in KEYS}
-    ids = [*FOOTER_KEYS[place], *FOOTER_COMMON]
+    ids = [*FOOTER[place], *FOOTER_EVERYWHERE]
     if reading:
         first = [
             key
-            for key in FOOTER_KEYS[place][:3]
+            for key in FOOTER[place][:3]
             if key not in ("list.open", "companies.scope", "budget.alerts")
         ]
         ids = ["app.back", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
-    groups = [_key_cells(by_id[key], rebound, dimmed=key in denied) for key in ids]
+    groups = [_key_cells(COMMANDS_BY_ID[key], rebound, dimmed=key in denied) for key in ids]
     room = width - 1
     while len(groups) > 2 and sum(total_width(group) for group in groups) > room:
         groups.pop(-3)
     return [Cell(plain(" ")), *(cell for group in groups for cell in group)]
 
 
-def _key_cells(key: KeyBinding, rebound: Mapping[str, str], *, dimmed: bool) -> list[Cell]:
+def _key_cells(key: Command, rebound: Mapping[str, str], *, dimmed: bool) -> list[Cell]:
     names = keys_of(key.id, rebound)
     if not names:
         return []

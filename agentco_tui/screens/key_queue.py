@@ -6,8 +6,10 @@ from time import monotonic
 from typing import ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.textual_patches.key_queue import KeyQueueApp
 
 REPEAT = 0.7
@@ -57,6 +59,18 @@ class KeyPresses:
         """Whether a key is being held down just now."""
         again = self.held_down and self.key == self.before
         return again and monotonic() - self.at < REPEAT
+
+
+def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingType]:
+    """Bindings for the commands of a place, or for those of its commands with these ids.
+
+    With `cursor` for those that the table itself carries out, else for all others.
+    """
+    return [
+        Binding(one.keys, one.run, one.label, id=one.id, show=False, tooltip=one.tooltip)
+        for one in COMMANDS
+        if place in (one.where, *one.also) and (one.id in ids if ids else one.cursor is cursor)
+    ]
 
 
 class MovedByKeys(Widget):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.timer import Timer
+from textual.widget import Widget
 
 from agentco_tui import format as fmt
 from agentco_tui.live.feeds import NAMES, FeedName
 from agentco_tui.live.store import Change, Collection, Told
 from agentco_tui.model.records import Record
+from agentco_tui.screens.base_view import ListTable, View
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.table_view import ListTable, TableView
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Item, TextPane
@@ -34,7 +35,7 @@ WIDE = 120
 """Columns from which the detail stands beside the list."""
 
 
-class ListView(TableView[R]):
+class ListView(View[R]):
     """One list of records, kept up to date from its collection."""
 
     sort: ClassVar[tuple[str, bool]]
@@ -82,6 +83,13 @@ class ListView(TableView[R]):
         if before.has_focus:
             self.table.focus()
 
+    # ---- what is listed
+
+    @property
+    def collection(self) -> Collection[Any]:
+        """The collection of the store that is listed."""
+        raise NotImplementedError
+
     def columns(self) -> list[Column[R]]:
         """The table's columns."""
         raise NotImplementedError
@@ -93,19 +101,19 @@ class ListView(TableView[R]):
     @property
     def feed(self) -> FeedName:
         """The feed the list shows."""
-        raise NotImplementedError
+        return self.collection.feed
 
     def records(self) -> Iterable[R]:
         """All records of the feed."""
-        raise NotImplementedError
+        return self.collection
 
     def record_count(self) -> int:
         """How many records the feed has."""
-        return sum(1 for _ in self.records())
+        return len(self.collection)
 
     def record_of(self, record_id: str) -> R | None:
         """One record of the feed."""
-        raise NotImplementedError
+        return self.collection.get(record_id)
 
     def wanted(self, record: R) -> bool:
         """Whether the record belongs into the list."""
@@ -113,10 +121,13 @@ class ListView(TableView[R]):
 
     def told(self) -> Told:
         """What the feed's last answer said of itself."""
-        return Told()
+        return self.collection.told
+
+    def fate(self, record_id: str) -> Cell:
+        """What became of a record that the list has no more, for its ghost."""
+        return Cell(plain("gone"), Tone.DIM)
 
     def feeds(self) -> Iterable[FeedName]:
-        """The feeds whose figures this screen shows."""
         return (self.feed,)
 
     def compose(self) -> ComposeResult:
@@ -209,10 +220,6 @@ class ListView(TableView[R]):
                 self.table.ghost(record_id, self.fate(record_id))
         self.table.apply(added, changed, removed)
 
-    def fate(self, record_id: str) -> Cell:
-        """What became of a record that the list has no more, for its ghost."""
-        return Cell(plain("gone"), Tone.DIM)
-
     def _names(self) -> dict[str, SafeText]:
         store = self.session.store
         return {
@@ -247,7 +254,7 @@ class ListView(TableView[R]):
         scope = self.session.names.scope(self.session.company)
         cells = [
             Cell(plain(f" {self.heading} "), Tone.STRONG),
-            Cell(self.separated(*self.title_parts(), scope, number)),
+            Cell(joined([*self.title_parts(), scope, number], f" {signs.separator} ")),
         ]
         told = self.told()
         cells += self.unread_cells(
@@ -263,13 +270,13 @@ class ListView(TableView[R]):
         """What the list is sorted by."""
         key, descending = self.table.sort
         if key is None:
-            return self.calm_cells()
+            return super().title_right()
         sign = signs.down if descending else signs.up
-        return [*self.calm_cells(), Cell(plain(f"by {key} {sign} "), Tone.DIM)]
+        return [*super().title_right(), Cell(plain(f"by {key} {sign} "), Tone.DIM)]
 
     # ---- the detail
 
-    def selected(self) -> R | None:
+    def subject(self) -> R | None:
         """The record under the cursor."""
         row_id = self.table.cursor_id
         return None if row_id is None else self.table.record(row_id)
@@ -281,7 +288,7 @@ class ListView(TableView[R]):
 
     def show_detail(self, *, top: bool = False) -> None:
         """Show all that is known of the line under the cursor."""
-        record = self.selected()
+        record = self.subject()
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole
         items: list[Item] = []
@@ -298,10 +305,15 @@ class ListView(TableView[R]):
         """What stands above a record's own fields."""
         return []
 
-    def show_whole(self, record: R) -> None:
-        """Show a record that was read by itself: it may have fields that the list leaves out."""
-        self._whole = record
-        self.show_detail()
+    @property
+    def wants_keys(self) -> Widget:
+        return self.detail if self.reading else self.table
+
+    def show_whole(self, feed: FeedName, record: Record) -> None:
+        """Show it in the detail pane, if it is still the one under the cursor."""
+        if feed is self.feed and self.table.cursor_id == record.id:
+            self._whole = cast(R, record)
+            self.show_detail()
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
@@ -347,33 +359,3 @@ class ListView(TableView[R]):
         """Show hidden characters, or hide them again."""
         self._raw = not self._raw
         self.show_detail(top=True)
-
-
-class CollectionView(ListView[R]):
-    """A list of one of the store's collections."""
-
-    @property
-    def collection(self) -> Collection[Any]:
-        """The collection shown."""
-        raise NotImplementedError
-
-    @property
-    def feed(self) -> FeedName:
-        """The collection's feed."""
-        return self.collection.feed
-
-    def records(self) -> Iterable[R]:
-        """All records of the collection."""
-        return self.collection
-
-    def record_count(self) -> int:
-        """How many records the collection has."""
-        return len(self.collection)
-
-    def record_of(self, record_id: str) -> R | None:
-        """One record of the collection."""
-        return self.collection.get(record_id)
-
-    def told(self) -> Told:
-        """What the feed's last answer said of itself."""
-        return self.collection.told

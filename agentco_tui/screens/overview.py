@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from itertools import islice
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.background import in_slices
-from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import (
     Level,
     Need,
     NeedKind,
+    budget_level,
     budget_levels,
     in_scope,
     is_failing,
@@ -26,19 +25,34 @@ from agentco_tui.live.insight import (
     worst_tasks,
 )
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import Agent, AgentState, Alert, Budget, BudgetScope, Task
-from agentco_tui.screens.columns.needs import need_columns, subject
-from agentco_tui.screens.decision_notes import said_of
-from agentco_tui.screens.overview_panels import latest_items, spend_depends_on, spend_items
+from agentco_tui.model.records import (
+    Activity,
+    Agent,
+    AgentState,
+    Alert,
+    Budget,
+    BudgetScope,
+    Record,
+    Task,
+)
+from agentco_tui.screens.base_view import ListTable, View
+from agentco_tui.screens.columns.cells import (
+    TONES,
+    Look,
+    level_sign,
+    severity_level,
+    share_text,
+    spent_text,
+)
+from agentco_tui.screens.columns.needs import need_columns
+from agentco_tui.screens.decision_notes import fate_of, said_of
+from agentco_tui.screens.key_queue import bindings_of
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.table_view import ListTable, TableView
-from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
-from agentco_tui.screens.view import bindings_of
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
+from agentco_tui.widgets.tones import Cell, Tone, bar
 from agentco_tui.widgets.workers import start_worker
 
 SHOWN_FEEDS = (
@@ -58,15 +72,13 @@ MANY = 5_000
 """Tasks above which they are looked through in slices."""
 
 
-class OverviewView(TableView[Need], TaskActions):
+class OverviewView(View[Need]):
     """The first screen."""
 
-    place: ClassVar[Place] = "overview"
+    place = "overview"
     heading = "NEEDS YOU"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("overview", {**TASK_ACTIONS, "budget.limit": "limit"}),
-    ]
+    BINDINGS = bindings_of("overview")
 
     DEFAULT_CSS = """
     OverviewView {
@@ -304,7 +316,7 @@ class OverviewView(TableView[Need], TaskActions):
 
     def _fate(self, need: Need) -> Cell:
         if isinstance(need.record, Task):
-            return self.main.fate_of(need.record.id)
+            return fate_of(self.session, need.record.id)
         return Cell(plain("settled"), Tone.DIM)
 
     def _budgets(self) -> Iterable[Budget]:
@@ -337,7 +349,7 @@ class OverviewView(TableView[Need], TaskActions):
         """How the agents are."""
         agents = self.session.store.agents
         if not len(agents):
-            return self.calm_cells()
+            return super().title_right()
         states = self.session.waiting.agent_states()
         words = [f"{fmt.count(len(agents))} agents"]
         words += [
@@ -345,7 +357,7 @@ class OverviewView(TableView[Need], TaskActions):
             for state in (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
             if states[state]
         ]
-        return [*self.calm_cells(), Cell(plain(", ".join(words) + " "), Tone.DIM)]
+        return [*super().title_right(), Cell(plain(", ".join(words) + " "), Tone.DIM)]
 
     def _show_panels(self) -> None:
         self._show_spend()
@@ -367,20 +379,14 @@ class OverviewView(TableView[Need], TaskActions):
 
     # ---- what can be done
 
-    def selected_need(self) -> Need | None:
-        """The need under the cursor."""
-        row_id = self.table.cursor_id
-        return None if row_id is None else self.table.record(row_id)
-
-    def selected_task(self) -> Task | None:
-        """The task under the cursor."""
-        need = self.selected_need()
-        return need.record if need is not None and isinstance(need.record, Task) else None
+    def subject(self) -> Record | None:
+        """What the need under the cursor is about."""
+        need = None if (row_id := self.table.cursor_id) is None else self.table.record(row_id)
+        return None if need is None else need.record
 
     @on(RecordTable.Opened)
     def _opened(self, _: RecordTable.Opened) -> None:
-        need = self.selected_need()
-        match need.record if need else None:
+        match self.subject():
             case Task() as task if self.session.store.pending.get(task.id) is None:
                 decision = self.session.decisions.of(task.id)
                 if decision is not None:
@@ -397,18 +403,6 @@ class OverviewView(TableView[Need], TaskActions):
             case Agent() as agent_record:
                 self.main.show_record("agents", agent_record.id)
 
-    def action_limit(self) -> None:
-        """Ask for the limit of the agent that the line is about."""
-        need = self.selected_need()
-        record = need.record if need else None
-        match record:
-            case Budget(scope=BudgetScope.AGENT):
-                self.main.set_limit(record.id)
-            case Alert(agent=ref) | Task(agent=ref) if ref is not None and ref.id is not None:
-                self.main.set_limit(ref.id)
-            case _:
-                self.main.say("put the cursor on a line about an agent to set its limit")
-
     def copied_id(self, row_id: str) -> str:
         """The id of what the line is about."""
         need = self.table.record(row_id)
@@ -418,6 +412,111 @@ class OverviewView(TableView[Need], TaskActions):
         """The Overview has no detail; the screen that enter opens has."""
         self.main.say("enter opens the line; x shows its hidden characters there")
 
-    def words(self, need: Need) -> SafeText:
-        """What a need is about, for tests and for the palette."""
-        return subject(need, self.look)
+
+MINUTE = 60.0
+GAUGE = 14
+LEAST_GAUGE = 3
+BESIDE_GAUGE = 12
+"""Columns of a spend line for blanks, per cent and sign, which must stay whole."""
+NARROW_SPEND = 50
+"""Columns below which the spend panel leaves the sum out: the bar and per cent tell it."""
+
+
+def spend_depends_on(session: Session, width: int) -> tuple[object, ...]:
+    """What decides how the panel of the money looks; equal as long as nothing of it changes.
+
+    It holds a line for every company, and is looked at every second.
+    """
+    store = session.store
+    phase = store.freshness[FeedName.BUDGET].phase
+    feeds = (
+        *(store.budget, store.company_budgets, store.agent_budgets),
+        *(store.companies, store.agents),
+    )
+    versions = tuple(feed.version for feed in feeds)
+    return (*versions, session.company, width, session.thin.on, phase)
+
+
+def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | None]:
+    """The budgets of the scope for a panel of so many columns, and the period they are for."""
+    store, scope = session.store, session.company
+    companies = [b for b in store.company_budgets if scope is None or b.id == scope]
+    companies.sort(key=lambda budget: -(budget.share or -1))
+    whole = store.whole_budget if scope is None else None
+    if scope is not None and not companies:
+        company_of = session.names.company_of
+        companies = [b for b in store.agent_budgets if in_scope(company_of(b), scope)]
+    shown = companies if whole is None else [whole, *companies]
+    sums = [_sum_of(budget, width) for budget in shown]
+    beside = BESIDE_GAUGE + max(map(cell_width, sums), default=0)
+    items: list[Item] = [
+        _spend_item(session, budget, of, (width, beside))
+        for budget, of in zip(shown, sums, strict=True)
+    ]
+    if not items:
+        items = [_instead(session, FeedName.BUDGET, "no budgets")]
+    return items, next((b.period for b in (whole, *companies) if b is not None and b.period), None)
+
+
+def _sum_of(budget: Budget, width: int) -> SafeText:
+    if width >= NARROW_SPEND or budget.unlimited:
+        return spent_text(budget, short=True)
+    return plain(f"of {fmt.money(budget.limit, short=True)}")
+
+
+def _spend_item(session: Session, budget: Budget, of: SafeText, columns: tuple[int, int]) -> Cells:
+    """`columns`: those of the panel, and of these what all lines keep beside name and gauge."""
+    width, beside = columns
+    level = budget_level(budget, session.settings.alerts)
+    name = plain("all") if budget.scope is BudgetScope.ALL else session.names.budget(budget)
+    room = width - beside
+    name_width = max(1, min(18, max(15, width // 5), room - LEAST_GAUGE))
+    cells: list[Cell] = []
+    if budget.share is not None and not budget.unlimited:
+        gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
+        cells.append(Cell(bar(budget.share, gauge, track=not session.thin.on), TONES[level]))
+        cells.append(Cell(fit(share_text(budget), 6, "right"), TONES[level]))
+    cells.append(Cell(plain(f" {level_sign(level)} "), TONES[level]))
+    cells[:0] = [Cell(fit(name, name_width), Tone.PLAIN), Cell(plain(" "))]
+    return Cells(tuple(cells), (Cell(of, Tone.DIM),))
+
+
+def latest_items(session: Session, look: Look, room: int) -> list[Item]:
+    """The newest entries of the log, so many as there is room for."""
+    newest: Iterable[Activity] = islice(reversed(session.store.activity), room)
+    items: list[Item] = []
+    for entry in newest:
+        who = session.names.agent(entry.agent or entry.actor)
+        level = severity_level(entry.severity)
+        age = fit(_age(look, entry), 5, "right")
+        items.append(
+            Cells(
+                (
+                    Cell(age, Tone.DIM),
+                    Cell(plain(f" {level_sign(level)} "), TONES[level]),
+                    Cell(plain(f"{who} "), Tone.ACCENT),
+                    Cell(entry.text, TONES[level]),
+                )
+            )
+        )
+    return items or [_instead(session, FeedName.ACTIVITY, "nothing happened yet")]
+
+
+def _age(look: Look, entry: Activity) -> SafeText:
+    """Its age, that of the newest only by its bound: a dozen of them counting seconds would cost
+    more on the line than all else on this screen.
+    """
+    if entry.at is not None and look.clock.now() - entry.at.at < MINUTE:
+        return plain("<1 m")
+    return look.age(None if entry.at is None else entry.at.at)
+
+
+def _instead(session: Session, feed: FeedName, none: str) -> Item:
+    """What stands in a panel without lines: nothing there is not the same as nothing read."""
+    match session.store.freshness[feed].phase:
+        case Phase.LOADING:
+            return Text(plain("loading…"), Tone.DIM)
+        case Phase.FAILED:
+            return Text(plain("nothing could be read yet"), Tone.DIM)
+        case _:
+            return Text(plain(none), Tone.DIM)

@@ -6,12 +6,12 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 
 import msgspec
+from textual.app import App
 
-from agentco_tui.keys import Place
+from agentco_tui.keys import SCREENS, Place
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Agent, Company
-from agentco_tui.screens.header_footer import PLACES
-from agentco_tui.screens.table_view import TableView
+from agentco_tui.screens.base_view import View
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.table.filter import FilterError
@@ -21,6 +21,7 @@ class Asked(Protocol):
     """What is asked of the frame around the prompt."""
 
     prompt: Prompt
+    app: App[Any]
 
     def close_prompt(self) -> None:
         """Hide the prompt; the list has the keys again."""
@@ -31,14 +32,11 @@ class Asked(Protocol):
     def action_help(self) -> None:
         """The keys of this screen."""
 
-    async def action_quit(self) -> None:
-        """Leave the program."""
-
 
 class FilterWords:
     """A filter; it works while it is typed."""
 
-    def __init__(self, frame: Asked, view: TableView[Any]) -> None:
+    def __init__(self, frame: Asked, view: View[Any]) -> None:
         self._frame = frame
         self._view = view
         self._before = view.filter_text
@@ -93,7 +91,7 @@ class GoToWords:
         if word in ("", "q", "quit", "help", "?"):
             self._frame.close_prompt()
             if word in ("q", "quit"):
-                await self._frame.action_quit()
+                await self._frame.app.run_action("leave")
             elif word:
                 self._frame.action_help()
             return
@@ -119,7 +117,7 @@ class Destination(msgspec.Struct, frozen=True):
     """The company to scope to; "" for all companies."""
 
 
-WORDS = (*PLACES, "agent", "company", "task", "all", "quit", "help")
+WORDS = (*SCREENS, "agent", "company", "task", "all", "quit", "help")
 USAGE = plain("overview, tasks pending, agent NAME, company NAME, task ID, all")
 
 

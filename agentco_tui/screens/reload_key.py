@@ -12,14 +12,14 @@ import logging
 import os
 import threading
 from concurrent.futures import Future
-from typing import Final, Protocol
+from typing import Final
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.problems import WrongError
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.screens.header_footer import refresh_key
+from agentco_tui.screens.header_footer import Say, refresh_key
 from agentco_tui.screens.session import Session
 
 LONGEST: Final = 45.0
@@ -29,13 +29,6 @@ ENDING: Final = 0.2
 """Seconds that the end of the program waits for that of a command, which takes milliseconds."""
 
 log = logging.getLogger(__name__)
-
-
-class Say(Protocol):
-    """Shows a short message."""
-
-    def __call__(self, words: str, *, bad: bool = False) -> None:
-        """`bad` for one that should be seen."""
 
 
 class KeyRenewal:

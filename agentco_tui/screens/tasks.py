@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
-from textual.binding import BindingType
 from textual.timer import Timer
 
-from agentco_tui.keys import Place
-from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, waits_for_person
 from agentco_tui.live.store import Collection
 from agentco_tui.model.records import SharedTask, Task
+from agentco_tui.screens.base_view import ListTable
 from agentco_tui.screens.columns.tasks import task_columns
-from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
-from agentco_tui.screens.list_view import CollectionView
-from agentco_tui.screens.table_view import ListTable
-from agentco_tui.screens.task_actions import TASK_ACTIONS, TaskActions
-from agentco_tui.screens.view import bindings_of
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, fate_of
+from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import Item
@@ -29,26 +25,16 @@ PENDING = "pending"
 ALL = "all"
 
 
-class TasksView(CollectionView[Task], TaskActions):
+class TasksView(ListView[Task]):
     """Pending tasks; one key shows those of other statuses."""
 
-    place: ClassVar[Place] = "tasks"
+    place = "tasks"
     heading = "TASKS"
     sort = ("waiting", True)
     empty = "no task waits for a person"
     can_mark = True
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        "tasks",
-        {
-            **TASK_ACTIONS,
-            "tasks.statuses": "statuses",
-            "tasks.new": "new_task",
-            "tasks.mark": "mark",
-            "tasks.mark_range": "mark_range",
-            "tasks.mark_shown": "mark_shown",
-        },
-    )
+    BINDINGS = bindings_of("tasks")
 
     showing = PENDING
     """PENDING, ALL, or one of the platform's own status words."""
@@ -62,10 +48,6 @@ class TasksView(CollectionView[Task], TaskActions):
         """The pending list, or the list of all."""
         store = self.session.store
         return store.pending if self.showing == PENDING else store.tasks
-
-    def feeds(self) -> Iterable[FeedName]:
-        """The feed of what is shown."""
-        return (self.feed,)
 
     def make_table(self) -> ListTable[Task]:
         """The longest wait first; of tasks past waiting the youngest."""
@@ -109,17 +91,13 @@ class TasksView(CollectionView[Task], TaskActions):
         """Which statuses are shown."""
         return [plain("all statuses" if self.showing == ALL else self.showing)]
 
-    def selected_task(self) -> Task | None:
-        """The task under the cursor."""
-        return self.selected()
-
     def row_of_task(self, task_id: str) -> str | None:
         """A task's row has its id."""
         return task_id
 
     def fate(self, record_id: str) -> Cell:
         """What became of a task that waits no more."""
-        return self.main.fate_of(record_id)
+        return fate_of(self.session, record_id)
 
     def newest(self, record: Task) -> Task:
         """Of a task that has left the list, what was read of it since, so that line and detail
@@ -137,7 +115,7 @@ class TasksView(CollectionView[Task], TaskActions):
     def show_detail(self, *, top: bool = False) -> None:
         """The detail of the line; what stands there for a while, unchanged, counts as read."""
         super().show_detail(top=top)
-        task = self.selected()
+        task = self.subject()
         seen = task is not None and (self.reading or self.has_class("-wide"))
         if self._reading is not None and (not seen or self._reading[0] != task):
             self._reading[1].stop()
@@ -147,8 +125,9 @@ class TasksView(CollectionView[Task], TaskActions):
             self._reading = task, timer
 
     def _count_as_read(self, task: Task) -> None:
-        if self.selected() == task and self.display and self.app.screen is self.screen:
-            self.main.has_read(task)
+        if self.subject() == task and self.display and self.app.screen is self.screen:
+            self.session.count_as_read(task)
+            self.session.decisions.look_at(task.id)
 
     def take_decisions(self) -> None:
         """On the line and in the detail, which agree."""
@@ -202,12 +181,12 @@ class TasksView(CollectionView[Task], TaskActions):
         if not tasks:
             super().action_approve()
         elif len(tasks) > 1:
-            self.main.approve_many(tasks, {id_: why for id_, why in marked.items() if why})
+            self.main.dialogs.approve_many(tasks, {id_: why for id_, why in marked.items() if why})
         elif here is None or here.id == tasks[0].id:
-            self.main.approve(tasks[0], marked[tasks[0].id])
+            self.main.dialogs.approve(tasks[0], marked[tasks[0].id])
         else:
             words = f"the marked task, not the one under the cursor ({here.title})"
-            self.main.approve(tasks[0], plain(words))
+            self.main.dialogs.approve(tasks[0], plain(words))
 
     def words_on_lost(self, row_ids: Sequence[str]) -> str:
         """What became of marked tasks that wait no more."""

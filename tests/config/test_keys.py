@@ -6,7 +6,7 @@ import pytest
 
 from agentco_tui.config.rebinding import read_keys
 from agentco_tui.key_names import key_names
-from agentco_tui.keys import KEYS, KEYS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
+from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
 
 CONTRACT = {
     "screen.overview": "1",
@@ -48,22 +48,22 @@ CONTRACT = {
 
 @pytest.mark.parametrize(("binding", "keys"), CONTRACT.items())
 def test_the_keys_are_those_of_the_contract(binding: str, keys: str) -> None:
-    assert KEYS_BY_ID[binding].keys == keys
+    assert COMMANDS_BY_ID[binding].keys == keys
 
 
 def test_default_keys_are_spelled_right_and_none_is_reserved() -> None:
-    for binding in KEYS:
+    for binding in COMMANDS:
         assert key_names(binding.keys) == (binding.keys.split(","), [])
         assert not set(binding.keys.split(",")) & set(RESERVED_KEYS)
 
 
 def test_default_keys_do_not_clash() -> None:
-    same = {binding.id: binding.keys for binding in KEYS if not binding.fixed}
+    same = {binding.id: binding.keys for binding in COMMANDS if not binding.fixed}
     assert read_keys(same)[1] == []
 
 
 def test_ids_are_unique() -> None:
-    assert len(KEYS_BY_ID) == len(KEYS)
+    assert len(COMMANDS_BY_ID) == len(COMMANDS)
 
 
 def test_the_keys_a_binding_has_now() -> None:

@@ -32,11 +32,11 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
+from agentco_tui.screens.base_view import View
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_queue import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.table_view import TableView
 
 NOW = 1_790_000_000.0
 """When every world begins: 2026-09-21 14:13:20 UTC."""
@@ -113,11 +113,9 @@ class Stage:
         return self.app.main_screen
 
     @property
-    def view(self) -> TableView[Any]:
+    def view(self) -> View[Any]:
         """The screen that shows."""
-        view = self.main.view
-        assert isinstance(view, TableView)
-        return view
+        return self.main.view
 
     @property
     def listed(self) -> ListView[Any]:

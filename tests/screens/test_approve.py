@@ -49,7 +49,7 @@ async def test_a_yes_typed_before_the_question_could_be_read_is_dropped(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     async with stage(platform, tmp_path, place="tasks") as s:
-        s.main.run_key("tasks.approve")
+        s.main.run_command("tasks.approve")
         await s.wait_until(lambda: s.app.screen is not s.main, "the question")
         if not getattr(s.app.screen, "armed", True):
             await s.press("y")

@@ -12,8 +12,8 @@ import pytest
 from agentco_tui.actions.outcome import Kind
 from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.screens.dialogs.batch import BatchQuestion
-from agentco_tui.screens.dialogs.batch_progress import BatchProgress
+from agentco_tui.screens.decision_notes import fate_of
+from agentco_tui.screens.dialogs.batch import BatchProgress, BatchQuestion
 from tests.actions.office import QUICK
 from tests.screens.harness import NARROW, NOW, WIDE, RunningClock, Stage, settings_for, stage
 
@@ -194,12 +194,12 @@ async def test_a_ghost_in_the_hold_is_not_claimed(
         await approve(s, 5)
         platform.world.another_operator(first, "reject", "Wanda")
         await s.poll()
-        assert s.main.fate_of(first).text.startswith("rejected elsewhere")
+        assert fate_of(s.session, first).text.startswith("rejected elsewhere")
         gate.opened.set()
         await ended(s)
         await s.sees("4 approved here, 1 decided elsewhere", "already rejected elsewhere by Wanda")
         assert len(s.writes) == 4
-        assert s.main.fate_of(first).text.startswith("rejected elsewhere")
+        assert fate_of(s.session, first).text.startswith("rejected elsewhere")
 
 
 # ---- while it goes on

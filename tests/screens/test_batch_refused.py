@@ -10,7 +10,7 @@ import pytest
 
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.screens.dialogs.batch_progress import BatchProgress
+from agentco_tui.screens.dialogs.batch import BatchProgress
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
 from tests.actions.office import QUICK
@@ -26,8 +26,7 @@ def tone_of(line: StatusLine, words: str) -> Tone:
 async def yes(s: Stage) -> None:
     """Ask about the task under the cursor and say yes."""
     await s.press("a")
-    await s.anew()
-    await s.press("y")
+    await s.yes()
 
 
 async def test_the_first_403_dims_the_key_with_the_reason_until_the_key_changes(
@@ -50,7 +49,7 @@ async def test_the_first_403_dims_the_key_with_the_reason_until_the_key_changes(
         s.session.permissions.key_changed()
         await s.settle()
         assert tone_of(s.main.footer, " approve") is Tone.PLAIN
-        assert s.session.permissions.denied(Verb.APPROVE)
+        assert s.session.permissions.denied(Verb.APPROVE) is None
 
 
 async def test_read_only_dims_every_write(platform: EmbeddedPlatform, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.base_view import HAND
 from agentco_tui.screens.dialogs.approve import ApproveQuestion
 from agentco_tui.screens.dialogs.batch import BatchQuestion
-from agentco_tui.screens.table_view import HAND
 from tests.actions.office import QUICK
 from tests.screens.harness import NOW, RunningClock, Stage, stage
 

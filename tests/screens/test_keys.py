@@ -10,8 +10,8 @@ from textual.command import CommandList
 from textual.keys import _character_to_key
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.keys import KEYS, RESERVED_KEYS, Place
-from agentco_tui.screens.command_palette import Palette
+from agentco_tui.keys import COMMANDS, RESERVED_KEYS, Place
+from agentco_tui.screens.dialogs.base import Palette
 from tests.screens.harness import PLACES, Stage, key_event, settings_for, stage
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
@@ -119,7 +119,7 @@ async def test_help_lists_every_key_of_the_screen(
         await s.sees("Keys on", "Filters", "Signs")
         shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
         flat = " ".join(shown.split())
-        for key in KEYS:
+        for key in COMMANDS:
             if place in key.places and key.where != "dialog":
                 assert " ".join(key.tooltip.split()) in flat, key.id
         for closing in ("escape", "?", "q"):
@@ -136,7 +136,7 @@ async def test_every_key_of_the_table_is_bound(platform: EmbeddedPlatform, tmp_p
             await s.go(place)
             await s.poll()
             bound = {binding.id for _, binding, *_ in s.main.active_bindings.values()}
-            promised = {key.id for key in KEYS if place in key.places and key.where != "dialog"}
+            promised = {key.id for key in COMMANDS if place in key.places and key.where != "dialog"}
             if place == "companies":
                 promised.discard("companies.scope")  # the same key as list.open, on purpose
             assert promised <= bound, place

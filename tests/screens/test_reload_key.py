@@ -335,17 +335,17 @@ async def test_a_permission_marked_missing_comes_back_with_another_key(
     async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
         await s.press("a")
         await s.yes()
-        await s.wait_until(lambda: s.main.denial("tasks.approve") is not None, "the 403")
+        await s.wait_until(lambda: s.main.denied().get("tasks.approve") is not None, "the 403")
         await s.sees_no("APPROVE 1 task")
         await s.press("a")
         await told(s, "this key may not", "the permission; r reads the key again")
         await s.press("r")
         await told(s, STILL)
-        assert s.main.denial("tasks.approve") is not None
+        assert s.main.denied().get("tasks.approve") is not None
         put(key_file, platform.full_key)
         await s.press("r")
         await told(s, AGAIN)
-        assert s.main.denial("tasks.approve") is None
+        assert s.main.denied().get("tasks.approve") is None
         before = len(s.writes)
         await s.press("a")
         await s.yes()

@@ -77,8 +77,8 @@ async def test_what_is_typed_after_enter_goes_where_it_leads(
         packet(s, *":agents", "enter", *"jj", *"/acme", "enter", "G", *":budget", "enter", "j")
         await s.wait_until(lambda: s.main.place == "budget" and on_second(s), "the second")
         agents = s.main.views["agents"]
-        assert agents.filter_text == "acme"  # type: ignore[attr-defined]
-        assert agents.table.cursor_id == agents.table.shown_ids[-1]  # type: ignore[attr-defined]
+        assert agents.filter_text == "acme"
+        assert agents.table.cursor_id == agents.table.shown_ids[-1]
         assert not s.main.prompt.display
         assert not s.writes
 

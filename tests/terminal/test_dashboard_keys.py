@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.keys import KEYS, Place
+from agentco_tui.keys import COMMANDS, Place
 from tests.terminal.dashboard import assert_restored, back, dashboard, leave, ready, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
@@ -212,7 +212,7 @@ def test_every_key_there_is_was_pressed_in_these_walks() -> None:
     pressed = set(HARMLESS) | {key for key, _ in EVERYWHERE}
     pressed |= {key for keys in OPENS.values() for key, _ in keys}
     pressed |= {key for keys in DONE for key in keys.split()}
-    there = {TYPED.get(name, name) for binding in KEYS for name in binding.keys.split(",")}
+    there = {TYPED.get(name, name) for binding in COMMANDS for name in binding.keys.split(",")}
     assert there - pressed == set()
 
 

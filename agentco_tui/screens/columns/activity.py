@@ -5,9 +5,16 @@ from __future__ import annotations
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.insight import Level
 from agentco_tui.model.records import Activity
-from agentco_tui.screens.columns.cells import TONES, Look, label, level_cell, severity_level
+from agentco_tui.screens.columns.cells import (
+    TONES,
+    Look,
+    age_column,
+    level_column,
+    severity_level,
+    text_column,
+)
 from agentco_tui.text import SafeText, plain
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -17,6 +24,9 @@ def activity_columns(look: Look) -> list[Column[Activity]]:
     def level(entry: Activity) -> Level:
         return severity_level(entry.severity)
 
+    def at(entry: Activity) -> float | None:
+        return entry.at.at if entry.at else None
+
     def who(entry: Activity) -> SafeText:
         return look.names.agent(entry.agent or entry.actor)
 
@@ -25,37 +35,23 @@ def activity_columns(look: Look) -> list[Column[Activity]]:
         return look.names.company(entry.company or (agent.company if agent else None))
 
     def words(entry: Activity) -> Cell:
-        if is_gap(entry):
-            return Cell(entry.text, Tone.WARNING)
-        return Cell(entry.text, TONES[level(entry)])
+        return Cell(entry.text, Tone.WARNING if is_gap(entry) else TONES[level(entry)])
 
     return [
-        Column("level", label(" "), 1, lambda e: level_cell(level(e)), min_width=1),
-        Column(
-            "age",
-            label("AGE"),
-            5,
-            lambda e: Cell(look.age(e.at.at if e.at else None), Tone.DIM),
-            min_width=5,
-            align="right",
-            ticks=True,
-            sort_key=lambda e: e.at.at if e.at else None,
-            kind=ColumnKind.SECONDS,
-            filter_value=lambda e: look.clock.now() - e.at.at if e.at else None,
-            descending_first=True,
-        ),
-        Column(
+        level_column(level),
+        age_column(look, "age", "AGE", at, sort_key=at, descending_first=True),
+        text_column(
             "agent",
-            label("AGENT"),
-            11,
-            lambda e: Cell(plain("") if is_gap(e) else who(e), Tone.ACCENT),
-            min_width=6,
+            "AGENT",
+            (11, 6),
+            lambda e: plain("") if is_gap(e) else who(e),
+            tone=Tone.ACCENT,
             sort_key=lambda e: who(e).casefold(),
             aliases=("who",),
         ),
         Column(
             "what",
-            label("WHAT HAPPENED"),
+            plain("WHAT HAPPENED"),
             40,
             words,
             min_width=38,
@@ -63,12 +59,12 @@ def activity_columns(look: Look) -> list[Column[Activity]]:
             sort_key=lambda e: e.text.casefold(),
             aliases=("text",),
         ),
-        Column(
+        text_column(
             "company",
-            label("COMPANY"),
-            15,
-            lambda e: Cell(plain("") if is_gap(e) else company(e), Tone.DIM),
-            min_width=8,
+            "COMPANY",
+            (15, 8),
+            lambda e: plain("") if is_gap(e) else company(e),
+            tone=Tone.DIM,
             priority=2,
             sort_key=lambda e: company(e).casefold(),
         ),

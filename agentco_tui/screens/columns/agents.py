@@ -12,15 +12,16 @@ from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
     agent_status_cell,
-    label,
-    level_cell,
+    level_column,
     money_cell,
     number_cell,
+    number_column,
     text_cell,
+    text_column,
     trust_cell,
 )
-from agentco_tui.text import SafeText
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.text import SafeText, plain
+from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -61,20 +62,20 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
         return look.names.company(agent.company)
 
     return [
-        Column("level", label(" "), 1, lambda a: level_cell(level(a)), min_width=1, ticks=True),
-        Column(
+        level_column(level, ticks=True),
+        text_column(
             "name",
-            label("AGENT"),
-            14,
-            lambda a: Cell(a.name or look.names.agent(Ref(id=a.id)), Tone.STRONG),
-            min_width=10,
+            "AGENT",
+            (14, 10),
+            lambda a: a.name or look.names.agent(Ref(id=a.id)),
+            tone=Tone.STRONG,
             grow=2,
             sort_key=lambda a: (a.name or a.id).casefold(),
             aliases=("agent",),
         ),
         Column(
             "role",
-            label("ROLE"),
+            plain("ROLE"),
             12,
             lambda a: text_cell(a.role),
             min_width=8,
@@ -82,65 +83,39 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
             grow=1,
             sort_key=lambda a: (a.role or "").casefold() or None,
         ),
-        Column(
-            "company",
-            label("COMPANY"),
-            15,
-            lambda a: Cell(company(a)),
-            min_width=8,
-            priority=2,
-            sort_key=lambda a: company(a).casefold(),
-        ),
+        text_column("company", "COMPANY", (15, 8), company, priority=2),
         Column(
             "status",
-            label("  STATUS"),
+            plain("  STATUS"),
             17,
             agent_status_cell,
             min_width=10,
             sort_key=lambda a: a.status or "",
         ),
-        Column(
+        number_column(
             "trust",
-            label("TRUST"),
-            5,
+            "TRUST",
+            (5, 5),
             lambda a: trust_cell(a.trust, a.trust_word),
-            min_width=5,
+            lambda a: a.trust,
             priority=1,
-            align="right",
-            sort_key=lambda a: a.trust,
-            kind=ColumnKind.NUMBER,
-            filter_value=lambda a: a.trust,
             descending_first=True,
         ),
-        Column(
-            "left",
-            label("LEFT"),
-            11,
-            left,
-            min_width=8,
-            align="right",
-            ticks=True,
-            sort_key=left_amount,
-            kind=ColumnKind.NUMBER,
-            filter_value=left_amount,
-            aliases=("remaining", "budget"),
+        number_column(
+            "left", "LEFT", (11, 8), left, left_amount, ticks=True, aliases=("remaining", "budget")
         ),
-        Column(
+        number_column(
             "done",
-            label("DONE"),
-            6,
+            "DONE",
+            (6, 5),
             lambda a: number_cell(a.tasks_completed),
-            min_width=5,
+            lambda a: a.tasks_completed,
             priority=4,
-            align="right",
-            sort_key=lambda a: a.tasks_completed,
-            kind=ColumnKind.NUMBER,
-            filter_value=lambda a: a.tasks_completed,
             descending_first=True,
         ),
         Column(
             "model",
-            label("MODEL"),
+            plain("MODEL"),
             16,
             lambda a: text_cell(a.model, Tone.DIM),
             min_width=8,

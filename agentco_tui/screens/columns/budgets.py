@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
+
 from agentco_tui.live.insight import Level, alert_level, budget_level
-from agentco_tui.model.records import Alert, Budget, BudgetScope
+from agentco_tui.model.records import Alert, Budget, BudgetScope, Money
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
-    label,
-    level_cell,
+    age_column,
+    level_column,
     limit_text,
     money_cell,
+    number_column,
     share_text,
+    text_column,
 )
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
@@ -43,19 +48,15 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
     def company(budget: Budget) -> SafeText:
         return look.names.company(look.names.company_of(budget))
 
+    def amount(read: Callable[[Budget], Money | None]) -> Callable[[Budget], Decimal | None]:
+        """A sum without its currency, for sorting and filters."""
+        return lambda budget: known.amount if (known := read(budget)) else None
+
     return [
-        Column(
-            "level",
-            label(" "),
-            1,
-            lambda b: level_cell(level(b)),
-            min_width=1,
-            sort_key=level,
-            descending_first=True,
-        ),
+        level_column(level, sort_key=level, descending_first=True),
         Column(
             "name",
-            label("BUDGET OF"),
+            plain("BUDGET OF"),
             14,
             name,
             min_width=12,
@@ -65,7 +66,7 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
         ),
         Column(
             "company",
-            label("COMPANY"),
+            plain("COMPANY"),
             15,
             lambda b: Cell(
                 signs.missing if b.scope is BudgetScope.ALL else company(b),
@@ -75,62 +76,40 @@ def budget_columns(look: Look) -> list[Column[Budget]]:
             priority=4,
             sort_key=lambda b: company(b).casefold(),
         ),
-        Column(
-            "gauge",
-            label("USED"),
-            BAR_WIDTH,
-            gauge,
-            min_width=BAR_WIDTH,
-            priority=2,
-        ),
-        Column(
+        Column("gauge", plain("USED"), BAR_WIDTH, gauge, min_width=BAR_WIDTH, priority=2),
+        number_column(
             "share",
-            label("%"),
-            6,
+            "%",
+            (6, 6),
             lambda b: Cell(share_text(b), TONES[level(b)]),
-            min_width=6,
-            align="right",
-            sort_key=lambda b: b.share,
+            lambda b: b.share,
             kind=ColumnKind.SHARE,
-            filter_value=lambda b: b.share,
             descending_first=True,
             aliases=("used", "spent%"),
         ),
-        Column(
+        number_column(
             "spent",
-            label("SPENT"),
-            10,
+            "SPENT",
+            (10, 9),
             lambda b: money_cell(b.spent),
-            min_width=9,
-            align="right",
-            sort_key=lambda b: b.spent.amount if b.spent else None,
-            kind=ColumnKind.NUMBER,
-            filter_value=lambda b: b.spent.amount if b.spent else None,
+            amount(lambda b: b.spent),
             descending_first=True,
         ),
-        Column(
+        number_column(
             "limit",
-            label("LIMIT"),
-            10,
+            "LIMIT",
+            (10, 9),
             lambda b: Cell(limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
-            min_width=9,
-            align="right",
-            sort_key=lambda b: b.limit.amount if b.limit else None,
-            kind=ColumnKind.NUMBER,
-            filter_value=lambda b: b.limit.amount if b.limit else None,
+            amount(lambda b: b.limit),
             descending_first=True,
         ),
-        Column(
+        number_column(
             "remaining",
-            label("LEFT"),
-            10,
+            "LEFT",
+            (10, 9),
             lambda b: money_cell(b.remaining, TONES[level(b)]),
-            min_width=9,
+            amount(lambda b: b.remaining),
             priority=3,
-            align="right",
-            sort_key=lambda b: b.remaining.amount if b.remaining else None,
-            kind=ColumnKind.NUMBER,
-            filter_value=lambda b: b.remaining.amount if b.remaining else None,
             aliases=("left",),
         ),
     ]
@@ -144,42 +123,18 @@ def alert_columns(look: Look) -> list[Column[Alert]]:
             return look.names.agent(alert.agent)
         return look.names.company(alert.company) if alert.company else plain("all")
 
+    def level(alert: Alert) -> Level:
+        return alert_level(alert, look.limits)
+
     return [
-        Column(
-            "level",
-            label(" "),
-            1,
-            lambda alert: level_cell(alert_level(alert, look.limits)),
-            min_width=1,
-            sort_key=lambda alert: alert_level(alert, look.limits),
-            descending_first=True,
-        ),
-        Column(
-            "age",
-            label("AGE"),
-            5,
-            lambda alert: Cell(look.age(alert.at.at if alert.at else None), Tone.DIM),
-            min_width=5,
-            align="right",
-            ticks=True,
-            sort_key=lambda alert: -alert.at.at if alert.at else None,
-            kind=ColumnKind.SECONDS,
-            filter_value=lambda a: look.clock.now() - a.at.at if a.at else None,
-        ),
-        Column(
-            "about",
-            label("ABOUT"),
-            10,
-            lambda alert: Cell(about(alert), Tone.STRONG),
-            min_width=6,
-            priority=1,
-            sort_key=lambda alert: about(alert).casefold(),
-        ),
+        level_column(level, sort_key=level, descending_first=True),
+        age_column(look, "age", "AGE", lambda alert: alert.at.at if alert.at else None),
+        text_column("about", "ABOUT", (10, 6), about, tone=Tone.STRONG, priority=1),
         Column(
             "alert",
-            label("ALERT"),
+            plain("ALERT"),
             24,
-            lambda alert: Cell(alert.text, TONES[alert_level(alert, look.limits)]),
+            lambda alert: Cell(alert.text, TONES[level(alert)]),
             min_width=24,
             grow=1,
             sort_key=lambda alert: alert.text.casefold(),

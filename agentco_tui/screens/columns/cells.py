@@ -24,6 +24,7 @@ from agentco_tui.model.records import (
     TaskState,
 )
 from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone
 
 TONES = {
@@ -170,9 +171,53 @@ class Look(msgspec.Struct, frozen=True):
         return signs.missing if at is None else fmt.age(self.clock.now() - at)
 
 
-def label(title: str) -> SafeText:
-    """A column's title."""
-    return plain(title)
+def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
+    """The sign of a record's level, one cell wide and without a title."""
+    return Column("level", plain(" "), 1, lambda r: level_cell(level(r)), min_width=1, **more)
+
+
+def text_column(
+    key: str, title: str, widths: tuple[int, int], text: Callable[[R], SafeText], **more: Any
+) -> Column[R]:
+    """Words, in a `tone`, sorted without regard to case; `widths`: wanted, and at least."""
+    tone, (width, least) = more.pop("tone", Tone.PLAIN), widths
+    more.setdefault("sort_key", lambda r: text(r).casefold())
+    return Column(key, plain(title), width, lambda r: Cell(text(r), tone), min_width=least, **more)
+
+
+def number_column(
+    key: str,
+    title: str,
+    widths: tuple[int, int],
+    cell: Callable[[R], Cell],
+    value: Callable[[R], Any],
+    **more: Any,
+) -> Column[R]:
+    """A figure: `cell` shows it, `value` is what it is sorted by and compared with."""
+    more = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **more}
+    return Column(
+        key, plain(title), widths[0], cell, min_width=widths[1], filter_value=value, **more
+    )
+
+
+def age_column(
+    look: Look, key: str, title: str, at: Callable[[R], float | None], **more: Any
+) -> Column[R]:
+    """How long ago something was, by its seconds since 1970; the oldest is the most."""
+
+    def cell(record: R) -> Cell:
+        return Cell(look.age(at(record)), Tone.DIM)
+
+    def age(record: R) -> float | None:
+        then = at(record)
+        return None if then is None else look.clock.now() - then
+
+    def order(record: R) -> float | None:
+        then = at(record)
+        return None if then is None else -then
+
+    more = {"kind": ColumnKind.SECONDS, "ticks": True, "sort_key": order, **more}
+    return number_column(key, title, (5, 5), more.pop("cell", cell), age, **more)
 
 
 def read_once(

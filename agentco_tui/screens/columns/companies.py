@@ -10,11 +10,12 @@ from agentco_tui.model.records import Budget, Company, Ref
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
-    label,
-    level_cell,
+    level_column,
     money_cell,
     number_cell,
+    number_column,
     text_cell,
+    text_column,
 )
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
@@ -67,54 +68,46 @@ def company_columns(look: Look) -> list[Column[Company]]:
         return known.share if known else None
 
     return [
-        Column("level", label(" "), 1, lambda c: level_cell(level(c)), min_width=1, ticks=True),
-        Column(
+        level_column(level, ticks=True),
+        text_column(
             "name",
-            label("COMPANY"),
-            16,
-            lambda c: Cell(c.name or look.names.company(Ref(id=c.id)), Tone.STRONG),
-            min_width=12,
+            "COMPANY",
+            (16, 12),
+            lambda c: c.name or look.names.company(Ref(id=c.id)),
+            tone=Tone.STRONG,
             grow=1,
             sort_key=lambda c: (c.name or c.id).casefold(),
             aliases=("company",),
         ),
         Column(
             "status",
-            label("STATUS"),
+            plain("STATUS"),
             9,
             lambda c: text_cell(c.status),
             min_width=6,
             priority=3,
             sort_key=lambda c: c.status,
         ),
-        Column("agents", label("AGENTS"), 6, agents, min_width=6, align="right", ticks=True),
-        Column("waiting", label("WAITING"), 7, waiting, min_width=7, align="right", ticks=True),
+        Column("agents", plain("AGENTS"), 6, agents, min_width=6, align="right", ticks=True),
+        Column("waiting", plain("WAITING"), 7, waiting, min_width=7, align="right", ticks=True),
         Column(
-            "spent",
-            label("SPENT"),
-            12,
-            spent,
-            min_width=9,
-            priority=1,
-            align="right",
-            ticks=True,
+            "spent", plain("SPENT"), 12, spent, min_width=9, priority=1, align="right", ticks=True
         ),
-        Column(
+        number_column(
             "used",
-            label("OF LIMIT"),
-            BAR_WIDTH + 6,
+            "OF LIMIT",
+            (BAR_WIDTH + 6, BAR_WIDTH + 6),
             used,
-            min_width=BAR_WIDTH + 6,
+            share,
+            align="left",
             ticks=True,
-            sort_key=share,
             kind=ColumnKind.SHARE,
-            filter_value=share,
             descending_first=True,
             aliases=("share",),
         ),
         Column(
             "mission",
-            label("MISSION"),
+            plain("MISSION"),
             20,
             lambda c: text_cell(c.mission, Tone.DIM),
             min_width=20,

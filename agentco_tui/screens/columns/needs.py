@@ -8,14 +8,15 @@ from agentco_tui.model.records import Agent, Alert, Budget, Record, Ref, Task
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
-    label,
-    level_cell,
+    age_column,
+    level_column,
     share_text,
     spent_text,
+    text_column,
     title_cell,
 )
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -39,70 +40,39 @@ def need_columns(look: Look) -> list[Column[Need]]:
     def since(need: Need) -> float | None:
         return need_since(need.record)
 
-    def waited(need: Need) -> float | None:
-        at = since(need)
-        return None if at is None else look.clock.now() - at
-
     return [
-        Column("level", label(" "), 1, lambda n: level_cell(n.level), min_width=1),
+        level_column(lambda n: n.level),
         Column(
             "need",
-            label("WHY"),
+            plain("WHY"),
             13,
             lambda n: Cell(need_words(n), TONES[n.level]),
             min_width=12,
             sort_key=need_words,
             aliases=("why", "kind"),
         ),
-        Column(
+        age_column(
+            look,
             "age",
-            label("SINCE"),
-            5,
-            lambda n: Cell(look.age(since(n)), TONES[n.level]),
-            min_width=5,
-            align="right",
-            ticks=True,
-            sort_key=lambda n: None if since(n) is None else -(since(n) or 0.0),
-            kind=ColumnKind.SECONDS,
-            filter_value=waited,
+            "SINCE",
+            since,
+            cell=lambda n: Cell(look.age(since(n)), TONES[n.level]),
             descending_first=True,
             aliases=("since", "waits", "waiting"),
         ),
-        Column(
+        text_column(
             "what",
-            label("WHAT"),
-            24,
-            lambda n: Cell(subject(n, look), Tone.STRONG),
-            min_width=22,
+            "WHAT",
+            (24, 22),
+            lambda n: subject(n, look),
+            tone=Tone.STRONG,
             grow=3,
-            sort_key=lambda n: subject(n, look).casefold(),
             aliases=("task", "title"),
         ),
-        Column(
-            "agent",
-            label("AGENT"),
-            10,
-            lambda n: Cell(agent(n)),
-            min_width=6,
-            priority=2,
-            sort_key=lambda n: agent(n).casefold(),
-        ),
-        Column(
-            "company",
-            label("COMPANY"),
-            15,
-            lambda n: Cell(company(n)),
-            min_width=8,
-            priority=3,
-            sort_key=lambda n: company(n).casefold(),
-        ),
-        Column(
-            "figure",
-            label("FIGURE"),
-            22,
-            lambda n: Cell(figure(n, look)),
-            min_width=12,
-            priority=1,
+        text_column("agent", "AGENT", (10, 6), agent, priority=2),
+        text_column("company", "COMPANY", (15, 8), company, priority=3),
+        text_column(
+            "figure", "FIGURE", (22, 12), lambda n: figure(n, look), priority=1, sort_key=None
         ),
     ]
 

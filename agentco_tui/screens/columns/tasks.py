@@ -10,16 +10,18 @@ from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
-    label,
-    level_cell,
+    age_column,
+    level_column,
+    number_column,
     priority_cell,
     read_once,
     task_status_cell,
+    text_column,
     title_cell,
     trust_cell,
 )
-from agentco_tui.text import SafeText
-from agentco_tui.widgets.table.layout import Column, ColumnKind
+from agentco_tui.text import SafeText, plain
+from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -30,17 +32,8 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         return Level.OK if statuses else task_level(task, look.clock.now(), look.limits)
 
     def waiting(task: Task) -> Cell:
-        tone = TONES[level(task)]
         since = waiting_since(task)
-        return Cell(look.age(since), Tone.DIM if since is None else tone)
-
-    def waited(task: Task) -> float | None:
-        since = waiting_since(task)
-        return None if since is None else look.clock.now() - since
-
-    def since(task: Task) -> float | None:
-        at = waiting_since(task)
-        return None if at is None else -at
+        return Cell(look.age(since), Tone.DIM if since is None else TONES[level(task)])
 
     def trust(task: Task) -> Decimal | None:
         if task.trust is not None:
@@ -64,34 +57,25 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         return company(task).casefold()
 
     columns: list[Column[Task]] = [
-        Column(
-            "level",
-            label(" "),
-            1,
-            lambda task: level_cell(level(task)),
-            min_width=1,
+        level_column(
+            level,
             ticks=True,
             sort_key=level,
             sort_reader=None if statuses else lambda: task_levels(look.clock.now(), look.limits),
             descending_first=True,
         ),
-        Column(
+        age_column(
+            look,
             "waiting",
-            label("AGE" if statuses else "WAITS"),
-            5,
-            waiting,
-            min_width=5,
-            align="right",
-            ticks=True,
-            sort_key=since,
-            kind=ColumnKind.SECONDS,
-            filter_value=waited,
+            "AGE" if statuses else "WAITS",
+            waiting_since,
+            cell=waiting,
             descending_first=True,
             aliases=("age", "wait", "waits"),
         ),
         Column(
             "priority",
-            label("  PRIORITY"),
+            plain("  PRIORITY"),
             10,
             lambda task: priority_cell(task.priority),
             min_width=6,
@@ -101,7 +85,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         ),
         Column(
             "task",
-            label("TASK"),
+            plain("TASK"),
             28,
             lambda task: title_cell(
                 task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN
@@ -112,12 +96,11 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             sort_reader=read_once(attrgetter("title"), title_key),
             aliases=("title",),
         ),
-        Column(
+        text_column(
             "agent",
-            label("AGENT"),
-            10,
-            lambda task: Cell(look.names.agent(task.agent)),
-            min_width=6,
+            "AGENT",
+            (10, 6),
+            lambda task: look.names.agent(task.agent),
             priority=2,
             sort_key=agent_key,
             # Its name as it came with the task, which many agents share, else by who it is.
@@ -125,47 +108,40 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
                 lambda task: task.agent and (task.agent.name or task.agent), agent_key
             ),
         ),
-        Column(
+        text_column(
             "company",
-            label("COMPANY"),
-            15,
-            lambda task: Cell(company(task)),
-            min_width=8,
+            "COMPANY",
+            (15, 8),
+            company,
             priority=3,
             sort_key=company_key,
             # Its own, else that of its agent.
             sort_reader=read_once(lambda task: task.company or (task.agent,), company_key),
         ),
-        Column(
+        number_column(
             "trust",
-            label("TRUST"),
-            5,
+            "TRUST",
+            (5, 5),
             lambda task: trust_cell(trust(task)),
-            min_width=5,
+            trust,
             priority=5,
-            align="right",
             ticks=True,
-            sort_key=trust,
             # Its own, else that of its agent.
             sort_reader=read_once(
                 lambda task: task.agent.id if task.trust is None and task.agent else task.trust,
                 trust,
             ),
-            kind=ColumnKind.NUMBER,
-            filter_value=trust,
         ),
     ]
     if statuses:
-        columns.insert(
-            2,
-            Column(
-                "status",
-                label("  STATUS"),
-                13,
-                task_status_cell,
-                min_width=8,
-                sort_key=lambda task: task.status or "",
-                aliases=("state",),
-            ),
+        status = Column[Task](
+            "status",
+            plain("  STATUS"),
+            13,
+            task_status_cell,
+            min_width=8,
+            sort_key=lambda task: task.status or "",
+            aliases=("state",),
         )
+        columns.insert(2, status)
     return columns

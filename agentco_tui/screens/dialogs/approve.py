@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.services import age_of
 from agentco_tui.api.errors import ApiError
-from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.live.store import Change
 from agentco_tui.model.records import Task, Trace
 from agentco_tui.screens.columns.cells import Look, priority_cell, spent_text
-from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, line_note
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import budget_fields
-from agentco_tui.screens.dialogs.base import Question, title_of
+from agentco_tui.screens.dialogs.base import TaskQuestion, Why
 from agentco_tui.screens.dialogs.substance import substance
 from agentco_tui.screens.dialogs.trace import TraceScreen, summary_items
 from agentco_tui.screens.session import Session
@@ -29,15 +26,10 @@ TRACE_LINES = 4
 """Steps of the trace that the question shows."""
 
 
-class ApproveQuestion(Question):
-    """Whether to approve one task: its substance, and the end of its trace.
-
-    It belongs to the task as it is when the question opens. If that changes or is decided while
-    the question stands, it says so, and its yes is off until it is opened again.
-    """
+class ApproveQuestion(TaskQuestion):
+    """Whether to approve one task: its substance, and the end of its trace."""
 
     def __init__(self, session: Session, task: Task, note: SafeText | None = None) -> None:
-        self.session = session
         self.look = Look(session.store, session.names, session.clock, session.settings.alerts)
         self.subject = task
         self.trace: Trace | None = None
@@ -45,26 +37,15 @@ class ApproveQuestion(Question):
         self._note = note
         self._told: list[Item] = []
         """What has happened to the task since the question opened."""
-        self._unsubscribe: list[Callable[[], None]] = []
-        title = title_of(session.settings.profile, "APPROVE", plain("1 task"))
-        super().__init__(title, self._question(), "approve")
+        super().__init__(session, [task], ("APPROVE", plain("1 task")), "approve")
 
     def on_mount(self) -> None:
         """Read the trace while the person reads the rest, and follow the task."""
         super().on_mount()
-        self._unsubscribe = [
-            self.session.store.subscribe(self._take),
-            self.session.decisions.subscribe(self._decided),
-        ]
         if self.subject.cut is not None:
             self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
         start_worker(self, self._read_trace, "read the trace")
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
-
-    def on_unmount(self) -> None:
-        """Follow the task no longer."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden and not self._told:
@@ -75,54 +56,23 @@ class ApproveQuestion(Question):
             self.trace = await self.session.client.task_trace(self.subject.id)
         except ApiError as error:
             self.failure = error
-        self.show_items(self._question())
+        self.show_items(self.question())
 
-    # ---- what happens meanwhile
-
-    def _take(self, change: Change) -> None:
-        """The list has changed, and perhaps the task with it."""
-        task_id, store = self.subject.id, self.session.store
-        if change.feed not in (FeedName.PENDING, FeedName.TASKS):
-            return
-        now = store.pending.get(task_id)
-        if now is None and change.feed is FeedName.TASKS:
-            now = store.tasks.get(task_id)
-        if now is not None:
-            self._changed(now)
-        elif task_id in change.removed:
-            self._end(plain("it left the list of pending tasks while you read"))
-
-    def _changed(self, now: Task) -> None:
-        found = differences(self.subject, now)
-        if not found:
-            return
-        self._told = [
-            Text(plain(f"{signs.warning} it changed while you read:"), Tone.WARNING),
-            *(
-                Text(plain(f"{one.field}: “{one.was}” {signs.arrow} “{one.is_}”"), Tone.WARNING, 2)
-                for one in found
-            ),
-            Gap(),
-        ]
-        self._show_end(plain("it changed; leave, and open it again"))
-
-    def _decided(self, task_ids: Iterable[str]) -> None:
-        decision = self.session.decisions.of(self.subject.id)
-        if self.subject.id in task_ids and decision is not None and not decision.seen:
-            self._end(line_note(self.session, decision).text)
-
-    def _end(self, words: SafeText) -> None:
-        self._told = [Text(plain(f"{signs.warning} {words}"), Tone.WARNING), Gap()]
-        self._show_end(words)
-
-    def _show_end(self, reason: SafeText) -> None:
-        self.show_items(self._question())
-        self.pane.scroll_home(animate=False, immediate=True)
-        self.switch_off(reason)
+    def happened(self, task: Task, lines: Sequence[SafeText], *, why: Why) -> None:
+        reason = plain(f"{lines[0]} while you read") if why == "left" else lines[0]
+        self._told = [Text(plain(f"{signs.warning} {reason}"), Tone.WARNING), Gap()]
+        if why == "changed":
+            reason = plain("it changed; leave, and open it again")
+            self._told = [
+                Text(plain(f"{signs.warning} it changed while you read:"), Tone.WARNING),
+                *(Text(line, Tone.WARNING, 2) for line in lines),
+                Gap(),
+            ]
+        self.show_end(self.question(), reason)
 
     # ---- what it says
 
-    def _question(self) -> list[Item]:
+    def question(self) -> list[Item]:
         task, names = self.subject, self.session.names
         agent = names.agent_of(task.agent)
         since = waiting_since(task)

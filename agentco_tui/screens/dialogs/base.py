@@ -1,23 +1,34 @@
-"""What the dialogs share: a box over the screen with a title that says where and what."""
+"""What stands over the frame: screens that hide where the terminal is too small, boxes with a
+title that says where and what, questions, and the command palette.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.command import CommandList, CommandPalette
 from textual.containers import Vertical
+from textual.geometry import Size
+from textual.screen import ModalScreen
 from textual.timer import Timer
+from textual.widget import Widget
 
-from agentco_tui.screens.key_queue import REPEAT, KeyApp
-from agentco_tui.screens.minimum_size import Overlay
-from agentco_tui.screens.view import bindings_of
+from agentco_tui.actions.fingerprint import differences
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.store import Change
+from agentco_tui.model.records import Task
+from agentco_tui.screens.decision_notes import line_note
+from agentco_tui.screens.key_queue import REPEAT, KeyApp, bindings_of
+from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Item, TextPane
+from agentco_tui.widgets.text_pane import Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
@@ -30,6 +41,101 @@ ARMING = 0.3
 ALONE = 0.12
 """Seconds after a yes in which no other may come: what comes in a burst, from a key that is held
 down on a line that stalls, answers nothing."""
+
+LEAST_WIDTH, LEAST_HEIGHT = 60, 16
+
+
+def too_small(size: Size) -> bool:
+    """Whether a terminal of that size can't show what has to be read."""
+    return size.width < LEAST_WIDTH or size.height < LEAST_HEIGHT
+
+
+def size_needed(size: Size) -> list[Item]:
+    """The sentence that stands there instead."""
+    words = (
+        f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
+        f"{size.width}x{size.height}. Make it larger to go on."
+    )
+    return [Text(plain(words), Tone.WARNING)]
+
+
+class Overlay(ModalScreen[T]):
+    """A screen over the frame that hides what would be cut, and says which size it needs.
+
+    What is asked must be seen whole, so nothing is to be answered meanwhile: see `hidden`.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("dialog", "app.quit")
+
+    DEFAULT_CSS = """
+    Overlay > .overlay--small {
+        display: none; width: 1fr; height: 1fr; padding: 0 1; background: $background;
+    }
+    Overlay.-small > * { display: none; }
+    Overlay.-small > .overlay--small { display: block; }
+    """
+
+    ASKS: ClassVar[bool] = False
+    """Whether a single key here says yes to something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._small = TextPane(classes="overlay--small")
+        self._small.can_focus = False
+        self._focus_before: Widget | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the terminal is too small to show what stands here."""
+        return self.has_class("-small")
+
+    def leave_first(self) -> bool:
+        """Leaving was asked for: leave this, without an answer. False to leave the program."""
+        self.dismiss(None)
+        return True
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Close it, unless that has been done, or something stands over it: Textual would close
+        what lies beneath instead, or fail.
+
+        Two keys typed at once both reach a dialog before the first has closed it.
+        """
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
+
+    def on_mount(self) -> None:
+        """Put the sentence beside what it stands in for."""
+        self.mount(self._small)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Hide all below the least size, and bring it back with the keys where they were."""
+        small = too_small(event.size)
+        if small and not self.hidden:
+            self._focus_before = self.focused
+        self.set_class(small, "-small")
+        if small:
+            self.call_after_refresh(self._small.show, size_needed(event.size))
+        elif self._focus_before is not None:
+            before, self._focus_before = self._focus_before, None
+            self.call_after_refresh(before.focus)
+
+
+class Palette(CommandPalette):
+    """Opens over the frame only: in a dialog there is nothing to choose."""
+
+    def leave_first(self) -> bool:
+        """Leaving was asked for: leave the palette."""
+        self.dismiss()
+        return True
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close it, unless that has been done: Textual would close what lies beneath instead."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Page through the list only once it has a place (before, KeyError in Textual 8.2.8)."""
+        if action == "command_list" and parameters[0] in {"page_up", "page_down"}:
+            return bool(self.query_one(CommandList).scrollable_content_region)
+        return super().check_action(action, parameters)
 
 
 class Dialog(Overlay[T]):
@@ -66,7 +172,7 @@ class Dialog(Overlay[T]):
 
 
 def title_of(profile: str, verb: str, what: SafeText) -> list[Cell]:
-    """Profile, verb and what it acts on, as every question has it (DESIGN, contract)."""
+    """Profile, verb and what it acts on, as every question has it."""
     return [
         Cell(plain(f"{profile} "), Tone.ACCENT),
         Cell(plain(f"{verb} "), Tone.STRONG),
@@ -82,7 +188,7 @@ class Question(Dialog[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("dialog", {"dialog.yes": "answer(True)", "dialog.no": "answer(False)"}),
+        *bindings_of("dialog", "dialog.yes", "dialog.no"),
         Binding("t", "more", "Read more", show=False),
     ]
 
@@ -211,3 +317,80 @@ class Question(Dialog[bool]):
     def _too_soon(self, why: str) -> None:
         self._show_keys(f"{why}: wait {REPEAT:g} s, then y")
         self.set_timer(REPEAT, self._show_keys, name="keys")
+
+
+Why = Literal["changed", "left", "decided"]
+"""What has happened to a task that a question is about."""
+
+
+class TaskQuestion(Question):
+    """A question about tasks as they are when it opens.
+
+    If one of them changes or is decided while it stands, it says so, and its yes is off until it
+    is opened again.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        tasks: Iterable[Task],
+        title: tuple[str, SafeText],
+        yes: str,
+    ) -> None:
+        self.session = session
+        self._tasks = {task.id: task for task in tasks}
+        self._ended: dict[str, list[SafeText]] = {}
+        """What has happened to tasks since the question opened, by id."""
+        self._unsubscribe: list[Callable[[], None]] = []
+        super().__init__(title_of(session.settings.profile, *title), (), yes)
+
+    def question(self) -> Iterable[Item]:
+        """What the question says."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        self._items = tuple(self.question())
+        super().on_mount()
+        self._unsubscribe = [
+            self.session.store.subscribe(self._take),
+            self.session.decisions.subscribe(self._decided),
+        ]
+
+    def on_unmount(self) -> None:
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+
+    def happened(self, task: Task, lines: Sequence[SafeText], *, why: Why) -> None:
+        """Something has happened to a task, told in lines; if it has changed, a line a field."""
+        raise NotImplementedError
+
+    def show_end(self, items: Iterable[Item], reason: SafeText) -> None:
+        """Show the question with what has happened above it; its yes is off for that."""
+        self.show_items(items)
+        self.pane.scroll_home(animate=False, immediate=True)
+        self.switch_off(reason)
+
+    def _take(self, change: Change) -> None:
+        store = self.session.store
+        if change.feed not in (FeedName.PENDING, FeedName.TASKS):
+            return
+        for task_id, task in self._tasks.items():
+            now = store.pending.get(task_id)
+            if now is None and change.feed is FeedName.TASKS:
+                now = store.tasks.get(task_id)
+            if now is None and task_id in change.removed:
+                self._tell(task, [plain("it left the list of pending tasks")], why="left")
+            elif now is not None and now is not task and (found := differences(task, now)):
+                lines = [plain(f"{d.field}: “{d.was}” {signs.arrow} “{d.is_}”") for d in found]
+                self._tell(task, lines, why="changed")
+
+    def _decided(self, task_ids: Iterable[str]) -> None:
+        for task_id in task_ids:
+            task, decision = self._tasks.get(task_id), self.session.decisions.of(task_id)
+            if task is not None and decision is not None and not decision.seen:
+                self._tell(task, [line_note(self.session, decision).text], why="decided")
+
+    def _tell(self, task: Task, lines: list[SafeText], *, why: Why) -> None:
+        if self._ended.get(task.id) != lines:
+            self._ended[task.id] = lines
+            self.happened(task, lines, why=why)

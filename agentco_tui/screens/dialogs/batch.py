@@ -1,33 +1,39 @@
-"""Many tasks by one decision: the question, in which every one of them stands."""
+"""Many tasks by one decision: the question, in which every one of them stands, and what becomes
+of each.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from itertools import groupby
+from math import ceil
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.css.scalar import Scalar
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch import BatchApproval
+from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, Phase
+from agentco_tui.actions.batch import Item as SetItem
 from agentco_tui.actions.batch_summary import Listed, Share, Standing
-from agentco_tui.actions.fingerprint import differences
-from agentco_tui.actions.outcome import Verb
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.actions.outcome import GOOD, Kind, Step, Verb
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.live.store import Change
 from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.cells import Look
-from agentco_tui.screens.decision_notes import line_note
-from agentco_tui.screens.dialogs.base import Question, title_of
+from agentco_tui.screens.decision_notes import line_note, told
+from agentco_tui.screens.dialogs.base import Dialog, TaskQuestion, Why, title_of
 from agentco_tui.screens.dialogs.substance import sums_told, whole_title
 from agentco_tui.screens.key_queue import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Field, Gap, Heading, Item, Text
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.text_pane import Cells, Field, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 MOST_SHARES = 6
 """Names in a line; what is beyond is counted."""
@@ -41,28 +47,21 @@ HEADINGS = {
 }
 
 
-class BatchQuestion(Question):
-    """Whether to approve a set; over ten, its number must be typed before `y` counts.
-
-    It belongs to the tasks as they are when it opens. If one of them changes or is decided while
-    the question stands, it says so, and its yes is off until it is opened again.
-    """
+class BatchQuestion(TaskQuestion):
+    """Whether to approve a set; over ten, its number must be typed before `y` counts."""
 
     def __init__(self, session: Session, batch: BatchApproval) -> None:
-        self.session = session
         self.decision = batch
         self.typed = ""
         self.number_line = StatusLine(classes="dialog--number")
-        self._tasks = {item.task.id: item.task for item in batch.items}
-        self._label = labels([*self._tasks.values(), *(left.task for left in batch.aside)])
+        tasks = [item.task for item in batch.items]
+        self._label = labels([*tasks, *(left.task for left in batch.aside)])
         self._told: dict[str, list[Item]] = {}
         """What has happened to tasks since the question opened, by id."""
         self._early: dict[str, float] = {}
         """When digits came last that were pressed before they could be meant."""
-        self._unsubscribe: list[Callable[[], None]] = []
-        title = title_of(session.settings.profile, "APPROVE", tasks_of(batch))
         yes = f"approve all {fmt.count(batch.summary.count)}"
-        super().__init__(title, (*self._facts(), *self._listing()), yes)
+        super().__init__(session, tasks, ("APPROVE", tasks_of(batch)), yes)
 
     BESIDE_BODY = 7
 
@@ -80,20 +79,13 @@ class BatchQuestion(Question):
             yield self.keys_line
 
     def on_mount(self) -> None:
-        """Show the question, and follow its tasks."""
         super().on_mount()
-        self._unsubscribe = [
-            self.session.store.subscribe(self._take),
-            self.session.decisions.subscribe(self._decided),
-        ]
         self._show_number()
 
-    def on_unmount(self) -> None:
-        """Follow the tasks no longer."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-
     # ---- what it says
+
+    def question(self) -> Iterable[Item]:
+        return (*self._facts(), *self._listing())
 
     def _facts(self) -> list[Item]:
         summary, aside = self.decision.summary, len(self.decision.aside)
@@ -157,57 +149,18 @@ class BatchQuestion(Question):
         if odd:
             yield Text(plain("; ".join(odd)), Tone.WARNING, 2)
 
-    # ---- what happens meanwhile
-
-    def _take(self, change: Change) -> None:
-        """A list has changed, and perhaps tasks of the set with it."""
-        store, before = self.session.store, len(self._told)
-        if change.feed not in (FeedName.PENDING, FeedName.TASKS):
-            return
-        collection = store.pending if change.feed is FeedName.PENDING else store.tasks
-        for task_id in (*change.added, *change.changed, *change.removed):
-            listed, now = self._tasks.get(task_id), collection.get(task_id)
-            if listed is None or (collection is store.tasks and store.pending.get(task_id)):
-                continue
-            if now is None:
-                if collection is store.pending:
-                    self._tell(listed, [plain("it left the list of pending tasks")])
-                continue
-            changed = differences(listed, now)
-            if changed:
-                self._tell(
-                    listed,
-                    [plain(f"{d.field}: “{d.was}” {signs.arrow} “{d.is_}”") for d in changed],
-                )
-        if len(self._told) > before:
-            self._show_end()
-
-    def _decided(self, task_ids: Iterable[str]) -> None:
-        """Somebody on this machine decides a task of the set."""
-        before = len(self._told)
-        for task_id in task_ids:
-            listed, decision = self._tasks.get(task_id), self.session.decisions.of(task_id)
-            if listed is not None and decision is not None and not decision.seen:
-                self._tell(listed, [line_note(self.session, decision).text])
-        if len(self._told) > before:
-            self._show_end()
-
-    def _tell(self, task: Task, words: Sequence[SafeText]) -> None:
+    def happened(self, task: Task, lines: Sequence[SafeText], *, why: Why) -> None:
         label = plain(f"{signs.warning} {self._label[task.id]}")
         self._told[task.id] = [
             Text(label, Tone.WARNING),
-            *(Text(line, Tone.WARNING, 2) for line in words),
+            *(Text(line, Tone.WARNING, 2) for line in lines),
         ]
-
-    def _show_end(self) -> None:
         count = len(self._told)
         which = "1 task has changed" if count == 1 else f"{fmt.count(count)} tasks have changed"
         head: list[Item] = [Text(plain(f"{which} while you read:"), Tone.WARNING)]
-        for told in self._told.values():
-            head += told
-        self.show_items((*head, Gap(), *self._facts(), *self._listing()))
-        self.pane.scroll_home(animate=False, immediate=True)
-        self.switch_off(plain("changed: ask again"))
+        told_items = (item for each in self._told.values() for item in each)
+        items = (*head, *told_items, Gap(), *self.question())
+        self.show_end(items, plain("changed: ask again"))
         self._show_number()
 
     # ---- the answer
@@ -306,3 +259,222 @@ def shares(found: Iterable[Share]) -> SafeText:
     if len(listed) > MOST_SHARES:
         words.append(f"and {fmt.count(len(listed) - MOST_SHARES)} more")
     return plain(", ".join(words))
+
+
+BAR = 24
+LEAST_LINES = 3
+LAST = (Kind.DECIDED_ELSEWHERE, Kind.NOT_SENT)
+"""Outcomes that are no errors, and so stand behind all others."""
+
+
+class BatchProgress(Dialog[bool]):
+    """The hold, the bar, and the result of each; `True` asks for what was not applied again."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "take_back", "Take back", show=False),
+        Binding("escape", "stop", "Stop", show=False),
+        Binding("f", "again", "Failures again", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    BatchProgress .dialog--body { height: auto; min-height: 3; }
+    """
+
+    def __init__(self, session: Session, batch: BatchApproval) -> None:
+        super().__init__(title_of(session.settings.profile, "APPROVING", tasks_of(batch)))
+        self.decision = batch
+        self.pane = TextPane(classes="dialog--body")
+        self._label = labels([item.task for item in batch.items])
+        self._unsubscribe: Callable[[], None] | None = None
+        self._due = False
+        self._tallest = LEAST_LINES
+        self._leaving = False
+        """Whether the person has asked to leave the program."""
+
+    def compose(self) -> ComposeResult:
+        """Title, bar and results, keys."""
+        with Vertical():
+            yield self.title_line
+            yield self.pane
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Follow the set."""
+        super().on_mount()
+        self.pane.focus()
+        self._unsubscribe = self.decision.subscribe(self._changed)
+        self.set_interval(0.5, self._tick, name="seconds")
+        self.watch(self.pane, "scroll_y", self._show_keys, init=False)
+        self._show()
+
+    def on_unmount(self) -> None:
+        """The set goes on without being watched."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+
+    def _tick(self) -> None:
+        if self.decision.phase in (Phase.HELD, Phase.RUNNING):
+            self._show()
+
+    def _changed(self) -> None:
+        # Two hundred tasks change some six times each; one picture for all that came together.
+        if not self._due:
+            self._due = True
+            self.set_timer(0.25, self._show)
+
+    # ---- what it says
+
+    def _show(self) -> None:
+        self._due = False
+        self.pane.show(self._items())
+        # The box doesn't shrink before the end: it stands still, and a picture costs what differs.
+        is_over = self.decision.phase in (Phase.ENDED, Phase.TAKEN_BACK)
+        self._tallest = (
+            LEAST_LINES if is_over else max(self._tallest, self.pane.virtual_size.height)
+        )
+        most = self.pane.styles.max_height
+        least = self._tallest if most is None else min(self._tallest, int(most.value))
+        if self.pane.styles.min_height != Scalar.from_number(least):
+            self.pane.styles.min_height = least
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        below = self.pane.below
+        more = [Cell(plain(f"{below} {signs.down} "), Tone.WARNING)] if below else []
+        cells = [
+            cell
+            for key, word in self._keys()
+            for cell in (Cell(plain(key), Tone.ACCENT), Cell(plain(f" {word}   ")))
+        ]
+        self.keys_line.show(cells, more)
+
+    def _keys(self) -> list[tuple[str, str]]:
+        batch = self.decision
+        leave = [("q", "leave")] if self._leaving else []
+        if batch.can_take_back:
+            return [("u, esc", "take it back")]
+        if batch.phase is Phase.RUNNING:
+            if batch.can_stop:
+                return [("esc", "stop what is not yet sent")]
+            return [("esc", "close, it is read on"), *leave]
+        again = len(batch.to_ask_again) if batch.phase is Phase.ENDED else 0
+        return [("esc", "close"), *([("f", f"ask again: {again}")] if again else []), *leave]
+
+    def _items(self) -> list[Item]:
+        batch = self.decision
+        if batch.phase is Phase.TAKEN_BACK:
+            return [Text(plain("taken back: nothing was sent"), Tone.GOOD)]
+        if batch.can_take_back or batch.phase is Phase.ASKING:
+            words = "the tasks are being read again"
+            if batch.phase is not Phase.RUNNING:
+                words = f"it begins in {ceil(batch.hold_left())} s"
+            return [Text(plain(f"nothing is sent yet: {words}"), Tone.WARNING)]
+        total = len(batch.items)
+        share = fraction(batch.settled, total)
+        words = f" {fmt.count(batch.settled)} of {fmt.count(total)}  {fmt.percent(share)}"
+        items: list[Item] = [
+            Cells((Cell(bar(share, BAR)), Cell(plain(words)))),
+            Text(batch.sentence, Tone.STRONG),
+        ]
+        if batch.stop_reason is not None:
+            items.append(Text(plain(f"{signs.warning} {batch.stop_reason}"), Tone.WARNING))
+        if (pause := batch.pause_left()) > 0:
+            words = f"the platform asked for a pause (429): it goes on in {ceil(pause)} s"
+            items.append(Text(plain(f"{signs.warning} {words}"), Tone.WARNING))
+        return [*items, *self._results()]
+
+    def _results(self) -> Iterable[Item]:
+        """What is not known stands first, then what did not come out as wanted, then what is on
+        its way; the rest is counted.
+        """
+        items = self.decision.items
+        unknown = [item for item in items if item.outcome is None and item.step is Step.UNKNOWN]
+        yield from self._group(f"{signs.unknown} {len(unknown)} {Kind.UNKNOWN}", unknown)
+        bad = [item for item in items if item.outcome and item.outcome.kind not in GOOD]
+        for kind, of_kind in groupby(sorted(bad, key=_rank), key=_kind):
+            found = list(of_kind)
+            # That somebody else was first is no error.
+            sign = signs.arrow if kind is Kind.DECIDED_ELSEWHERE else signs.warning
+            yield from self._group(f"{sign} {len(found)} {kind}", found)
+        going = [
+            item
+            for item in items
+            if item.outcome is None and item.step not in (Step.WAITING, Step.UNKNOWN)
+        ]
+        yield from self._group(f"{signs.arrow} {len(going)} on their way", going)
+
+    def _group(self, heading: str, items: list[SetItem]) -> Iterable[Item]:
+        if not items:
+            return
+        yield Gap()
+        yield Heading(plain(heading))
+        for words, alike in groupby(items, key=_words):
+            for item in alike:
+                yield Text(self._label[item.task.id])
+            yield Text(words, Tone.DIM, 2)
+
+    # ---- what can be done
+
+    def action_take_back(self) -> None:
+        """Undo the yes, while nothing has been sent."""
+        self.decision.take_back()
+        self._show()
+
+    def action_stop(self) -> None:
+        """Take it back or stop what is not yet sent; once nothing is left to stop, close.
+
+        What is being read then may take as long as the platform is away.
+        """
+        if self.decision.can_take_back:
+            self.decision.take_back()
+        elif self.decision.can_stop:
+            self.decision.stop()
+        else:
+            self.dismiss(False)
+            return
+        self._show()
+
+    def leave_first(self) -> bool:
+        """The person wants to leave the program: what is not yet sent is stopped, and shown.
+
+        False if that has been done.
+        """
+        if self._leaving:
+            return False
+        if self.decision.phase not in (Phase.HELD, Phase.RUNNING):
+            self.dismiss(False)
+            return True
+        self._leaving = True
+        if not self.decision.take_back():
+            self.decision.stop()
+        self._show()
+        return True
+
+    def action_again(self) -> None:
+        """Ask anew about what was not applied."""
+        if self.decision.phase is Phase.ENDED and self.decision.to_ask_again:
+            self.dismiss(True)
+
+
+def _kind(item: SetItem) -> Kind:
+    assert item.outcome is not None
+    return item.outcome.kind
+
+
+def _rank(item: SetItem) -> tuple[bool, int, str, str]:
+    """What is in doubt first, then by the kind of outcome, and by what is said of it."""
+    kind = _kind(item)
+    late = LAST.index(kind) + 1 if kind in LAST else 0
+    return kind not in DOUBTFUL, late, kind, _words(item)
+
+
+def _words(item: SetItem) -> SafeText:
+    """What is said of one task."""
+    if item.outcome is not None:
+        return told(item.outcome)
+    return item.sentence or plain(item.step)
+
+
+def fraction(part: int, whole: int) -> Decimal:
+    """A share of a count."""
+    return Decimal(part) / Decimal(whole) if whole else Decimal(1)

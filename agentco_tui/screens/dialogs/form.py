@@ -45,6 +45,9 @@ class Refusal:
     fields: Errors = field(default_factory=dict)
 
 
+Send = Callable[[Values, Doubt], Awaitable[Refusal | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class FormPlan:
     """What a form asks and does.
@@ -58,7 +61,7 @@ class FormPlan:
     title: Sequence[Cell]
     fields: Sequence[FormField]
     check: Callable[[Values], Errors]
-    send: Callable[[Values, Doubt], Awaitable[Refusal | None]]
+    send: Send
     question: Callable[[Values], Sequence[Item]] = lambda _: ()
     notes: Callable[[Values], Errors] = lambda _: {}
     verb: str = "send"

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from agentco_tui.keys import KEYS, KeyBinding, Place
+from agentco_tui.keys import COMMANDS, Command, Place
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.header_footer import key_words
 from agentco_tui.text import plain, signs
@@ -54,15 +54,15 @@ class HelpScreen(Dialog[None]):
         self.keys_line.show([Cell(plain("esc"), Tone.ACCENT), Cell(plain(" back"))])
 
     def _items(self) -> Iterable[Item]:
-        here = [key for key in KEYS if self.place in (key.where, *key.also)]
+        here = [key for key in COMMANDS if self.place in (key.where, *key.also)]
         yield Heading(plain("This screen"))
         yield from self._fields(here)
         yield Gap()
         yield Heading(plain("Every list"))
-        yield from self._fields(key for key in KEYS if key.where == "table")
+        yield from self._fields(key for key in COMMANDS if key.where == "table")
         yield Gap()
         yield Heading(plain("Everywhere"))
-        yield from self._fields(key for key in KEYS if key.where == "every")
+        yield from self._fields(key for key in COMMANDS if key.where == "every")
         yield Gap()
         yield Heading(plain("Filters"))
         yield Text(plain(FILTER_HELP.replace("·", signs.separator)))
@@ -76,7 +76,7 @@ class HelpScreen(Dialog[None]):
             )
         )
 
-    def _fields(self, keys: Iterable[KeyBinding]) -> Iterable[Item]:
+    def _fields(self, keys: Iterable[Command]) -> Iterable[Item]:
         for key in keys:
             why = self.denied.get(key.id)
             words = f"{key.tooltip} Not now: {why}" if why else key.tooltip

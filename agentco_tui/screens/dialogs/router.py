@@ -10,7 +10,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+
+from textual.screen import Screen
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval, Phase
@@ -18,23 +19,21 @@ from agentco_tui.actions.batch_summary import Aside
 from agentco_tui.actions.decisions import Decision, recover, task_of
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Kind, Outcome, Step, Verb
-from agentco_tui.keys import Place
+from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model.records import Company, SharedTask, Task
+from agentco_tui.model.records import Record, SharedTask, Task
 from agentco_tui.screens.columns.cells import Look
-from agentco_tui.screens.decision_notes import said_of, told
-from agentco_tui.screens.dialogs import form_definitions as forms
+from agentco_tui.screens.decision_notes import fate_of, said_of, told
 from agentco_tui.screens.dialogs.approve import ApproveQuestion
-from agentco_tui.screens.dialogs.batch import BatchQuestion
-from agentco_tui.screens.dialogs.batch_progress import BatchProgress
+from agentco_tui.screens.dialogs.batch import BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.form import Form, FormPlan
+from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.help import HelpScreen
 from agentco_tui.screens.dialogs.trace import TraceScreen
+from agentco_tui.screens.header_footer import Say, key_advice
+from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.workers import Work, start_worker
-
-if TYPE_CHECKING:
-    from agentco_tui.screens.writes import Writes
 
 TOLD_ONE_BY_ONE = 3
 """So many outcomes of an earlier run are each told; of more, how many came to what."""
@@ -50,19 +49,42 @@ def alone_of(batch: BatchApproval) -> SafeText | None:
     return plain(words)
 
 
-class Dialogs:
-    """The dialogs of one frame."""
+class DialogRouter:
+    """Opens the dialogs over one frame, and does what is said yes to in them.
 
-    def __init__(self, frame: Writes) -> None:
+    `say` shows a short message, `unmark` takes marks from tasks that have been decided, and
+    `filtered` is called when the activity's filters have changed.
+    """
+
+    def __init__(
+        self,
+        frame: Screen[None],
+        session: Session,
+        *,
+        say: Say,
+        unmark: Callable[[set[str]], None],
+        filtered: Callable[[], None],
+    ) -> None:
         self._frame = frame
-        self._say = frame.say
-        self.session = frame.session
+        self._say = say
+        self._unmark = unmark
+        self._filtered = filtered
+        self.session = session
+
+    def _may(self, verb: Verb) -> bool:
+        """Whether a write may be tried; if it may not, the person is told why."""
+        permissions = self.session.permissions
+        reason = permissions.denied(verb)
+        if reason is not None:
+            advice = key_advice(self.session.settings) if permissions.off is None else None
+            self._say(f"{reason}; {advice}" if advice else reason, bad=True)
+        return reason is None
 
     # ---- reading
 
-    def help(self, place: Place, keys: Mapping[str, str], denied: Mapping[str, str]) -> None:
-        """The keys of a screen."""
-        self._frame.app.push_screen(HelpScreen(place, keys, denied))
+    def help(self, place: Place, denied: Mapping[str, str]) -> None:
+        """The keys of a screen; `denied` tells by id which would be refused now, and why."""
+        self._frame.app.push_screen(HelpScreen(place, self.session.settings.keys, denied))
 
     def trace(self, task: Task, look: Look) -> None:
         """Open a task's trace; from there one key goes on to the question."""
@@ -73,6 +95,17 @@ class Dialogs:
 
         self._frame.app.push_screen(TraceScreen(self.session, look, task), then)
 
+    def form(self, command_id: str, subject: Record | None) -> None:
+        """Open the form of a command for the record under the cursor."""
+        verb = COMMANDS_BY_ID[command_id].verb
+        if verb is None or self._may(Verb(verb)):
+            request = FormRequest(self.session, subject, self.tell, self._say, self._filtered)
+            plan = FORMS[command_id](request)
+            if isinstance(plan, FormPlan):
+                self._frame.app.push_screen(Form(plan))
+            else:
+                self._say(plan)
+
     # ---- approving
 
     def approve(self, task: Task, note: SafeText | None = None) -> None:
@@ -80,7 +113,7 @@ class Dialogs:
 
         Of one that is being approved, or has been, what is known is said, and nothing is asked.
         """
-        if not self._frame.may(Verb.APPROVE):
+        if not self._may(Verb.APPROVE):
             return
         store, decision = self.session.store, self.session.decisions.of(task.id)
         newest = store.pending.get(task.id)
@@ -90,7 +123,7 @@ class Dialogs:
         if newest is None:
             newest = store.tasks.get(task.id) or task
             if not waits_for_person(newest) or store.tasks.get(task.id) is None:
-                fate = self._frame.fate_of(task.id).text
+                fate = fate_of(self.session, task.id).text
                 self._say(f"{task.title}: it does not wait for a person any more ({fate})")
                 return
 
@@ -128,7 +161,7 @@ class Dialogs:
 
         `hidden` tells by id why the list doesn't show some of them.
         """
-        if not self._frame.may(Verb.APPROVE):
+        if not self._may(Verb.APPROVE):
             return
         session, chosen, decided = self.session, list[Task](), list[Aside]()
         for task in tasks:
@@ -173,7 +206,7 @@ class Dialogs:
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
         if await batch.run() is not Phase.ENDED:
             return
-        self._frame.marks_done({item.task.id for item in batch.items})
+        self._unmark({item.task.id for item in batch.items})
         if not progress.is_current:
             good = all(item.outcome is not None and item.outcome.good for item in batch.items)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
@@ -216,38 +249,3 @@ class Dialogs:
 
     def _run(self, work: Work, name: str) -> None:
         start_worker(self._frame, work, name, group="writes")
-
-    # ---- forms
-
-    def new_task(self, like: Task | None) -> None:
-        """Ask for a new task."""
-        self._form(Verb.CREATE_TASK, lambda: forms.new_task(self.session, like, self.tell))
-
-    def new_company(self) -> None:
-        """Ask for a new company."""
-        self._form(Verb.CREATE_COMPANY, lambda: forms.new_company(self.session, self.tell))
-
-    def clone_company(self, company: Company) -> None:
-        """Ask for a company's clone."""
-        self._form(
-            Verb.CLONE_COMPANY,
-            lambda: forms.clone_company(self.session, company, self.tell),
-        )
-
-    def set_limit(self, agent_id: str) -> None:
-        """Ask for an agent's new limit."""
-        self._form(Verb.SET_LIMIT, lambda: forms.set_limit(self.session, agent_id, self.tell))
-
-    def _form(self, verb: Verb, plan: Callable[[], FormPlan]) -> None:
-        if self._frame.may(verb):
-            self._frame.app.push_screen(Form(plan()))
-
-    def activity_filters(self) -> None:
-        """Ask what of the log to show."""
-        self._frame.app.push_screen(
-            Form(forms.activity_filters(self.session, self._frame.rescope_activity))
-        )
-
-    def export_activity(self) -> None:
-        """Ask where to write the platform's export."""
-        self._frame.app.push_screen(Form(forms.export_activity(self.session, self._say)))

@@ -16,7 +16,7 @@ from agentco_tui.model.records import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import READ_AFTER
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.minimum_size import Overlay
+from agentco_tui.screens.dialogs.base import Overlay
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.status_line import StatusLine

@@ -19,7 +19,6 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import Freshness
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Agent
-from agentco_tui.screens.columns.cells import label
 from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.form import Form, FormField, FormPlan, Refusal
 from agentco_tui.screens.header_footer import notice
@@ -134,8 +133,8 @@ class Widgets(App[None]):
         for table in self.tables:
             await table.remove()
         columns: list[Column[str]] = [
-            Column("one", label(safe(text)), 20, lambda row: Cell(safe(row)), grow=1),
-            Column("two", label("TWO"), 10, lambda _: Cell(plain("two"))),
+            Column("one", plain(safe(text)), 20, lambda row: Cell(safe(row)), grow=1),
+            Column("two", plain("TWO"), 10, lambda _: Cell(plain("two"))),
         ]
         full = RecordTable(columns)
         empty = RecordTable(columns, empty_text=safe(text))

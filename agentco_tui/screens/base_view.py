@@ -1,0 +1,460 @@
+"""What the six screens share: a title line, a notice when a feed fails, and a table whose order
+stands still while a person's hand is on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+
+from textual import on
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from agentco_tui import format as fmt
+from agentco_tui.keys import Place, keys_of
+from agentco_tui.live.feeds import FeedName, Freshness, Phase
+from agentco_tui.live.store import Change
+from agentco_tui.model.records import Record, SharedTask, Task
+from agentco_tui.screens.columns.cells import Look
+from agentco_tui.screens.decision_notes import decided_here, fate_of, line_note
+from agentco_tui.screens.header_footer import key_advice, notice, worst
+from agentco_tui.screens.key_queue import KeyApp, MovedByKeys, bindings_of
+from agentco_tui.screens.session import Session
+from agentco_tui.text import SafeText, clipboard_text, plain, safe, signs
+from agentco_tui.ui_state import LONGEST_FILTER, ListMemory
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.table.filter import FilterError
+from agentco_tui.widgets.table.widget import RecordTable, TableState
+from agentco_tui.widgets.text_pane import Notice
+from agentco_tui.widgets.tones import Cell, Tone
+
+T = TypeVar("T")
+
+HAND = 10.0
+"""Seconds without a key after which a person's hand is taken to have left the list."""
+AFTER_APPROVE = 1.0
+"""Seconds after the key of approve in which `y` copies nothing: it was meant for a question."""
+STATES = {
+    Phase.LOADING: TableState.LOADING,
+    Phase.LIVE: TableState.READY,
+    Phase.STALE: TableState.STALE,
+    Phase.FAILED: TableState.FAILED,
+}
+"""How a table looks while its feed is in a phase."""
+
+
+class Dialogs(Protocol):
+    """What can come over the frame (`dialogs.router`)."""
+
+    def approve(self, task: Task, note: SafeText | None = None) -> None:
+        """Ask whether to approve a task; `note` stands above the question."""
+
+    def approve_many(
+        self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
+    ) -> None:
+        """Ask whether to approve all of these tasks; `hidden`: why the list doesn't show some."""
+
+    def trace(self, task: Task, look: Look) -> None:
+        """Open a task's trace."""
+
+    def form(self, command_id: str, subject: Record | None) -> None:
+        """Open the form of a command for a record."""
+
+
+class Frame(Protocol):
+    """What a screen asks of the frame around it."""
+
+    @property
+    def dialogs(self) -> Dialogs:
+        """What can come over it."""
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """Show a short message."""
+
+    def show_footer(self) -> None:
+        """Other keys are wanted now."""
+
+    def ask_filter(self, view: View[Any]) -> None:
+        """Let the person type a filter for the view."""
+
+    def set_paces(self) -> None:
+        """What is shown has changed, and with it what is polled how often."""
+
+    def set_scope(self, company_id: str | None) -> None:
+        """Show one company everywhere, or all."""
+
+    def show_record(self, place: Place, row_id: str) -> None:
+        """Go to a screen and put its cursor on a record."""
+
+    def read_record(self, feed: FeedName, record_id: str) -> None:
+        """Read an agent or a company by itself: the list may leave fields out."""
+
+
+class ListTable(RecordTable[T], MovedByKeys, inherit_bindings=False):
+    """The record table with the program's own keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
+    MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
+
+    def hand_comes(self) -> None:
+        """A key has come: a hand is on the list."""
+        for node in self.ancestors:
+            if isinstance(node, View):
+                node.touch()
+                return
+
+
+class View(Widget, Generic[T]):
+    """One of the six screens, inside the frame of header, tabs and footer."""
+
+    place: ClassVar[Place]
+    heading: ClassVar[str]
+    calm: ClassVar[bool] = True
+    """Whether the order stands still while a person's hand is on the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
+
+    DEFAULT_CSS = """
+    View { layout: vertical; height: 1fr; }
+    View > .view--title { background: $panel; }
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(id=self.place)
+        self.session = session
+        self.look = Look(session.store, session.names, session.clock, session.settings.alerts)
+        self.title_line = StatusLine(classes="view--title")
+        self.notice = Notice()
+        self.table = self.make_table()
+        self.table.thin = session.thin.on
+        self.filter_text = ""
+        self._touched_at = 0.0
+        self._reload_due = False
+        self._hold_due = False
+        self._marked: tuple[object, tuple[str, ...]] = (None, ())
+
+    @property
+    def main(self) -> Frame:
+        """The frame the view stands in."""
+        return cast(Frame, self.screen)
+
+    # ---- what each screen says of itself
+
+    def make_table(self) -> ListTable[T]:
+        """The screen's table."""
+        raise NotImplementedError
+
+    def feeds(self) -> Iterable[FeedName]:
+        """The feeds whose figures this screen shows."""
+        raise NotImplementedError
+
+    def take(self, change: Change) -> None:
+        """The store has changed."""
+        raise NotImplementedError
+
+    def row_of_task(self, task_id: str) -> str | None:
+        """The row that a task has here, if this screen shows tasks."""
+        return None
+
+    def copied_id(self, row_id: str) -> str:
+        """What is copied for a line."""
+        return row_id
+
+    def subject(self) -> Record | None:
+        """The record that a command is about: the one under the cursor."""
+        raise NotImplementedError
+
+    def selected_task(self) -> Task | None:
+        """The task under the cursor; None if the line is no task."""
+        subject = self.subject()
+        return subject if isinstance(subject, Task) else None
+
+    @property
+    def reading(self) -> bool:
+        """Whether a detail is being read rather than the list."""
+        return False
+
+    @property
+    def wants_keys(self) -> Widget:
+        """What the keys go to."""
+        return self.table
+
+    def show_whole(self, feed: FeedName, record: Record) -> None:
+        """A record was read by itself: it may have fields that the list leaves out."""
+
+    def leave_scope(self) -> None:
+        """Another company is about to be in scope."""
+
+    # ---- title and notice
+
+    def title_cells(self) -> list[Cell]:
+        """What stands in the title line, left."""
+        return [Cell(plain(f" {self.heading}"), Tone.STRONG)]
+
+    def title_right(self) -> list[Cell]:
+        """What stands in the title line, right: how many rows wait until the list may change."""
+        if not self.table.hold or not self.table.held_new:
+            return []
+        return [Cell(plain(f"{self.table.held_new} new, r shows  "), Tone.ACCENT)]
+
+    def filter_cells(self) -> list[Cell]:
+        """The filter, for the title: a list that hides something always says so."""
+        if not self.filter_text:
+            return []
+        return [Cell(plain(f"  /{safe(self.filter_text, 40)}"), Tone.ACCENT)]
+
+    def unread_cells(self, unread: int, *, capped: bool, more: bool, shown: int) -> list[Cell]:
+        """What a list says of itself: records that couldn't be read, and that more exist."""
+        cells: list[Cell] = []
+        if unread:
+            words = f" {signs.warning} {fmt.count(unread)} could not be read"
+            cells.append(Cell(plain(words), Tone.WARNING))
+        if capped:
+            words = f" {signs.warning} only the first {fmt.count(shown)} were fetched"
+            cells.append(Cell(plain(words), Tone.WARNING))
+        elif more:
+            cells.append(Cell(plain(f" at least {fmt.count(shown)}"), Tone.DIM))
+        return cells
+
+    def show_title(self) -> None:
+        """Draw the title line; only what differs is painted."""
+        self.title_line.show(self.title_cells(), self.title_right())
+
+    def freshness(self) -> Freshness:
+        """The freshness to tell of: the worst of the feeds shown."""
+        return worst(self.session.store.freshness[feed] for feed in self.feeds())
+
+    def take_freshness(self) -> None:
+        """A feed answered or failed."""
+        self.show_title()
+        freshness, known = self.freshness(), self.session.store.freshness
+        feeds = tuple(self.feeds())
+        failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
+        about = None if len(failing) == len(feeds) else plain(", ".join(failing))
+        now, advice = self.session.clock.monotonic(), key_advice(self.session.settings)
+        self.notice.show(notice(freshness, now, about, advice))
+
+    def show_phase(self, phase: Phase) -> None:
+        """Dim the lines when they are not the platform's last word."""
+        failed = phase is Phase.FAILED
+        self.table.set_state(STATES[phase], plain("nothing could be read yet") if failed else None)
+
+    # ---- calm
+
+    def on_key(self) -> None:
+        """A key on its way to what it does: a hand is on the list."""
+        self.touch()
+
+    def on_click(self) -> None:
+        """A click counts as a hand as well."""
+        self.touch()
+
+    def touch(self) -> None:
+        """Let the order stand still: what comes waits, what goes leaves a ghost."""
+        self._touched_at = self.session.clock.monotonic()
+        # Holding a large table would end its sorting or filtering in one go.
+        self._hold_due = self.table.busy
+        if self.calm and not self._hold_due and not self.table.hold and self.table.shown_count:
+            self.table.hold = True
+
+    def arrive(self) -> None:
+        """The person comes back to this screen: as it is now, and then calm."""
+        if not self.table.marked:
+            self.bring_up_to_date()
+        self.touch()
+
+    def tick(self) -> None:
+        """A second has passed: ages are told anew, and a list that no hand is on any more is
+        brought up to date.
+        """
+        self.take_freshness()
+        self.take_decisions()
+        if self.table.marked and not self.table.hold:
+            # What is marked is about to be acted on, whether a hand is on the list or not.
+            self.touch()
+        if not self.table.hold:
+            return
+        now = self.session.clock.monotonic()
+        if self.app.screen is not self.screen:
+            self._touched_at = now
+        elif now - self._touched_at >= HAND and not self.table.marked:
+            self.bring_up_to_date()
+
+    def bring_up_to_date(self) -> None:
+        """Let new rows in, ghosts go, and the order be what it is."""
+        self.table.release()
+        if self._reload_due:
+            self.reload()
+        self.show_title()
+
+    def reload(self) -> None:
+        """Take all records anew."""
+        self._reload_due = False
+
+    def rescope(self) -> None:
+        """Another company is in scope: what was held belongs to another question."""
+        self.table.hold = False
+        self.reload()
+
+    def reload_calmly(self) -> None:
+        """Take all records anew, once the order may change."""
+        if self.table.hold:
+            self._reload_due = True
+        else:
+            self.reload()
+
+    @on(RecordTable.WorkDone)
+    def _counts_settled(self) -> None:
+        """Work over a large table is done, so its counts are right now."""
+        if self._hold_due:
+            self.touch()
+        self.show_title()
+
+    # ---- decisions about tasks
+
+    def take_decisions(self) -> None:
+        """Say on the lines of tasks how far a decision is, until what came of it was looked at."""
+        remarks: dict[str, Cell] = {}
+        for decision in self.session.decisions.open:
+            row_id = self.row_of_task(decision.task.id)
+            if row_id is not None:
+                remarks[row_id] = line_note(self.session, decision)
+        self.table.remark(remarks)
+
+    def renote(self, task_ids: Iterable[str]) -> None:
+        """Write anew what became of these tasks, where they stand as ghosts."""
+        if not self.is_attached:
+            return  # the program is ending
+        for task_id in task_ids:
+            row_id = self.row_of_task(task_id)
+            if row_id is not None and self.table.is_ghost(row_id):
+                self.table.ghost(row_id, fate_of(self.session, task_id))
+
+    @on(RecordTable.MarksChanged)
+    def _marks_changed(self, message: RecordTable.MarksChanged) -> None:
+        """Tell of marks that went because what was marked waits no more: it will not be acted on.
+
+        A hand takes marks from rows that are there; only what came from outside is told.
+        """
+        if message.table is not self.table:
+            return
+        (table, before), now = self._marked, self.table.marked
+        self._marked = (self.table, now)
+        left = set(now)
+        lost = [
+            row_id
+            for row_id in (before if table is self.table else ())
+            if row_id not in left
+            and (self.table.record(row_id) is None or self.table.is_ghost(row_id))
+            and not decided_here(self.session, row_id)
+        ]
+        if lost:
+            self.main.say(self.words_on_lost(lost), bad=True)
+        self.show_title()
+
+    def words_on_lost(self, row_ids: Sequence[str]) -> str:
+        """What is said of marked records that the list has no more."""
+        count = "1 marked line" if len(row_ids) == 1 else f"{len(row_ids)} marked lines"
+        return f"{signs.warning} no longer here, and not marked any more: {count}"
+
+    # ---- sort, filter, cursor
+
+    def set_filter(self, text: str) -> FilterError | None:
+        """Show only the lines that match; an error says what is wrong with the words."""
+        self.bring_up_to_date()
+        error = self.table.set_filter(text)
+        if error is None:
+            self.filter_text = text
+        self.touch()
+        self.show_title()
+        return error
+
+    def recall(self, memory: ListMemory) -> None:
+        """Sort and filter as the list was left; a column that is no more is passed over."""
+        sortable = {column.key for column in self.table.columns if column.sort_key is not None}
+        if memory.sort in sortable:
+            self.table.sort_by(memory.sort, memory.descending)
+        if memory.filter and self.table.set_filter(memory.filter) is None:
+            self.filter_text = memory.filter
+
+    @property
+    def memory(self) -> ListMemory:
+        """How the list stands, for the next start."""
+        key, descending = self.table.sort
+        return ListMemory(key, descending, self.filter_text[:LONGEST_FILTER])
+
+    def go_to(self, row_id: str) -> bool:
+        """Put the cursor on a record; False if the list doesn't have it."""
+        self.bring_up_to_date()
+        if self.table.record(row_id) is None:
+            return False
+        if self.filter_text:
+            self.set_filter("")
+        self.touch()
+        return self.table.move_cursor_to(row_id)
+
+    # ---- commands
+
+    def action_back(self) -> None:
+        """Leave the filter, else take the marks away."""
+        if self.filter_text:
+            self.set_filter("")
+        elif self.table.marked:
+            self.table.clear_marks()
+
+    def action_filter(self) -> None:
+        self.table.warm_filter()
+        self.main.ask_filter(self)
+
+    def action_sort(self) -> None:
+        self._in_order(self.table.cycle_sort)
+
+    def action_reverse(self) -> None:
+        self._in_order(self.table.reverse_sort)
+
+    def _in_order(self, change: Callable[[], object]) -> None:
+        self.bring_up_to_date()
+        change()
+        self.touch()
+        self.show_title()
+
+    def action_open(self) -> None:
+        self.table.action_open()
+
+    def action_form(self, command_id: str) -> None:
+        self.main.dialogs.form(command_id, self.subject())
+
+    def action_approve(self) -> None:
+        """Ask whether to approve the task under the cursor."""
+        task = self.selected_task()
+        if task is None:
+            self.main.say("put the cursor on a task to approve it")
+        elif isinstance(task, SharedTask):
+            self.main.say(task.refusal)
+        else:
+            self.main.dialogs.approve(task)
+
+    def action_trace(self) -> None:
+        """Show what the agent did for the task under the cursor."""
+        task = self.selected_task()
+        if task is None:
+            self.main.say("put the cursor on a task to read its trace")
+        else:
+            self.main.dialogs.trace(task, self.look)
+
+    def action_copy_id(self) -> None:
+        """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
+        row_id = self.table.cursor_id
+        app: object = self.app
+        if isinstance(app, KeyApp) and (app.presses.goes_on() or self._follows_approve(app)):
+            return  # a finger that has just said yes to a question, or means to say it to one
+        if row_id is not None:
+            record_id = self.copied_id(row_id)
+            self.app.copy_to_clipboard(clipboard_text(record_id))
+            self.main.say(f"sent to the terminal's clipboard: {safe(record_id, 60)}")
+
+    def _follows_approve(self, app: KeyApp) -> bool:
+        """Whether the key before this one asked for a question, which didn't come."""
+        approve = keys_of("tasks.approve", self.session.settings.keys)
+        return app.presses.before in approve and app.presses.gap < AFTER_APPROVE
