@@ -401,7 +401,7 @@ class Waiting:
             levels = [
                 alert_level(alert, self._limits)
                 for alert in store.alerts
-                if scope is None or in_scope(company_of(alert), scope)
+                if in_scope(company_of(alert), scope)
             ]
             self._alerts = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
             self._alerts_of = wanted

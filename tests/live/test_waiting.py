@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,16 @@ from agentco_tui.live import insight
 from agentco_tui.live.insight import Queue, Waiting, in_scope, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Agent, Listing, Moment, Ref, Task, TaskState
+from agentco_tui.model.records import (
+    Agent,
+    Alert,
+    Listing,
+    Moment,
+    Ref,
+    Severity,
+    Task,
+    TaskState,
+)
 from agentco_tui.text import plain
 
 IDS = st.sampled_from("abcdefgh")
@@ -104,3 +115,27 @@ def test_tasks_that_did_not_change_are_not_looked_at_again(
     store.publish(store.pending.replace(Listing(records=tuple(tasks))))
     assert figures.of(None) == Queue(50, 0.0)
     assert looked_at[50:] == ["t7"]
+
+
+def test_alerts_are_counted_by_level_and_scope_and_anew_when_an_agent_moves() -> None:
+    store = Store()
+    figures = Waiting(store, Names(store), AlertLimits())
+
+    def alert(name: str, severity: Severity, **more: Any) -> Alert:
+        return Alert(id=name, text=plain(name), severity=severity, **more)
+
+    alerts = (
+        alert("a1", Severity.CRITICAL, company=Ref(id="acme")),
+        alert("a2", Severity.WARNING, company=Ref(id="globex")),
+        alert("a3", Severity.WARNING, agent=Ref(id="ag_1")),
+        alert("a4", Severity.INFO),
+        alert("a5", Severity.CRITICAL, open=False),
+    )
+    store.alerts.replace(Listing(records=alerts))
+    assert figures.open_alerts(None) == (1, 2)
+    assert figures.open_alerts("acme") == (1, 1)
+    assert figures.open_alerts("globex") == (0, 2)
+    for company, counted in (("acme", (1, 1)), ("globex", (1, 0))):
+        ada = Agent(id="ag_1", name=plain("Ada"), company=Ref(id=company))
+        store.agents.replace(Listing(records=(ada,)))
+        assert figures.open_alerts("acme") == counted
