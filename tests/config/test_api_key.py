@@ -1,9 +1,11 @@
-"""The key read again from where it is kept, once the terminal is the dashboard's."""
+"""Where the key comes from, at the start and again once the terminal is the dashboard's."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+import types
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -74,6 +76,10 @@ def command_place(*command: str) -> KeyPlace:
 def again(place: KeyPlace) -> ApiKey:
     """As the dashboard reads it while it runs."""
     return place.read(apart=True)
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
 
 
 def sentence(place: KeyPlace, until: int | None = None) -> str:
@@ -161,7 +167,9 @@ def test_a_command_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["sleep 60", "sleep 60 & wait", "sleep 60 &"], ids=["hangs", "waits", "leaves one"]
+    "script",
+    ["sleep 60", "sleep 60 & wait", "sleep 60 &", "exec 1>&-; exec 2>&-; sleep 60"],
+    ids=["hangs", "waits", "leaves one", "closes its pipes"],
 )
 def test_a_command_that_hangs_is_given_up(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_key, "COMMAND_SECONDS", 0.2)
@@ -192,7 +200,11 @@ def test_a_command_that_is_not_wanted_any_more_is_ended_with_all_it_started(
     ("command", "words"),
     [
         (("no-such-command-here",), "not found"),
-        ((sys.executable, "-c", "import sys; sys.exit('vault is sealed')"), "vault is sealed"),
+        (python("import sys; sys.exit('vault is sealed')"), "exit code 1: vault is sealed"),
+        (python("import sys; sys.exit(3)"), "exit code 3"),
+        (python("pass"), "empty"),
+        (python("import sys; sys.stdout.buffer.write(b'\\xc3\\xa9')"), "is no key"),
+        (("/",), "could not be started"),
         ((sys.executable, "-c", "print('x' * 100_000)"), "more than a key"),
         ((sys.executable, "-c", "print('x' * 5_000)"), "longer than 4,096"),
         ((sys.executable, "-c", f"print('{OLD} {NEW}')"), "cannot be used"),
@@ -210,3 +222,107 @@ def test_a_place_shows_neither_its_setting_nor_the_environment(write: Write) -> 
     settings = loaded(write, line, {"OTHER": NEW})
     for shown in (repr(settings), repr(settings.key_place), str(settings.key_place)):
         assert "canary" not in shown
+
+
+# -- each source as it is read at the start
+
+
+def test_a_command_prints_the_key() -> None:
+    key = api_key.from_command(("printf", "%s\\n", OLD), os.environ)
+    assert key.reveal() == OLD
+
+
+def test_a_command_runs_without_a_shell() -> None:
+    key = api_key.from_command(("echo", "$HOME;x"), os.environ)
+    assert key.reveal() == "$HOME;x"
+
+
+def test_what_a_successful_command_says_beside_the_key_is_not_an_error() -> None:
+    code = f"import sys; print('unlocked', file=sys.stderr); print('{OLD}')"
+    assert api_key.from_command(python(code), os.environ).reveal() == OLD
+
+
+def test_a_command_has_no_stdin_to_wait_for() -> None:
+    with pytest.raises(WrongError, match="empty"):
+        api_key.from_command(("cat",), os.environ)
+
+
+def test_an_environment_variable() -> None:
+    assert api_key.from_variable("K", {"K": f"{OLD}\n"}).reveal() == OLD
+    for env in ({}, {"K": " "}):
+        with pytest.raises(WrongError, match="is not set"):
+            api_key.from_variable("K", env)
+    with pytest.raises(WrongError) as refused:
+        api_key.from_variable("K", {"K": f"{OLD} x"})
+    assert OLD not in str(refused.value)
+
+
+def test_a_key_file(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text(f"{OLD}\n")
+    path.chmod(0o600)
+    assert api_key.from_file(path).reveal() == OLD
+    api_key.check_file(path)
+    path.chmod(0o400)
+    assert api_key.from_file(path).reveal() == OLD
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o666])
+def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "key"
+    path.write_text(OLD)
+    path.chmod(mode)
+    for look in (api_key.from_file, api_key.check_file):
+        with pytest.raises(WrongError) as refused:
+            look(path)
+        assert f"chmod 600 {shlex.quote(str(path))}" in str(refused.value)
+        assert OLD not in str(refused.value)
+
+
+def test_key_files_that_are_none(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe, 0o600)
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    binary.chmod(0o600)
+    large = tmp_path / "large"
+    large.write_text("a" * 70_000)
+    large.chmod(0o600)
+    for path, words in (
+        (tmp_path / "none", "does not exist"),
+        (tmp_path, "no ordinary file"),
+        (pipe, "no ordinary file"),
+        (binary, "holds no key"),
+        (large, "too large"),
+    ):
+        with pytest.raises(WrongError, match=words):
+            api_key.from_file(path)
+
+
+def test_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    class LockedError(Exception):
+        pass
+
+    def get_password(service: str, profile: str) -> str | None:
+        if profile == "locked":
+            raise LockedError(OLD)
+        return {("agentco-tui", "prod"): OLD, ("agentco-tui", "odd"): "a b"}.get((service, profile))
+
+    fake = types.ModuleType("keyring")
+    fake.get_password = get_password  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", fake)
+    assert api_key.from_keyring("prod").reveal() == OLD
+    for profile, words in (
+        ("none", "keyring set agentco-tui none"),
+        ("odd", "cannot be used"),
+        ("locked", "LockedError"),
+    ):
+        with pytest.raises(WrongError, match=words) as refused:
+            api_key.from_keyring(profile)
+        assert OLD not in str(refused.value)
+
+
+def test_the_keyring_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(WrongError, match=r"pip install 'agentco-tui\[keyring\]'"):
+        api_key.from_keyring("prod")
