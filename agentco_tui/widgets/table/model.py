@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 CHUNK: Final = 1_000
 """Rows worked on between two pauses."""
-FEW: Final = 1_000
+FEW: Final = 500
 """Up to this many changes are put in place one by one rather than by sorting everything."""
 RUN: Final = 12_500
 """Rows sorted in one go."""
@@ -363,7 +363,8 @@ class TableModel(Generic[R]):
         for place in places:
             kept += ids[start:place]
             start = place + 1
-        return kept + ids[start:]
+        kept += ids[start:]
+        return kept
 
     def _having(self, ids: list[str], new: Iterable[str]) -> list[str]:
         """`ids` with new ones, whose keys are known by now, in their places; the same list if
@@ -382,7 +383,8 @@ class TableModel(Generic[R]):
             grown += ids[start:place]
             grown.append(row_id)
             start = place
-        return grown + ids[start:]
+        grown += ids[start:]
+        return grown
 
 
 # ---- sorting with pauses
