@@ -114,6 +114,19 @@ def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
                 assert word in known, f"{word} is no key"
 
 
+def test_what_a_key_asks_for_stands_beside_it() -> None:
+    from agentco_tui.keys import COMMANDS
+
+    keys = {
+        operation: re.findall(r"`([^`]+)`", cells[0])
+        for cells in rows(section("Keys and endpoints"))
+        for operation in re.findall(r"`((?:GET|POST) /api[^`]*)`", cells[-1])
+    }
+    for command in COMMANDS:
+        if command.operation is not None:
+            assert command.keys in keys[command.operation], command.id
+
+
 def test_every_command_of_the_program_stands_in_the_readme() -> None:
     from agentco_tui.cli import _COMMANDS
 

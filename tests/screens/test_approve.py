@@ -32,19 +32,6 @@ async def test_the_question_tells_what_is_approved(
         assert not s.writes
 
 
-async def test_enter_alone_does_nothing_however_long_it_is_held(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await ask(s)
-        await s.armed()
-        await s.press(*["enter"] * 30)
-        assert s.shows("APPROVE")
-        await s.press("n")
-        await s.sees_no("APPROVE")
-        assert not s.writes
-
-
 async def test_a_yes_typed_before_the_question_could_be_read_is_dropped(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
@@ -91,21 +78,6 @@ async def test_yes_sends_one_request_without_a_body(
         await s.sees("4 Tasks 39")
 
 
-async def test_somebody_else_was_first(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        task = await ask(s)
-        await s.armed()
-        platform.world.another_operator(task, "approve", "Wanda")
-        await s.press("y")
-        await s.sees_no("APPROVE")
-        await s.wait_until(
-            lambda: any(words in s.text for words in ("elsewhere", "Wanda", "already")),
-            "that somebody else decided it",
-        )
-        assert platform.world.applied[task] == 0
-        assert not s.writes, "what was seen to be decided is not sent"
-
-
 async def test_a_conflict_is_explained(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     """The task is decided between the last read and the approval."""
     async with stage(platform, tmp_path, place="tasks") as s:
@@ -121,27 +93,6 @@ async def test_a_conflict_is_explained(platform: EmbeddedPlatform, tmp_path: Pat
         )
         assert len(s.writes) == 1
         assert platform.world.applied[task] == 0
-
-
-async def test_a_task_that_changed_is_told_on_its_line_and_asked_about_only_when_wanted(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        task_id = await ask(s)
-        await s.armed()
-        with platform.world.living() as state:
-            task = state.tasks[task_id]
-            task.title = "Refund 21,400 customers"
-            state.changed_task(task, platform.world.now)
-        await s.press("y")
-        await s.sees("changed: title", "a to look", "Refund 21,400 customers")
-        assert not s.shows("APPROVE"), "no question opens by itself"
-        assert not s.writes
-        await s.press("a")
-        await s.sees("APPROVE", "nothing was sent", FIRST, "Refund 21,400 customers")
-        await s.armed()
-        await s.press("n")
-        assert platform.world.task(task_id).status == "pending"
 
 
 async def test_the_trace_is_read_from_the_question(
@@ -198,38 +149,6 @@ async def test_read_only_says_so_and_asks_nothing(
             assert s.app.screen is s.main
         await s.press("question_mark")
         await s.sees("Not now")
-        assert not s.writes
-
-
-async def test_a_key_that_may_only_read(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    settings = settings_for(platform, key=platform.read_key)
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        task = await ask(s)
-        await s.yes()
-        await s.sees("403")
-        assert platform.world.task(task).status == "pending"
-        assert task in s.rows
-        before = len(s.writes)
-        await s.press("a")
-        await s.sees("this key may not")
-        assert s.app.screen is s.main, "it is known now, so nothing is asked any more"
-        assert len(s.writes) == before == 1
-
-
-async def test_several_marked_tasks_are_one_question(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        marked = s.rows[:3]
-        await s.press("space", "space", "space")
-        await s.sees("3 marked")
-        assert list(s.view.table.marked) == marked
-        await s.press("a")
-        await s.sees("APPROVE", "3 tasks")
-        await s.press("escape")
-        await s.sees("3 marked")
-        await s.press("escape")
-        await s.sees_no("marked")
         assert not s.writes
 
 

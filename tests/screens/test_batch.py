@@ -152,37 +152,7 @@ async def test_ten_need_no_number(platform: EmbeddedPlatform, tmp_path: Path) ->
         assert not s.view.table.marked
 
 
-@pytest.mark.parametrize("key", ["n", "escape", "enter"])
-async def test_anything_but_yes_sends_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path, key: str
-) -> None:
-    async with stage(platform, tmp_path, **quick(platform)) as s:  # type: ignore[arg-type]
-        question = await ask(s, 3)
-        await s.press(*[key] * 20 if key == "enter" else [key])
-        assert (s.app.screen is question) == (key == "enter")
-        assert len(s.view.table.marked) == 3, "the marks stay"
-        assert not s.writes
-
-
 # ---- the hold
-
-
-@pytest.mark.parametrize("key", ["u", "escape"])
-async def test_in_the_hold_it_is_taken_back(
-    platform: EmbeddedPlatform, tmp_path: Path, key: str
-) -> None:
-    gate = Gate(platform)
-    async with stage(platform, tmp_path, place="tasks", timing=gate.waits) as s:
-        await approve(s, 5)
-        await s.sees("nothing is sent yet", "begins in 5 s", "u, esc take it back")
-        await s.press(key)
-        await s.sees("taken back: nothing was sent")
-        gate.opened.set()
-        await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
-        await s.poll()
-        assert not s.writes
-        assert len(s.view.table.marked) == 5
 
 
 async def test_a_ghost_in_the_hold_is_not_claimed(

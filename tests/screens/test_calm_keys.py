@@ -7,7 +7,6 @@ second. The events carry the moments at which they were read, so nothing here wa
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -71,17 +70,6 @@ async def test_a_yes_before_300_ms_is_dropped_whenever_its_turn_comes(
         await s.wait_until(lambda: len(s.writes) == 1, "the approval")
 
 
-async def test_a_yes_held_since_before_the_question_sends_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        armed = await asked(s)
-        for number in range(100):
-            await press_at(s, armed - 0.9 + number * EVERY, "y")
-        assert isinstance(s.app.screen, ApproveQuestion)
-        assert not s.writes
-
-
 async def test_a_yes_held_after_it_was_meant_sends_once(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
@@ -96,51 +84,3 @@ async def test_a_yes_held_after_it_was_meant_sends_once(
         assert len(s.writes) == 1
         assert sum(platform.world.applied.values()) == 1
         assert not s.app.clipboard, "nor does it do what y does on the list"
-
-
-@pytest.mark.parametrize("first_repeat", [0.25, 0.5, 0.66])
-async def test_a_yes_still_held_does_not_answer_the_question_that_follows(
-    platform: EmbeddedPlatform, tmp_path: Path, first_repeat: float
-) -> None:
-    """The task has changed, and is asked about again while the finger is on the key."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        armed = await asked(s)
-        first, task_id = s.app.screen, str(s.cursor)
-        with platform.world.living() as state:
-            task = state.tasks[task_id]
-            task.title = "Refund 21,400 customers"
-            state.changed_task(task, platform.world.now)
-        now = max(armed, monotonic())
-        await press_at(s, now, "y")
-        await s.sees("changed: title")
-        assert s.app.screen is s.main, "no question opens by itself"
-        await s.press("a")
-        await s.wait_until(
-            lambda: isinstance(s.app.screen, Question) and s.app.screen is not first,
-            "the question anew",
-        )
-        await s.armed()
-        second = s.app.screen
-        for number in range(60):
-            await press_at(s, now + first_repeat + number * EVERY, "y")
-        assert s.app.screen is second
-        assert not s.writes
-
-
-async def test_back_from_the_trace_the_question_has_to_be_read_again(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        before = await asked(s)
-        await s.armed()
-        question = s.app.screen
-        await s.press("t")
-        await s.wait_until(lambda: s.app.screen is not question, "the trace")
-        await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is question, "the question")
-        await s.press("y")
-        await s.armed()
-        assert isinstance(question, Question)
-        assert question._arms_at is not None
-        assert question._arms_at > before
-        assert not s.writes

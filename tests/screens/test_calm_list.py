@@ -5,14 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.base_view import HAND
-from agentco_tui.screens.dialogs.approve import ApproveQuestion
-from agentco_tui.screens.dialogs.batch import BatchQuestion
 from tests.actions.office import QUICK
 from tests.screens.harness import NOW, RunningClock, Stage, stage
 
@@ -288,87 +284,3 @@ async def test_a_lost_answer_claims_nothing_until_a_read_settles_it(
         note = s.view.table._model.notes[first].text
         assert note == "approved"
         assert len(s.writes) == 1
-
-
-STEPS = st.lists(
-    st.sampled_from(("older", "insert", "remove", "poll", "key", "wait", "sort", "up to date")),
-    min_size=1,
-    max_size=8,
-)
-
-
-@settings(
-    max_examples=5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(before=STEPS, meanwhile=STEPS, at=st.integers(0, 6))
-async def test_whatever_happens_between_the_mark_and_the_yes_the_ids_are_those_that_were_read(
-    tmp_path_factory: pytest.TempPathFactory, before: list[str], meanwhile: list[str], at: int
-) -> None:
-    """Reorder, insert, remove and refresh, in any order: what is sent is what was marked."""
-    folder = tmp_path_factory.mktemp("state")
-    with EmbeddedPlatform(speed=0, now=NOW) as platform:
-        async with stage(
-            platform, folder, place="tasks", clock=RunningClock(platform), timing=QUICK
-        ) as s:
-            wanted = list(s.rows[at : at + 3])
-            removed: set[str] = set()
-            changed: set[str] = set()
-            """Since the question opened."""
-
-            async def step(name: str, *, asking: bool) -> None:
-                waiting = [row for row in s.rows if row not in removed]
-                match name:
-                    case "older":
-                        older_than_all(platform, waiting[-1])
-                        if asking:
-                            changed.add(waiting[-1])
-                    case "insert":
-                        older_than_all(platform, new_task(platform))
-                    case "remove":
-                        gone = wanted[1] if wanted[1] not in removed else waiting[0]
-                        if gone not in removed:
-                            platform.world.another_operator(gone, "reject", "Wanda")
-                            removed.add(gone)
-                    case "poll":
-                        await s.poll(FeedName.PENDING)
-                    case "wait":
-                        pass_time(s, 20.0)
-                    case "key" if not asking:
-                        await s.press("j")
-                    case "sort" if not asking:
-                        await s.press("s")
-                    case "up to date" if not asking:
-                        await s.press("r")
-                        # What it asks for may come at any later moment: here it has come.
-                        await s.poll(FeedName.PENDING)
-
-            await s.press(*["j"] * at, "space", "space", "space")
-            assert list(s.view.table.marked) == wanted
-            for name in before:
-                await step(name, asking=False)
-            marked = s.view.table.marked
-            assert set(marked) <= set(wanted)
-            assert set(wanted) - set(marked) <= removed
-            await s.press("a")
-            await s.armed()
-            for name in meanwhile:
-                await step(name, asking=True)
-            question = s.app.screen
-            assert isinstance(question, ApproveQuestion | BatchQuestion)
-            await s.press("y")
-            if question.is_off:
-                await s.press("n")
-                assert not s.writes, "what changed or was decided under the question is not sent"
-                return
-            asked = (question.subject.id,) if isinstance(question, ApproveQuestion) else marked
-            await s.wait_until(
-                lambda: all(s.outcome_of(task) for task in asked), "what became of them"
-            )
-            sent = {seen.path.split("/")[3] for seen in s.writes}
-            if marked:
-                assert sent == set(marked) - removed - changed
-            assert not sent & removed
-            assert all(count == 1 for count in platform.world.applied.values())
-            assert {task for task, count in platform.world.applied.items() if count} == sent

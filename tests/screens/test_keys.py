@@ -9,9 +9,11 @@ import pytest
 from textual.command import CommandList
 from textual.keys import _character_to_key
 
+from agentco_tui.actions.outcome import Verb
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import COMMANDS, RESERVED_KEYS, Place
 from agentco_tui.screens.dialogs.base import Palette
+from agentco_tui.screens.dialogs.form_definitions import FORMS
 from tests.screens.harness import PLACES, Stage, key_event, settings_for, stage
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
@@ -264,13 +266,12 @@ async def test_clicks_on_tabs_and_footer(platform: EmbeddedPlatform, tmp_path: P
         await s.sees("Keys on Tasks")
 
 
-async def test_quit_ends_with_0(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    for key in ("q", "ctrl+c"):
-        async with stage(platform, tmp_path) as s:
-            await s.press(key)
-            assert s.app.return_code == 0
-
-
 def test_the_characters_are_keys() -> None:
     assert all(key_event(c).character == c for c in PRINTABLE)
     assert _character_to_key("?") == "question_mark"
+
+
+def test_every_form_and_every_write_has_its_command() -> None:
+    opened = {one.run.removeprefix("form('").removesuffix("')"): one.id for one in COMMANDS}
+    assert {name: opened[name] for name in FORMS} == {name: name for name in FORMS}
+    assert {one.verb for one in COMMANDS if one.verb} == set(Verb)

@@ -7,7 +7,6 @@ anything is.
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -124,25 +123,6 @@ async def test_the_prompt_has_the_keys_however_often_it_comes_and_goes(
             packet(s, "escape")
             await s.wait_until(lambda: not s.main.prompt.display, "the list")
         assert not s.view.filter_text
-
-
-async def test_a_yes_in_the_packet_approves_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    """What was typed before the question was read is no answer, whenever its turn comes."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        before = monotonic()
-        packet(s, "a", *"yyyy", "enter", "a", *"yY")
-        await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
-        await s.armed()
-        await s.settle()
-        question = s.app.screen
-        assert isinstance(question, Question)
-        assert question._arms_at is not None
-        assert question._arms_at >= before + 0.3
-        await s.poll(FeedName.PENDING)
-        assert not s.writes
-        assert not platform.world.applied
 
 
 async def test_a_yes_too_early_is_none_though_keys_follow_it(
