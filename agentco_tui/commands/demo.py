@@ -73,11 +73,9 @@ def serve(options: DemoOptions) -> int:
     names = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
     given = {name: getattr(options, name) for name in names}
     return server.serve(
-        server.ServeOptions(
-            **{name: value for name, value in given.items() if value is not None},
-            faults=options.fault,
-            until_stdin_closes=options.until_stdin_closes,
-        )
+        **{name: value for name, value in given.items() if value is not None},
+        faults=options.fault,
+        until_stdin_closes=options.until_stdin_closes,
     )
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import selectors
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -29,6 +27,7 @@ from agentco_tui.demo.strikes import TRANSPORT
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
+_ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 class _Server(uvicorn.Server):
@@ -251,74 +250,51 @@ class EmbeddedPlatform:
             listener.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeOptions:
-    """What `agentco-tui demo --serve` was asked for; see `EmbeddedPlatform`."""
+def serve(*, host: str = "127.0.0.1", until_stdin_closes: bool = False, **options: Any) -> int:
+    """Serve an `EmbeddedPlatform` of these options until SIGINT, SIGTERM or SIGHUP; the exit code.
 
-    host: str = "127.0.0.1"
-    """Loopback only: anything else is refused."""
-    port: int = 0
-    seed: int = 7
-    companies: int = 3
-    agents: int | None = None
-    tasks: int | None = None
-    speed: float = 1.0
-    shape: str = "plain"
-    faults: tuple[str, ...] = ()
-    now: float | None = None
-    full_key: str | None = None
-    read_key: str | None = None
-    etag: bool = False
-    until_stdin_closes: bool = False
-    """End when standard input does: for a parent that runs this as a child."""
-
-
-def serve(options: ServeOptions) -> int:
-    """Serve until SIGINT, SIGTERM (or the end of stdin); the exit code.
-
-    Prints address and keys first. 0 after a signal, 2 for options that can't be served.
+    On loopback only. `until_stdin_closes` ends it with standard input too, for a parent that runs
+    this as a child. Prints address and keys first. 0 after a signal, 2 for options that can't be
+    served.
     """
-    if options.host not in {"127.0.0.1", "localhost"}:
-        _complain(f"agentco-tui demo serves on loopback only, not on {options.host}")
-        return 2
+    if host not in {"127.0.0.1", "localhost"}:
+        return _refuse(f"agentco-tui demo serves on loopback only, not on {host}")
     try:
-        platform = EmbeddedPlatform(
-            options.seed,
-            companies=options.companies,
-            agents=options.agents,
-            tasks=options.tasks,
-            speed=options.speed,
-            shape=options.shape,
-            faults=options.faults,
-            port=options.port,
-            now=options.now,
-            full_key=options.full_key,
-            read_key=options.read_key,
-            etag=options.etag,
-        )
+        platform = EmbeddedPlatform(**options)
     except ValueError as error:
-        _complain(f"agentco-tui demo: {error}")
-        return 2
-    with _Ending(watch_stdin=options.until_stdin_closes) as ending:
-        try:
-            platform.start()
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            _complain(f"agentco-tui demo: can't use port {options.port}: {reason}")
-            return 2
-        try:
-            _announce(platform)
-            ending.wait()
-        except BrokenPipeError:
-            # Whoever started this is gone; what Python flushes at its end must not fail again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        finally:
-            platform.stop()
+        return _refuse(f"agentco-tui demo: {error}")
+    # Blocked before the first thread begins, so that only the wait below takes them.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        platform.start()
+        _announce(platform)
+        if until_stdin_closes:
+            threading.Thread(target=_end_with_stdin, daemon=True).start()
+        signal.sigwait(_ENDING)
+    except BrokenPipeError:
+        # Whoever started this is gone; what Python flushes at its end must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return _refuse(f"agentco-tui demo: can't use port {platform.port}: {reason}")
+    finally:
+        platform.stop()
+        while signal.sigpending() & _ENDING:
+            signal.sigwait(_ENDING)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return 0
 
 
-def _complain(line: str) -> None:
+def _end_with_stdin() -> None:
+    with contextlib.suppress(OSError):  # it is closed already
+        while os.read(0, 4096):
+            continue
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _refuse(line: str) -> int:
     sys.stderr.write(line + "\n")
+    return 2
 
 
 def _announce(platform: EmbeddedPlatform) -> None:
@@ -332,42 +308,3 @@ def _announce(platform: EmbeddedPlatform) -> None:
     )
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
-
-
-class _Ending:
-    """Waits for a signal or the end of stdin, without a thread and without polling."""
-
-    def __init__(self, *, watch_stdin: bool) -> None:
-        self._watch_stdin = watch_stdin
-        self._before: dict[int, object] = {}
-
-    def __enter__(self) -> Self:
-        self._hear, self._tell = os.pipe()
-        os.set_blocking(self._tell, False)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._on_signal)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
-        os.close(self._hear)
-        os.close(self._tell)
-
-    def wait(self) -> None:
-        """Return once it is time to end."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._hear, selectors.EVENT_READ)
-            if self._watch_stdin:
-                try:
-                    selector.register(0, selectors.EVENT_READ)
-                except (OSError, ValueError):
-                    return  # stdin is closed already, or a file that is at its end
-            while True:
-                for key, _ in selector.select():
-                    if key.fd == self._hear or os.read(0, 4096) == b"":
-                        return
-
-    def _on_signal(self, *_: object) -> None:
-        with contextlib.suppress(BlockingIOError):  # one byte in the pipe is enough
-            os.write(self._tell, b"!")

@@ -79,15 +79,24 @@ def test_latency_and_another_fault_together(platform: EmbeddedPlatform) -> None:
     assert time.monotonic() - begun >= 0.04
 
 
-def test_hang(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "tasks:hang", silence=0.1)
-    assert (wire.data, wire.end) == (b"", "silence")
-
-
-def test_hang_in_the_body(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "tasks:hang_body", silence=0.2)
-    assert wire.end == "silence"
-    assert 0 < len(wire.body) < int(wire.header("content-length") or 0)
+@pytest.mark.parametrize(
+    ("kind", "end", "has_head"),
+    [
+        ("hang", "silence", False),
+        ("hang_body", "silence", True),
+        ("cut", "fin", True),
+        ("drop_before", "reset", False),
+        ("drop_after", "reset", False),
+    ],
+)
+def test_answers_that_are_not_whole(
+    platform: EmbeddedPlatform, kind: str, end: str, has_head: bool
+) -> None:
+    wire = struck(platform, f"tasks:{kind}", silence=0.2 if end == "silence" else 5.0)
+    assert (wire.end, bool(wire.data)) == (end, has_head)
+    if has_head:
+        assert 0 < len(wire.body) < int(wire.header("content-length") or 0)
+    assert platform.requests[-1].status == (200 if has_head else 0)
 
 
 def test_drip(platform: EmbeddedPlatform) -> None:
@@ -121,12 +130,6 @@ def test_applied_then_a_status(platform: EmbeddedPlatform) -> None:
     platform.faults.add("approve:status=504,applied=after")
     assert ask(platform, f"/api/tasks/{task.id}/approve", "POST").status == 504
     assert platform.world.applied[task.id] == 1
-
-
-def test_cut(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "tasks:cut")
-    assert wire.end == "fin"
-    assert len(wire.body) < int(wire.header("content-length") or 0)
 
 
 def test_endless(platform: EmbeddedPlatform) -> None:

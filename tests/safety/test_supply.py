@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform, ServeOptions, serve
+from agentco_tui.demo.server import EmbeddedPlatform, serve
 from tests.safety.patient import PtySession
 from tests.terminal.platform_process import own_folders
 from tests.terminal.pty_session import REPOSITORY, clean_environment
@@ -38,7 +38,7 @@ def test_it_listens_on_loopback_only() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
 def test_another_address_is_refused(host: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert serve(ServeOptions(host=host)) == 2
+    assert serve(host=host) == 2
     assert "loopback only" in capsys.readouterr().err
 
 
