@@ -26,6 +26,7 @@ from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.prefetch import Prefetch
+from agentco_tui.background import start_worker
 from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, SCREENS, Place
 from agentco_tui.live.clock import Clock, SystemClock
@@ -46,7 +47,6 @@ from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.textual_patches.ending import EndingApp
 from agentco_tui.ui_state import Memory, Remembered
-from agentco_tui.widgets.workers import start_worker
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
-from typing import Final, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -67,3 +67,38 @@ async def in_slices(steps: Generator[None, None, T]) -> T:
             except StopIteration as end:
                 result: T = end.value
                 return result
+
+
+Work: TypeAlias = Callable[[], Coroutine[Any, Any, object]]
+"""An async function without parameters; `functools.partial` makes one of any other."""
+
+
+class Runs(Protocol):
+    """A widget, a screen or an app."""
+
+    @property
+    def run_worker(self) -> Callable[..., object]:
+        """Textual's own."""
+
+
+def start_worker(
+    node: Runs,
+    work: Work,
+    description: str,
+    *,
+    name: str = "",
+    group: str = "default",
+    exclusive: bool = False,
+) -> None:
+    """Run `work` beside the event loop for as long as `node` is there.
+
+    It takes the function and not its coroutine: where the program ends first, Python would write to
+    the terminal that a coroutine was never awaited.
+    """
+    node.run_worker(
+        work,
+        name=name,
+        group=group,
+        description=description,
+        exclusive=exclusive,
+    )

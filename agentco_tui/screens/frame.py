@@ -19,6 +19,7 @@ from agentco_tui.actions.journal import Owner
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.api.errors import ApiError, KeyRejected
+from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
@@ -41,7 +42,6 @@ from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import total_width
-from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
-from agentco_tui.background import in_slices
+from agentco_tui.background import in_slices, start_worker
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import (
     Level,
@@ -53,7 +53,6 @@ from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone, bar
-from agentco_tui.widgets.workers import start_worker
 
 SHOWN_FEEDS = (
     FeedName.PENDING,

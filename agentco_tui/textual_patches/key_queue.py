@@ -11,13 +11,14 @@ from __future__ import annotations
 from asyncio import Event, wait_for
 from collections import deque
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from textual import events
 from textual.app import App
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from agentco_tui.background import start_worker
 from agentco_tui.textual_patches.registry import KEY_QUEUE
 
 Typed = events.Key | events.Paste
@@ -83,9 +84,7 @@ class KeyQueueApp(App[None]):
         if self._ahead or not self._is_free():
             self._ahead.append(event)
             if len(self._ahead) == 1:
-                # The function and not its coroutine, which might never be awaited.
-                work: Any = self._work_off
-                self.run_worker(work, description="take the keys that were typed ahead")
+                start_worker(self, self._work_off, "take the keys that were typed ahead")
         else:
             await self._hand_out(event)
 

@@ -31,7 +31,7 @@ class Heading(msgspec.Struct, frozen=True):
     text: SafeText
 
 
-class Field(msgspec.Struct, frozen=True):
+class FieldLine(msgspec.Struct, frozen=True):
     """A label and what it says, broken over several lines where it must be."""
 
     label: SafeText
@@ -63,7 +63,7 @@ class Rule(msgspec.Struct, frozen=True):
     """A thin line over the whole width."""
 
 
-Item = Heading | Field | Text | Cells | Gap | Rule
+Item = Heading | FieldLine | Text | Cells | Gap | Rule
 
 
 def broken(items: Iterable[Item], width: int) -> list[Line]:
@@ -73,7 +73,7 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
         match item:
             case Heading(text):
                 lines.append((Cell(fit(text, width), Tone.ACCENT),))
-            case Field():
+            case FieldLine():
                 lines.extend(_field(item, width))
             case Text(text, tone, indent):
                 margin = plain(" " * indent)
@@ -89,7 +89,7 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
     return lines
 
 
-def _field(field: Field, width: int) -> Sequence[Line]:
+def _field(field: FieldLine, width: int) -> Sequence[Line]:
     label_width = min(field.label_width, width // 2)
     blank = Cell(plain(" " * label_width))
     gap = Cell(plain(" "))

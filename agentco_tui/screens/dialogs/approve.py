@@ -8,6 +8,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.services import age_of
 from agentco_tui.api.errors import ApiError
+from agentco_tui.background import start_worker
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.model.records import Task, Trace
 from agentco_tui.screens.columns.cells import Look, priority_cell, spent_text
@@ -18,9 +19,8 @@ from agentco_tui.screens.dialogs.substance import substance
 from agentco_tui.screens.dialogs.trace import TraceScreen, summary_items
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, signs
-from agentco_tui.widgets.text_pane import Field, Gap, Item, Text
+from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone
-from agentco_tui.widgets.workers import start_worker
 
 TRACE_LINES = 4
 """Steps of the trace that the question shows."""
@@ -96,7 +96,7 @@ class ApproveQuestion(TaskQuestion):
             budget = self.session.store.agent_budgets.get(task.agent.id)
         if budget is not None:
             items += [Gap(), *budget_fields(budget, self.look)[:1]]
-            items.append(Field(plain("budget"), spent_text(budget)))
+            items.append(FieldLine(plain("budget"), spent_text(budget)))
         items.append(Gap())
         if self.failure is not None:
             items.append(Text(plain(f"{signs.unknown} trace: {self.failure}"), Tone.WARNING))

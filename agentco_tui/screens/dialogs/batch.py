@@ -32,7 +32,7 @@ from agentco_tui.screens.key_queue import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Cells, Field, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
 MOST_SHARES = 6
@@ -97,14 +97,14 @@ class BatchQuestion(TaskQuestion):
             for count, words in told
         ]
         items += [
-            Field(plain("costs"), self._costs()),
-            Field(plain("companies"), shares(summary.by_company)),
-            Field(plain("agents"), shares(summary.by_agent)),
-            Field(plain("priority"), shares(summary.by_priority)),
+            FieldLine(plain("costs"), self._costs()),
+            FieldLine(plain("companies"), shares(summary.by_company)),
+            FieldLine(plain("agents"), shares(summary.by_agent)),
+            FieldLine(plain("priority"), shares(summary.by_priority)),
         ]
         if summary.oldest is not None:
             age = look_of(self.session).age(waiting_since(summary.oldest))
-            items.append(Field(plain("oldest"), plain(f"{age}  {summary.oldest.title}")))
+            items.append(FieldLine(plain("oldest"), plain(f"{age}  {summary.oldest.title}")))
         return items
 
     def _costs(self) -> SafeText:

@@ -12,13 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
+from agentco_tui.background import start_worker
 from agentco_tui.screens.dialogs.base import Dialog, Question
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Item, Notice, Text
 from agentco_tui.widgets.tones import Cell, Tone
-from agentco_tui.widgets.workers import start_worker
 
 Values = Mapping[str, str]
 Errors = Mapping[str, SafeText]

@@ -50,7 +50,7 @@ from agentco_tui.screens.header_footer import Say
 from agentco_tui.screens.prompts import find
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
-from agentco_tui.widgets.text_pane import Field, Gap, Item, Text
+from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -137,7 +137,7 @@ def _field(
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
     """What will be sent, field by field, for the question."""
-    return [Field(plain(name), safe(value, 200)) for name, value in values.items()]
+    return [FieldLine(plain(name), safe(value, 200)) for name, value in values.items()]
 
 
 def new_task(ask: FormRequest) -> FormPlan:
@@ -256,7 +256,7 @@ def clone_company(ask: FormRequest) -> FormPlan | SafeText:
             _field("mission", "mission", company.mission or ""),
         ),
         check=lambda values: check_clone(CompanyForm(**values)),
-        question=lambda values: [Field(plain("from"), name), *_fields_of(values)],
+        question=lambda values: [FieldLine(plain("from"), name), *_fields_of(values)],
         send=ask.writes(
             lambda values, step: create.clone_company(session, company, CompanyForm(**values), step)
         ),
@@ -323,13 +323,13 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         if isinstance(amount, str):
             return [Text(amount, Tone.CRITICAL)]
         items: list[Item] = [
-            Field(plain("agent"), name),
-            Field(plain("old limit"), limit_text(shown) if shown else signs.missing),
-            Field(plain("new limit"), in_currency_of(shown, amount), Tone.STRONG),
-            Field(plain("change"), limit_change(shown, amount)),
+            FieldLine(plain("agent"), name),
+            FieldLine(plain("old limit"), limit_text(shown) if shown else signs.missing),
+            FieldLine(plain("new limit"), in_currency_of(shown, amount), Tone.STRONG),
+            FieldLine(plain("change"), limit_change(shown, amount)),
         ]
         if shown is not None and shown.spent is not None:
-            items.append(Field(plain("spent"), fmt.money(shown.spent)))
+            items.append(FieldLine(plain("spent"), fmt.money(shown.spent)))
             if amount < shown.spent.amount:
                 words = f"{signs.warning} the new limit is below what is spent already"
                 items += [Gap(), Text(plain(words), Tone.WARNING)]

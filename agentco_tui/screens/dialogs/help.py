@@ -13,7 +13,7 @@ from agentco_tui.keys import COMMANDS, Command, Place
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.header_footer import key_words
 from agentco_tui.text import plain, signs
-from agentco_tui.widgets.text_pane import Field, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 FILTER_HELP = "words: all of them must occur · agent:linus · !word · waits>2h · used>80% · trust<50"
@@ -81,7 +81,7 @@ class HelpScreen(Dialog[None]):
             why = self.denied.get(key.id)
             words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
             tone = Tone.DIM if why else Tone.PLAIN
-            yield Field(key_words(key.id, self.rebound), plain(words), tone)
+            yield FieldLine(key_words(key.id, self.rebound), plain(words), tone)
 
     def action_close(self) -> None:
         """Back."""

@@ -19,6 +19,7 @@ from agentco_tui.actions.batch_summary import Aside
 from agentco_tui.actions.decisions import Decision, recover, task_of
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Kind, Outcome, Step, Verb
+from agentco_tui.background import Work, start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model.records import Record, SharedTask, Task
@@ -33,7 +34,6 @@ from agentco_tui.screens.dialogs.trace import TraceScreen
 from agentco_tui.screens.header_footer import Say, key_advice
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
-from agentco_tui.widgets.workers import Work, start_worker
 
 TOLD_ONE_BY_ONE = 3
 """So many outcomes of an earlier run are each told; of more, how many came to what."""

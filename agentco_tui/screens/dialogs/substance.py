@@ -20,7 +20,7 @@ from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
-from agentco_tui.widgets.text_pane import LABEL_WIDTH, Field, Gap, Heading, Item, Text
+from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone
 
 _NAME: Final = 200
@@ -72,7 +72,7 @@ def asked_for(task: Task) -> list[Item]:
     told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
     told += sums_told(task)
     width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
-    items: list[Item] = [Field(label, value, Tone.STRONG, width) for label, value in told]
+    items: list[Item] = [FieldLine(label, value, Tone.STRONG, width) for label, value in told]
     if task.description:
         items += [Gap(), Heading(plain("Description")), Text(task.description)]
     return [*items, *table(fields)]
@@ -131,11 +131,11 @@ def _first_is_asked_for(named: tuple[str, Any]) -> tuple[bool, bool]:
     return not is_substance(named[0]), not _has_sum(*named)
 
 
-def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> Field:
+def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLine:
     """A labelled value; the sign for a missing one where the platform did not send it."""
     if value is None or value == signs.missing:
-        return Field(plain(name), signs.missing, Tone.DIM)
-    return Field(plain(name), value, tone)
+        return FieldLine(plain(name), signs.missing, Tone.DIM)
+    return FieldLine(plain(name), value, tone)
 
 
 def when(moment: Moment | None, look: Look) -> SafeText | None:
@@ -270,7 +270,7 @@ def _rows(fields: Fields, around: Unit) -> list[Item]:
             items.append(Text(value, tone, indent + _STEP if label.strip() else 0))
         elif label or value:
             items.append(
-                Field(label, value, tone, max(width, LABEL_WIDTH)) if label else Text(value)
+                FieldLine(label, value, tone, max(width, LABEL_WIDTH)) if label else Text(value)
             )
     return items
 

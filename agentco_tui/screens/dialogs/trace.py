@@ -12,6 +12,7 @@ from textual.containers import Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
+from agentco_tui.background import start_worker
 from agentco_tui.model.records import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import READ_AFTER
@@ -22,7 +23,6 @@ from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, si
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone, total_width
-from agentco_tui.widgets.workers import start_worker
 
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:

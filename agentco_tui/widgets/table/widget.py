@@ -24,6 +24,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentco_tui import background
+from agentco_tui.background import start_worker
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table.filter import FilterError, parse
 from agentco_tui.widgets.table.layout import Column, R
@@ -31,7 +32,6 @@ from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.paint import GUTTER, TablePainter, TableStyles
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, coloured
-from agentco_tui.widgets.workers import start_worker
 
 _AT_ONCE: Final = 20
 """Steps (of about a thousand rows) that are always taken at once."""
