@@ -286,6 +286,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
         ca_file=settings.ca_file,
         trust_env=settings.trust_env,
         key_source=settings.key_source,
+        mapping=settings.mapping,
         attempts=1,
     )
     client.take_over(start)

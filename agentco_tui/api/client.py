@@ -55,6 +55,7 @@ from agentco_tui.model.records import (
     Task,
     Trace,
 )
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 
 if TYPE_CHECKING:
     from agentco_tui.api.prefetch import Prefetch
@@ -71,10 +72,16 @@ class Client:
     """The platform as methods. Use it with `async with`, in one event loop."""
 
     def __init__(
-        self, transport: Transport, *, page_cap: int = 200, record_cap: int = 200_000
+        self,
+        transport: Transport,
+        *,
+        page_cap: int = 200,
+        record_cap: int = 200_000,
+        mapping: ProfileMapping = AS_SENT,
     ) -> None:
         """`page_cap` and `record_cap` end the following of pages; a Listing says if they did."""
         self.transport = transport
+        self.mapping = mapping
         caps = Caps(pages=page_cap, records=record_cap, total_bytes=transport.limits.body)
         self._fetcher = Fetcher(transport, caps)
         self._overview: BudgetOverview | None = None
@@ -237,7 +244,9 @@ class Client:
         digest = await body_digest(reply.body)
         if last is None or last.digest != digest:
             asked = self.transport.asked("GET", path)
-            overview = await self._fetcher.read(reply, asked, decode_overview)
+            overview = await self._fetcher.read(
+                reply, asked, lambda body: decode_overview(body, self.mapping)
+            )
             last = msgspec.structs.replace(overview, digest=digest)
         self._overview, self._overview_etag = last, usable_etag(reply.headers)
         return last
@@ -270,14 +279,14 @@ class Client:
         self, kind: Kind[R], path: str, *, at_most: int | None = None, **params: str | None
     ) -> Listing[R]:
         given = tuple((name, value) for name, value in params.items() if value is not None)
-        return await self._fetcher.listing(kind, path, given, at_most)
+        return await self._fetcher.listing(kind.mapped(self.mapping), path, given, at_most)
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier, "")
         reply = await self.transport.request("GET", path)
         asked = self.transport.asked("GET", path)
         return await self._fetcher.read(
-            reply, asked, lambda body: decode_one(kind, body, identifier)
+            reply, asked, lambda body: decode_one(kind.mapped(self.mapping), body, identifier)
         )
 
     async def _write(
@@ -301,7 +310,9 @@ class Client:
         reply = await self.transport.request("POST", path, json_body=body, headers=headers)
         asked = self.transport.asked("POST", path)
         return await self._fetcher.read(
-            reply, asked, lambda found: decode_receipt(kind, found, reply.status)
+            reply,
+            asked,
+            lambda found: decode_receipt(kind.mapped(self.mapping), found, reply.status),
         )
 
     def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:
@@ -323,9 +334,11 @@ def open_client(
     limits: Limits | None = None,
     page_cap: int = 200,
     record_cap: int = 200_000,
+    mapping: ProfileMapping | None = None,
 ) -> Client:
     """A client with a transport of its own; close it, or use it with `async with`.
 
+    `mapping`: what a profile tells of the platform's own names, units and words.
     `attempts`: how often a failed read is sent at most; 1 for who has a back-off of their own.
     Imports httpx, which takes 50 to 110 ms the first time. Raises CredentialError for no key, and
     for a host, a `ca_file` or a proxy setting that cannot be used.
@@ -345,7 +358,7 @@ def open_client(
         retry=RetryPolicy(attempts=attempts),
         key_source=key_source,
     )
-    return Client(transport, page_cap=page_cap, record_cap=record_cap)
+    return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)
 
 
 def segment(identifier: str) -> str:

@@ -26,6 +26,7 @@ from agentco_tui.model.records import (
 )
 from agentco_tui.reading import schema
 from agentco_tui.reading.kinds import alert, budget, company, task
+from agentco_tui.reading.mapping import ProfileMapping
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
@@ -78,6 +79,13 @@ class Kind(Generic[R]):
         self.name, self.noun, self.most, self.needs = kind.name, kind.noun, kind.most, kind.needs
         self.by_table = kind
         return self
+
+    def mapped(self, mapping: ProfileMapping) -> Kind[R]:
+        """The kind as a profile has it, where the new room reads it."""
+        if self.by_table is None:
+            return self
+        kind = mapping.kind(self.by_table)
+        return self if kind is self.by_table else Kind.of(kind)
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"

@@ -27,6 +27,7 @@ async def connected(settings: Settings) -> AsyncIterator[Client]:
             ca_file=settings.ca_file,
             trust_env=settings.trust_env,
             key_source=settings.key_source,
+            mapping=settings.mapping,
         )
     except CredentialError as error:
         raise SettingsError([Problem(text=str(error))]) from None

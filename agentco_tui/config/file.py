@@ -10,6 +10,16 @@ read_only = true
 refresh = 5
 ca_file = "~/ca.pem"
 
+[profiles.prod.fields.agent_budget]          # a platform's own names, see docs/reading.md
+spent = "usage.cost_cents"
+
+[profiles.prod.money]
+unit = "cents"
+currency = "EUR"
+
+[profiles.prod.status]
+pending = ["needs_ok"]
+
 [keys]
 "tasks.approve" = "A"
 
@@ -32,7 +42,9 @@ from agentco_tui.config import validators
 from agentco_tui.config.problems import Problem, WrongError, nearest
 from agentco_tui.config.rebinding import read_keys
 from agentco_tui.config.settings import AlertLimits
+from agentco_tui.model.records import TaskState
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.mapping import ProfileMapping, field_names
 
 Table = Mapping[str, Callable[[object], Any]]
 """Settings by name, each with what checks its value; see `validators`."""
@@ -63,6 +75,9 @@ ALERTS: Table = {
     "waiting_warning": validators.duration,
     "waiting_critical": validators.duration,
 }
+MONEY: Table = {"unit": validators.unit, "currency": validators.currency}
+MAPPING = ("fields", "money", "status")
+"""Tables of a profile that tell how its platform departs."""
 APPROVE: Table = {"hold": validators.hold}
 TOP: Table = {"profile": validators.text, "theme": validators.theme}
 TABLES = ("profiles", "keys", "alerts", "approve")
@@ -184,13 +199,38 @@ class ConfigFile:
                 f"the key comes from exactly one place, and {given[0]} is set already:"
                 " remove one of the two",
             )
-        return self._right(table, written, PROFILE)
+        rest = {key: value for key, value in written.items() if key not in MAPPING}
+        right = self._right(table, rest, PROFILE)
+        if len(rest) < len(written):
+            right["mapping"] = self._mapping(table, written)
+        return right
 
-    def _table(self, data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    def _mapping(self, table: str, written: Mapping[str, Any]) -> ProfileMapping:
+        """What the tables of a profile tell of its platform's names, units and words."""
+        from agentco_tui.reading.kinds import mappable  # noqa: PLC0415 - few profiles have any
+
+        below = {name: self._table(written, name, table) for name in MAPPING}
+        fields: dict[str, Mapping[str, str]] = {}
+        for kind in below["fields"]:
+            known = mappable()
+            if kind not in known:
+                valid = nearest(kind, tuple(known))
+                self._wrong(f"{table}.fields.{kind}", f"unknown kind (nearest valid name: {valid})")
+            else:
+                slots = dict.fromkeys(field_names(known[kind]), validators.dotted_name)
+                told = self._table(below["fields"], kind, f"{table}.fields")
+                fields[kind] = self._right(f"{table}.fields.{kind}", told, slots)
+        money = self._right(f"{table}.money", below["money"], MONEY)
+        states = dict.fromkeys((state.value for state in TaskState), validators.words)
+        status = self._right(f"{table}.status", below["status"], states)
+        return ProfileMapping(fields, status=status, **money)
+
+    def _table(self, data: Mapping[str, Any], name: str, under: str = "") -> Mapping[str, Any]:
         value = data.get(name, {})
         if isinstance(value, dict):
             return value
-        self._wrong(name, f"must be a table, is {validators.what(value)}")
+        setting = f"{under}.{name}" if under else name
+        self._wrong(setting, f"must be a table, is {validators.what(value)}")
         return {}
 
     def _right(self, table: str, written: Mapping[str, object], known: Table) -> dict[str, Any]:
@@ -249,4 +289,5 @@ def _unknown(name: str, known: Table) -> str:
             if name in names:
                 return f"unknown setting here: it belongs under [{table}]"
     valid = (*TOP, *TABLES) if known is TOP else tuple(known)
+    valid += MAPPING if known is PROFILE else ()
     return f"unknown setting (nearest valid name: {nearest(name, valid)})"

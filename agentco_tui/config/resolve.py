@@ -24,6 +24,7 @@ from agentco_tui.config.problems import (
     nearest,
 )
 from agentco_tui.config.settings import AlertLimits, Flags, Settings
+from agentco_tui.reading.mapping import AS_SENT
 
 BASE_URL = "AGENTCO_BASE_URL"
 PROFILE = "AGENTCO_PROFILE"
@@ -236,6 +237,7 @@ class Resolver:
         for binding in self.file.keys:
             self._note(f"keys.{binding}", True)
         return values | {
+            "mapping": self._entry.get("mapping", AS_SENT),
             "keys": self.file.keys,
             "alerts": AlertLimits(**self.file.alerts),
             "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),

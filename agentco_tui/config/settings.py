@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,8 @@ class Settings:
     """Certificates to trust instead of the system's, PEM."""
     trust_env: bool = False
     """True if proxies and netrc from the environment are used."""
+    mapping: ProfileMapping = AS_SENT
+    """What the profile tells of the platform's own names, units and words."""
     theme: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
     """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`.

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agentco_tui.config.problems import WrongError, nearest
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.mapping import UNITS
 
 SCREENS = ("overview", "companies", "agents", "tasks", "budget", "activity")
 """The screens, in the order of their keys."""
@@ -197,3 +198,31 @@ def command(value: object) -> tuple[str, ...]:
     if not words or not words[0] or any("\0" in word for word in words):
         raise WrongError("must name a command to run")
     return tuple(words)
+
+
+def dotted_name(value: object) -> str:
+    """A field of the platform's, `usage.cost_cents`: dots lead into objects."""
+    name = text(value)
+    if not all(name.split(".")):
+        raise WrongError('must be a name, or names with one dot between them: "usage.cost_cents"')
+    return name
+
+
+def unit(value: object) -> str:
+    """What one of the platform's sums counts."""
+    return _one_of(value, tuple(UNITS), "a unit")
+
+
+def currency(value: object) -> str:
+    """A currency's code."""
+    code = text(value).upper()
+    if not (code.isascii() and code.isalpha() and len(code) == 3):
+        raise WrongError('must be the three letters of a currency, such as "EUR"')
+    return code
+
+
+def words(value: object) -> tuple[str, ...]:
+    """Several words of the platform's."""
+    if not isinstance(value, list) or not value:
+        raise WrongError(f'must be a list of words, such as ["needs_ok"], is {what(value)}')
+    return tuple(text(each) for each in value)

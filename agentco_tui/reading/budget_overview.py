@@ -20,8 +20,9 @@ from agentco_tui.reading.kinds.budget import (
     WHOLE_ID,
     is_budget,
 )
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Json, Kind, Unread, under
-from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_beside
+from agentco_tui.reading.values.unit import Unit, unit_beside
 from agentco_tui.text import safe
 
 _WRAPPERS: Final = word_set("data result response payload body attributes info item")
@@ -43,8 +44,8 @@ _AGENTS: Final = word_set("agent assistant user")
 _MAX_DEPTH: Final = 4
 
 
-def read_overview(body: Json, unit: Unit = NO_UNIT) -> BudgetOverview:
-    """The whole's budget and the parts beside it; `unit` is that of all sums, if one is known.
+def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOverview:
+    """The whole's budget and the parts beside it; `mapping` is the profile's.
 
     Raises Unshaped if the answer holds neither a figure nor a part, RefusedBody if it says that
     the call failed.
@@ -52,13 +53,13 @@ def read_overview(body: Json, unit: Unit = NO_UNIT) -> BudgetOverview:
     if says_failed(body):
         raise RefusedBody(error_in(body))
     root, shape = _unwrapped(body)
-    unit = unit_beside(body).with_more(unit)
+    unit = unit_beside(body).with_more(mapping.unit)
     if root is None:
         return BudgetOverview(whole=_nothing(), shape=shape)
     if type(root) is list:
         only = root[0] if len(root) == 1 and type(root[0]) is dict else None
         if only is None or not {"id", "name"}.isdisjoint(map(fold, only)):
-            parts = _parts("budgets", root, unit)
+            parts = _parts("budgets", root, unit, mapping)
             return BudgetOverview(whole=_nothing(), parts=tuple(parts), shape=f"{shape}[]")
         root, shape = only, f"{shape}[]"
     if type(root) is not dict:
@@ -72,13 +73,13 @@ def read_overview(body: Json, unit: Unit = NO_UNIT) -> BudgetOverview:
                 if len(whole) == 1:
                     rest.update((k, v) for k, v in whole[0].items() if fold(k) != "scope")
                     value = [row for row in value if row is not whole[0]]  # noqa: PLW2901
-            parts += _parts(folded, value, unit)
+            parts += _parts(folded, value, unit, mapping)
             names.append(f"{key}[]")
         elif folded in _LISTS and type(value) is list:
             names.append(f"{key}[]")
         else:
             rest[key] = value
-    found = _whole(rest, unit)
+    found = _whole(rest, unit, mapping.kind(WHOLE))
     if found is None and len(names) == 1:
         raise Unshaped(safe("the answer holds no budget: none of its fields is a known figure"))
     return BudgetOverview(
@@ -114,17 +115,19 @@ def _scope_of(row: Json) -> str:
     return scope or ("agent" if not {"agentid", "agent"}.isdisjoint(map(fold, row)) else "")
 
 
-def _parts(name: str, rows: Json, unit: Unit) -> list[Budget]:
+def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[Budget]:
     kind = _LISTS[name]
     if kind is not None:
-        return _read(kind, {name: rows}, unit)
+        return _read(mapping.kind(kind), {name: rows}, unit)
     of_agents: list[Json] = []
     others: list[Json] = []
     for row in rows:
         if type(row) is dict and row:
             (of_agents if _scope_of(row) in _AGENTS else others).append(row)
-    found = _read(AGENT_BUDGETS, {name: of_agents}, unit) if of_agents else []
-    return found + (_read(COMPANY_BUDGETS, {name: others}, unit) if others else [])
+    found: list[Budget] = []
+    for each, some in ((AGENT_BUDGETS, of_agents), (COMPANY_BUDGETS, others)):
+        found += _read(mapping.kind(each), {name: some}, unit) if some else []
+    return found
 
 
 def _read(kind: Kind[Budget], body: Json, unit: Unit) -> list[Budget]:
@@ -134,18 +137,18 @@ def _read(kind: Kind[Budget], body: Json, unit: Unit) -> list[Budget]:
         return []
 
 
-def _whole(rest: Mapping[str, Json], unit: Unit) -> Budget | None:
+def _whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
     """The whole's figures: from the answer's top, else from the object that sums it up."""
     obj: Mapping[str, Json] = rest
-    if not is_budget(rest, WHOLE):
+    if not is_budget(rest, kind):
         named = {fold(key): key for key in rest if type(rest[key]) is dict}
         own = next((named[each] for each in _WHOLE
-                    if each in named and is_budget(rest[named[each]], WHOLE)), None)  # fmt: skip
+                    if each in named and is_budget(rest[named[each]], kind)), None)  # fmt: skip
         if own is None:
             return None
         obj = {**{key: value for key, value in rest.items() if key != own}, **rest[own]}
     try:
-        return WHOLE.read(obj, Around(unit=unit, is_root=True))
+        return kind.read(obj, Around(unit=unit, is_root=True))
     except Unread:
         return None
 

@@ -94,7 +94,7 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
         raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
     around = Around(
         names=names_beside(body),
-        unit=unit_beside(body),
+        unit=unit_beside(body).with_more(kind.unit),
         is_root=found.is_root,
         key=found.key or wanted_id,
     )
@@ -109,7 +109,8 @@ def read_rows(
 ) -> tuple[list[R], dict[SafeText, int]]:
     """The records, and how often each reason kept one from being read."""
     path = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
-    around = Around(names=names_beside(body), unit=unit_beside(body).with_more(unit), path=path)
+    told = unit_beside(body).with_more(unit).with_more(kind.unit)
+    around = Around(names=names_beside(body), unit=told, path=path)
     unread: dict[SafeText, int] = {}
     rows: Iterable[tuple[Row, Json, str | None]] = _rows(kind, found, unread)
     if kind.survey is not None:

@@ -508,6 +508,8 @@ class Kind(Generic[R]):
         """Records of a listing; that there are more is told."""
         self.survey = survey
         """Looks at all rows of an answer before the first record is built."""
+        self.unit: Any = None
+        """The unit of sums that a profile tells."""
         self._holds = holds
         """Tells whether an object is one of these, where the table alone does not."""
         self.instead = instead
@@ -529,7 +531,10 @@ class Kind(Generic[R]):
             if field is None:
                 raise KeyError(slot)
             mapped.append(field._replace(names=f"{name} # profile"))
-        other.table = Table((*mapped, *self.table.fields))
+        # "spent month" gives way to a mapped "spent", too.
+        others = [each for each in self.table.fields if each.slot.split(" ")[0] not in names]
+        bare = [each for each in self.table.fields if each.slot in names]
+        other.table = Table((*mapped, *bare, *others))
         return other
 
     def is_one(self, obj: Mapping[str, Json]) -> bool:
