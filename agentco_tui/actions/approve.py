@@ -203,10 +203,10 @@ class Approval(Write[Task]):
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
         seen = await self.services.reader.check(self._about)
-        lost = self.answer is None or self.answer.kind is AnswerKind.LOST
-        if seen.found is Found.BEFORE and not lost and self._moved(seen.record):
-            yes = self.answer is not None and self.answer.kind is AnswerKind.YES
-            return replace(seen, found=Found.DONE) if yes else seen
+        said = AnswerKind.LOST if self.answer is None else self.answer.kind
+        lost = said is AnswerKind.LOST
+        if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
+            return replace(seen, found=Found.DONE)
         if seen.found is not Found.DONE or seen.record is not None or not lost:
             return seen
         # It left the pending list after a lost answer: only the list of all tasks tells how.

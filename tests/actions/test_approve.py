@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb, WhyNot
 from agentco_tui.actions.services import Permissions
+from agentco_tui.demo.model import Task as WorldTask
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model.records import Ref, Task
 from agentco_tui.text import plain
@@ -221,9 +223,61 @@ async def test_a_clear_no_is_told_in_the_platforms_words(
         assert found.kind is Kind.REFUSED
         assert found.http_status == status
         assert found.words
-        assert found.words in found.sentence
+        assert found.sentence == f"refused: {found.words}"
         assert found.may_retry
         assert len(desk.sends()) == 1
+        assert desk.store.pending.get(task.id) is not None, "it waits as before"
+
+
+async def test_a_no_that_no_read_explains_says_so(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:status=409,times=1")
+
+        def away(progress: Progress) -> None:
+            if progress.step is Step.SENDING:
+                platform.faults.add("reads:status=503")
+
+        found = await desk.approve(task, away)
+        assert found.kind is Kind.REFUSED
+        assert found.sentence.endswith(" (it could not be read again since)")
+
+
+async def test_a_yes_that_moves_it_to_another_waiting_word_is_a_yes(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        in_world = platform.world.tasks
+
+        def listed(company_id: str | None = None, status: str | None = None) -> list[WorldTask]:
+            rows = in_world(company_id)
+            moved = [row for row in rows if row.id == task.id and row.status != "pending"]
+            return [replace(row, status="in_review") for row in moved] + [
+                row for row in rows if row.status == "pending"
+            ]
+
+        platform.world.tasks = listed  # type: ignore[method-assign]
+        found = await desk.approve(task)
+        assert (found.kind, found.known_by) == (Kind.APPROVED_HERE, KnownBy.READ)
+        assert "the platform shows it as “in_review”" in found.sentence
+
+
+async def test_what_was_left_behind_without_a_status_still_waits(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        left = Attempt(
+            attempt="a1", time="2026-01-01T00:00:00Z", origin=platform.base_url,
+            profile="test", verb="approve", subject=task.id, task=task.id,
+        )  # fmt: skip
+        desk.journal.begin(left, desk.journal.mark())
+        desk.journal.let_go("a1")
+        found = await desk.recover(left)
+        assert found.kind is Kind.NOT_DONE
+        assert found.attempt_id == "a1"
+        assert desk.sends() == []
 
 
 async def test_a_401_while_reads_succeed_is_about_this_task(
