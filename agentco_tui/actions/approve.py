@@ -17,10 +17,10 @@ from agentco_tui.actions.outcome import (
     AFTER_ALL,
     Check,
     Found,
-    Kind,
     KnownBy,
     OnProgress,
     Outcome,
+    OutcomeKind,
     Verb,
     WhyNot,
 )
@@ -36,7 +36,7 @@ from agentco_tui.actions.task_reader import (
     says_it_waits,
     shown_as,
 )
-from agentco_tui.actions.write_flow import Answer, AnswerKind, Draft, Write
+from agentco_tui.actions.write_flow import AnswerKind, Draft, Write, WriteAnswer
 from agentco_tui.api.errors import ApiError, KeyRejected, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
@@ -51,7 +51,14 @@ DEAR = 3.0
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
 """States of a task that was let go after it waited for a person."""
 ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
-_LEFT = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
+_LEFT = frozenset(
+    {
+        OutcomeKind.APPROVED_HERE,
+        OutcomeKind.APPROVED,
+        OutcomeKind.DECIDED_ELSEWHERE,
+        OutcomeKind.GONE,
+    }
+)
 """Outcomes of a task that is in the list of pending tasks no more."""
 
 
@@ -164,7 +171,7 @@ class Approval(Write[Task]):
         """POST /api/tasks/:id/approve."""
         return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
 
-    def judged(self, answer: Answer[Task]) -> Answer[Task]:
+    def judged(self, answer: WriteAnswer[Task]) -> WriteAnswer[Task]:
         """A 2xx answer that says the task is rejected, or was ended, is no yes."""
         word = None if answer.receipt is None else answer.receipt.status_word
         if answer.kind is not AnswerKind.YES or word is None or task_state(word) not in ENDED:
@@ -181,7 +188,7 @@ class Approval(Write[Task]):
         found = await self._decided(record)
         earlier = self.services.earlier(Verb.APPROVE, self.subject)
         settled = None if earlier is None else earlier.settled
-        if settled is not None and settled.outcome == Kind.APPROVED_HERE:
+        if settled is not None and settled.outcome == OutcomeKind.APPROVED_HERE:
             words = f"{found.sentence} (approved from this machine before)"
             found = replace(found, sentence=plain(words))
         self.take(found)
@@ -195,7 +202,7 @@ class Approval(Write[Task]):
             self.services.store.publish(self.services.store.pending.put(now))
         words = f"nothing was sent, because it changed since you saw it: {changes}"
         return self.outcome(
-            Kind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=found
+            OutcomeKind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=found
         )
 
     # ---- what became of it
@@ -235,7 +242,9 @@ class Approval(Write[Task]):
             return self._after_401(check)
         unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
         words = f"refused: {answer.told}{unread}"
-        return self.outcome(Kind.REFUSED, words, known_by=KnownBy.ANSWER, record=check.record)
+        return self.outcome(
+            OutcomeKind.REFUSED, words, known_by=KnownBy.ANSWER, record=check.record
+        )
 
     async def after_all(self, attempt_id: str | None) -> Outcome | None:
         """The task has left the list of those that wait, and its attempt was settled otherwise.
@@ -252,10 +261,10 @@ class Approval(Write[Task]):
             moment = record.decided or (entry.at if entry is not None else None)
             moment = moment or Moment(self.services.clock.now())
             words = f"{AFTER_ALL}, at {form.clock(moment, moment.at)}: {shown_as(record)}"
-            found = self.outcome(Kind.APPROVED, words, record=record)
+            found = self.outcome(OutcomeKind.APPROVED, words, record=record)
         else:
             words = elsewhere(record, None, self.services.clock.now())
-            found = self.outcome(Kind.DECIDED_ELSEWHERE, words, record=record)
+            found = self.outcome(OutcomeKind.DECIDED_ELSEWHERE, words, record=record)
         self.take(found)
         return await self.written(found)
 
@@ -275,21 +284,21 @@ class Approval(Write[Task]):
                 "the platform said yes, but its list still shows the task as pending: "
                 "it may need another approval, or more time"
             )
-            return self.outcome(Kind.STILL_PENDING, words, record=check.record)
+            return self.outcome(OutcomeKind.STILL_PENDING, words, record=check.record)
         if check.found is not Found.DONE:
             why = f": {check.why}" if check.why else ""
             words = f"approved, says the platform's answer; a read could not bear it out{why}"
-            return self.outcome(Kind.APPROVED_HERE, words, known_by=KnownBy.ANSWER)
+            return self.outcome(OutcomeKind.APPROVED_HERE, words, known_by=KnownBy.ANSWER)
         record = check.record or self._told() or await self._looked_up()
         if record is not None and record.state in ENDED:
             words = f"the platform said yes, but {shown_as(record)}"
-            return self.outcome(Kind.UNCLEAR, words, record=record)
+            return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
         now = "it no longer waits"
         if record is not None and (self._moved(record) or record.decided_by):
             # Some say yes to a second approval too, so who decided is told.
             now = shown_as(record)
         words = f"approved: the platform said yes, and {now}"
-        return self.outcome(Kind.APPROVED_HERE, words, record=record)
+        return self.outcome(OutcomeKind.APPROVED_HERE, words, record=record)
 
     def _after_401(self, check: Check[Task]) -> Outcome:
         """401: about the key if reads are refused as well, else about this task."""
@@ -299,11 +308,11 @@ class Approval(Write[Task]):
                 f"refused with 401, while the key still reads: {self.answer.told}; "
                 "it may be that you must not approve this one, or may not approve at all"
             )
-            return self.outcome(Kind.REFUSED, words, record=check.record)
+            return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
         words = f"401, and nothing could be read since: {self.answer.told}"
         if isinstance(check.error, KeyRejected):
             words = "the key is missing or invalid: nothing was approved"
-        return self.outcome(Kind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
+        return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
 
     def _after_lost(self, check: Check[Task]) -> Outcome:
         record = check.record
@@ -313,23 +322,23 @@ class Approval(Write[Task]):
                     f"it still waits, but its status went from “{self.status}” to "
                     f"“{record.status}”: look at it before you try again"
                 )
-                return self.outcome(Kind.UNCLEAR, words, record=record)
+                return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
             case Found.BEFORE:
                 over = f"{self.services.timing.still_pending:g}"
                 words = (
                     f"not approved: the answer was lost, and reads over {over} s "
                     "show it as pending still; you may try again"
                 )
-                return self.outcome(Kind.NOT_DONE, words, record=record)
+                return self.outcome(OutcomeKind.NOT_DONE, words, record=record)
             case Found.PARTIAL | Found.FAILED:
                 words = f"unclear: the answer was lost, and {check.why}"
-                return self.outcome(Kind.UNCLEAR, words)
+                return self.outcome(OutcomeKind.UNCLEAR, words)
             case Found.OTHERWISE if record is not None:
                 words = (
                     "unclear: it left the list of pending tasks, but the list of all tasks shows "
                     f"it as “{record.status or 'waiting'}” still; look at it before you try again"
                 )
-                return self.outcome(Kind.UNCLEAR, words, record=record)
+                return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
         if record is None:
             sure = self._any is not None and self._any.sure
             where = "no list of the platform shows it"
@@ -338,19 +347,19 @@ class Approval(Write[Task]):
                 "it no longer waits, and what became of it can't be told: the answer was lost, "
                 f"and {where}"
             )
-            return self.outcome(Kind.GONE, words)
+            return self.outcome(OutcomeKind.GONE, words)
         if record.state in SET_GOING:
             word = "approved" if record.state is TaskState.APPROVED else "it no longer waits"
             words = (
                 f"{word}: {shown_as(record)}; the answer was lost, so it may have been this "
                 "attempt or somebody else"
             )
-            return self.outcome(Kind.APPROVED, words, record=record)
+            return self.outcome(OutcomeKind.APPROVED, words, record=record)
         if record.state in ENDED:
             words = elsewhere(record, None, self.services.clock.now())
-            return self.outcome(Kind.DECIDED_ELSEWHERE, words, record=record)
+            return self.outcome(OutcomeKind.DECIDED_ELSEWHERE, words, record=record)
         words = f"it no longer waits: {shown_as(record)}"
-        return self.outcome(Kind.UNCLEAR, words, record=record)
+        return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
 
     async def _decided(self, record: Task | None) -> Outcome:
         """It no longer waits, and not through this attempt: say who decided it, if that is told."""
@@ -368,20 +377,22 @@ class Approval(Write[Task]):
         if answer is not None and word == "approved":
             # What was sent may have been applied twice over, by a proxy that repeats requests.
             words = f"approved{who}; this request, or a repetition of it, was {refused}"
-            return self.outcome(Kind.APPROVED, words.removesuffix("; "), record=record)
+            return self.outcome(OutcomeKind.APPROVED, words.removesuffix("; "), record=record)
         if record is None and entry is None:
             words = "it is in no list of the platform any more"
             if not sure:
                 words = "it left the list of pending tasks; what became of it could not be read"
-            return self.outcome(Kind.GONE, refused + words, known_by=KnownBy.READ)
+            return self.outcome(OutcomeKind.GONE, refused + words, known_by=KnownBy.READ)
         if answer is not None and answer.receipt is not None and word is not None:
             # Not somebody else's decision, but what came of asking for an approval.
             words = f"{refused}the platform shows it as {word}{who}"
-            return self.outcome(Kind.REFUSED, words, record=record)
-        kind = Kind.DECIDED_ELSEWHERE
+            return self.outcome(OutcomeKind.REFUSED, words, record=record)
+        kind = OutcomeKind.DECIDED_ELSEWHERE
         if word is None and record is not None and says_it_waits(record):
-            kind = Kind.CHANGED if answer is None else Kind.REFUSED
-        words = ("" if kind is Kind.DECIDED_ELSEWHERE else refused) + elsewhere(record, entry, now)
+            kind = OutcomeKind.CHANGED if answer is None else OutcomeKind.REFUSED
+        words = ("" if kind is OutcomeKind.DECIDED_ELSEWHERE else refused) + elsewhere(
+            record, entry, now
+        )
         return self.outcome(kind, words, known_by=KnownBy.READ, record=record)
 
     async def _log_entry(self) -> Activity | None:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
 from agentco_tui.actions.decisions import Decisions, Hold
-from agentco_tui.actions.outcome import Kind, Outcome, Progress, Step, WhyNot
+from agentco_tui.actions.outcome import Outcome, OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.write_flow import AnswerKind
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
@@ -32,13 +32,13 @@ PAUSE = 5.0
 """Seconds of a pause that the platform asks for (429) without saying how long."""
 LONGEST_PAUSE = 120.0
 """Seconds of pauses in a row that a set waits; beyond, it is stopped."""
-DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.STILL_PENDING})
+DOUBTFUL = frozenset({OutcomeKind.UNKNOWN, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
 """Outcomes that leave open whether it was approved."""
-_CERTAINLY_NOT = frozenset({Kind.CHANGED, Kind.NOT_ALLOWED})
+_CERTAINLY_NOT = frozenset({OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED})
 """Outcomes that can be asked about again, beside the clear failures: nothing was applied."""
 
 
-class Phase(StrEnum):
+class BatchPhase(StrEnum):
     """Where a set stands."""
 
     ASKING = "asking"
@@ -88,7 +88,7 @@ class BatchApproval:
         self.summary: Summary = summary(
             chosen, Names(services.store), not_read=not_read, changed=changed, hidden=hidden
         )
-        self.phase = Phase.ASKING
+        self.phase = BatchPhase.ASKING
         self.stop_reason: SafeText | None = None
         """Why not all were sent, if so."""
         self.begun = False
@@ -124,28 +124,30 @@ class BatchApproval:
     def confirm(self, typed: str = "") -> bool:
         """Say yes; starts the hold. False, and nothing happens, if the number is not right."""
         wanted = self.number_to_type
-        if self.phase is not Phase.ASKING or not self.items:
+        if self.phase is not BatchPhase.ASKING or not self.items:
             return False
         if wanted is not None and typed.strip() != str(wanted):
             return False
-        self._enter(Phase.HELD)
+        self._enter(BatchPhase.HELD)
         return True
 
     def hold_left(self) -> float:
         """Seconds in which it can certainly be taken back."""
-        return self._hold.left() if self.phase is Phase.HELD else 0.0
+        return self._hold.left() if self.phase is BatchPhase.HELD else 0.0
 
     @property
     def can_take_back(self) -> bool:
         """Whether nothing has been sent: also while the tasks are still being read."""
-        return self.phase is Phase.HELD or (self.phase is Phase.RUNNING and not self.begun)
+        return self.phase is BatchPhase.HELD or (
+            self.phase is BatchPhase.RUNNING and not self.begun
+        )
 
     def take_back(self) -> bool:
         """Undo the yes, while nothing has been sent; False if it is too late."""
         if not self.can_take_back:
             return False
         self._hold.take_back()
-        self._enter(Phase.TAKEN_BACK)
+        self._enter(BatchPhase.TAKEN_BACK)
         for worker in self._workers:
             worker.cancel()
         if self._decisions is not None:
@@ -157,11 +159,11 @@ class BatchApproval:
     def can_stop(self) -> bool:
         """Whether there is something that has not been sent, and would be."""
         waiting = any(item.step in (Step.WAITING, Step.READING) for item in self.items)
-        return self.phase is Phase.RUNNING and self.stop_reason is None and waiting
+        return self.phase is BatchPhase.RUNNING and self.stop_reason is None and waiting
 
     def stop(self, reason: str = "stopped by you before its turn") -> None:
         """Send no more; what is in flight is still reconciled."""
-        if self.phase is Phase.RUNNING and self.stop_reason is None:
+        if self.phase is BatchPhase.RUNNING and self.stop_reason is None:
             self.stop_reason = plain(reason)
             self._no_401.set()
             self._stopped.set()
@@ -186,7 +188,7 @@ class BatchApproval:
         return self.results.total()
 
     @property
-    def results(self) -> Counter[Kind]:
+    def results(self) -> Counter[OutcomeKind]:
         """How many came to which outcome so far."""
         return Counter(item.outcome.kind for item in self.items if item.outcome is not None)
 
@@ -199,7 +201,7 @@ class BatchApproval:
             self.results.items(), key=lambda result: (result[0] not in DOUBTFUL, -result[1])
         )
         counts = [
-            (steps[Step.UNKNOWN], f"{Kind.UNKNOWN} (being read)"),
+            (steps[Step.UNKNOWN], f"{OutcomeKind.UNKNOWN} (being read)"),
             *((count, str(kind)) for kind, count in results),
             (on_their_way, "on their way"),
             (steps[Step.WAITING], "waiting"),
@@ -222,22 +224,22 @@ class BatchApproval:
 
     # --- the work
 
-    async def run(self) -> Phase:
+    async def run(self) -> BatchPhase:
         """Wait out the hold, then approve; returns once every task has its outcome.
 
         That may take as long as the platform is away. Raises nothing but cancellation.
         """
-        if self.phase is not Phase.HELD or not await self._hold.wait():
+        if self.phase is not BatchPhase.HELD or not await self._hold.wait():
             return self.phase
-        self._enter(Phase.RUNNING)
+        self._enter(BatchPhase.RUNNING)
         self.scope = self._services.reader.scope
         waiting = iter(self.items)
         async with asyncio.TaskGroup() as group:
             for number in range(min(2 * AT_ONCE, len(self.items))):
                 work = self._work(waiting, group)
                 self._workers.append(group.create_task(work, name=f"approving {number}"))
-        if not self._is(Phase.TAKEN_BACK):
-            self._enter(Phase.ENDED)
+        if not self._is(BatchPhase.TAKEN_BACK):
+            self._enter(BatchPhase.ENDED)
         return self.phase
 
     async def may_go_on(self) -> None:
@@ -249,7 +251,7 @@ class BatchApproval:
 
     def refusal(self) -> SafeText | None:
         """Asked when nothing is left to do but send: why a task is not sent after all."""
-        if self.phase is not Phase.RUNNING:
+        if self.phase is not BatchPhase.RUNNING:
             return plain("taken back")
         if self.stop_reason is None:
             self.begun = True
@@ -292,7 +294,7 @@ class BatchApproval:
         is_401 = posted.answer is not None and posted.answer.kind is AnswerKind.UNAUTHORISED
         try:
             found = await posted.reconcile()
-            if is_401 and found.kind in (Kind.KEY_REJECTED, Kind.REFUSED):
+            if is_401 and found.kind in (OutcomeKind.KEY_REJECTED, OutcomeKind.REFUSED):
                 self.stop("stopped: the platform answered 401")
             self._settle(item, found)
         finally:
@@ -363,10 +365,10 @@ class BatchApproval:
             self._decisions.settle(item.task, found)
         self._notify()
 
-    def _is(self, phase: Phase) -> bool:
+    def _is(self, phase: BatchPhase) -> bool:
         return self.phase is phase
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter(self, phase: BatchPhase) -> None:
         self.phase = phase
         self._notify()
 

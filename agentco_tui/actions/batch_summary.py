@@ -39,7 +39,7 @@ class Standing(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class NameCount:
     """How many tasks of the set belong to somebody."""
 
     name: SafeText
@@ -71,10 +71,10 @@ class Summary:
     """A set of tasks, whole and at a glance."""
 
     count: int
-    by_company: tuple[Share, ...]
+    by_company: tuple[NameCount, ...]
     """The largest share first."""
-    by_agent: tuple[Share, ...]
-    by_priority: tuple[Share, ...]
+    by_agent: tuple[NameCount, ...]
+    by_priority: tuple[NameCount, ...]
     costs: tuple[Money, ...]
     """The sum for each currency, the largest first."""
     cost_unknown: int
@@ -203,8 +203,8 @@ def _worst_first(listed: Listed) -> tuple[float, ...]:
     )
 
 
-def _shares(tasks: Sequence[Task], name: Callable[[Task], SafeText]) -> tuple[Share, ...]:
-    return tuple(Share(who, count) for who, count in Counter(map(name, tasks)).most_common())
+def _shares(tasks: Sequence[Task], name: Callable[[Task], SafeText]) -> tuple[NameCount, ...]:
+    return tuple(NameCount(who, count) for who, count in Counter(map(name, tasks)).most_common())
 
 
 def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from agentco_tui.actions.journal import OpenAttempt, Owner
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, began_at
@@ -29,9 +29,18 @@ TICK = 0.2
 GAP = 1.0
 """Seconds between two looks from which the process counts as having been stopped: by ctrl+z, by
 SIGSTOP, by a laptop that slept. Nobody could take anything back meanwhile."""
-_MAY_COME_LATE = frozenset({Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE})
+_MAY_COME_LATE = frozenset(
+    {OutcomeKind.NOT_DONE, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING, OutcomeKind.GONE}
+)
 """Outcomes of what was sent that a later read may correct."""
-_ENDED = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE, Kind.GONE})
+_ENDED = frozenset(
+    {
+        OutcomeKind.APPROVED_HERE,
+        OutcomeKind.APPROVED,
+        OutcomeKind.DECIDED_ELSEWHERE,
+        OutcomeKind.GONE,
+    }
+)
 """Outcomes that a task which waits again has left behind."""
 
 
@@ -255,7 +264,9 @@ class Decisions:
             return
         outcome = Outcome(
             verb=Verb.APPROVE,
-            kind=Kind(settled.outcome) if settled.outcome in set(Kind) else Kind.UNCLEAR,
+            kind=OutcomeKind(settled.outcome)
+            if settled.outcome in set(OutcomeKind)
+            else OutcomeKind.UNCLEAR,
             subject=known.task.id,
             title=known.task.title,
             sentence=safe(settled.sentence),

@@ -43,7 +43,7 @@ _WORDS = {
 }
 
 
-class Kind(StrEnum):
+class OutcomeKind(StrEnum):
     """The sorts of outcome; the value is the word in the journal."""
 
     APPROVED_HERE = "approved here"
@@ -76,18 +76,18 @@ class Kind(StrEnum):
     """401, and reads are refused as well."""
 
 
-GOOD = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DONE})
+GOOD = frozenset({OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DONE})
 """What the person wanted is so."""
 
 AFTER_ALL = "approved after all"
 """So begins the sentence of an approval that came about later than it was waited for."""
 
-CLEAR_FAILURES = frozenset({Kind.REFUSED, Kind.NOT_SENT, Kind.NOT_DONE})
+CLEAR_FAILURES = frozenset({OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE})
 """Certainly not applied, and a new decision may try it again."""
 
 
 class WhyNot(StrEnum):
-    """Why nothing was sent (`Kind.NOT_SENT`)."""
+    """Why nothing was sent (`OutcomeKind.NOT_SENT`)."""
 
     NO_RIGHT = "no right"
     """Read only, or the key lacks the permission."""
@@ -118,10 +118,10 @@ class KnownBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one write, or what is known of it so far (`Kind.UNKNOWN`)."""
+    """What became of one write, or what is known of it so far (`OutcomeKind.UNKNOWN`)."""
 
     verb: Verb
-    kind: Kind
+    kind: OutcomeKind
     subject: str
     """The id of the task, company or agent acted on; "" for what has none yet."""
     title: SafeText
@@ -130,11 +130,11 @@ class Outcome:
     """What happened and what to do, for a person; without the title."""
     known_by: KnownBy
     why_not: WhyNot | None = None
-    """Set for `Kind.NOT_SENT`."""
+    """Set for `OutcomeKind.NOT_SENT`."""
     words: SafeText | None = None
     """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()
-    """What changed since it was shown (`Kind.CHANGED`)."""
+    """What changed since it was shown (`OutcomeKind.CHANGED`)."""
     fields: Mapping[str, SafeText] = field(default_factory=lambda: MappingProxyType({}))
     """Messages for a form, by the names of its fields."""
     attempt_id: str | None = None

@@ -8,7 +8,15 @@ from typing import Self
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import Check, Found, Kind, KnownBy, OnProgress, Outcome, Verb
+from agentco_tui.actions.outcome import (
+    Check,
+    Found,
+    KnownBy,
+    OnProgress,
+    Outcome,
+    OutcomeKind,
+    Verb,
+)
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.validation import check_limit
 from agentco_tui.actions.write_flow import Draft, Write, stops
@@ -94,7 +102,7 @@ class LimitChange(Write[Budget]):
             return self._changed(self.shown, now)
         if now is not None and self._is_wanted(now):
             words = f"the limit is {_words(now)} already: nothing was sent"
-            return self.outcome(Kind.DONE, words, known_by=KnownBy.READ, record=now)
+            return self.outcome(OutcomeKind.DONE, words, known_by=KnownBy.READ, record=now)
         self.before = _written(now)
         return Draft(
             agent=self.agent,
@@ -147,7 +155,7 @@ class LimitChange(Write[Budget]):
         difference = Difference("limit", _words(shown), _words(now))
         words = f"nothing was sent, because it changed since you saw it: {difference.sentence}"
         return self.outcome(
-            Kind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=(difference,)
+            OutcomeKind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=(difference,)
         )
 
     def _is_wanted(self, budget: Budget) -> bool:

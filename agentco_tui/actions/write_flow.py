@@ -24,10 +24,10 @@ from agentco_tui.actions.journal_file import Attempt, JournalError, Settled, sta
 from agentco_tui.actions.outcome import (
     Check,
     Found,
-    Kind,
     KnownBy,
     OnProgress,
     Outcome,
+    OutcomeKind,
     Progress,
     Step,
     Verb,
@@ -66,7 +66,7 @@ class AnswerKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[R]):
+class WriteAnswer(Generic[R]):
     """The answer to one write, or the lack of one."""
 
     kind: AnswerKind
@@ -84,12 +84,12 @@ class Answer(Generic[R]):
         return self.words or self.sentence
 
 
-async def answer_to(call: Awaitable[Receipt[R]]) -> Answer[R]:
+async def answer_to(call: Awaitable[Receipt[R]]) -> WriteAnswer[R]:
     """Wait for a write and say how clear its answer is. Raises nothing but cancellation."""
     try:
         receipt = await call
     except ApiError as error:
-        return Answer(
+        return WriteAnswer(
             kind=_kind(error),
             sentence=error.sentence,
             words=error.platform_message,
@@ -100,9 +100,9 @@ async def answer_to(call: Awaitable[Receipt[R]]) -> Answer[R]:
         # Whatever failed here may have failed after the platform acted.
         log.exception("a write failed in an unforeseen way")
         words = f"a fault of this program ({type(error).__name__}) lost the answer"
-        return Answer(kind=AnswerKind.LOST, sentence=plain(words))
+        return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(words))
     no = receipt.verdict is Verdict.NO
-    return Answer(
+    return WriteAnswer(
         kind=AnswerKind.NO if no else AnswerKind.YES,
         sentence=plain("the platform said no, without a reason" if no else "the platform said yes"),
         words=receipt.message,
@@ -173,7 +173,7 @@ class Write(ABC, Generic[R]):
         self.on_progress = on_progress
         self.attempt_id: str | None = None
         """Of the attempt in the journal, once it stands there."""
-        self.answer: Answer[R] | None = None
+        self.answer: WriteAnswer[R] | None = None
         """To what was sent; None also for an attempt that another process left behind."""
         self._left_behind: Attempt | None = None
         self._earlier: Write[R] | None = None
@@ -208,7 +208,7 @@ class Write(ABC, Generic[R]):
         """The sentence for its being neither as before nor as wanted."""
         raise NotImplementedError
 
-    def judged(self, answer: Answer[R]) -> Answer[R]:
+    def judged(self, answer: WriteAnswer[R]) -> WriteAnswer[R]:
         """The answer, as clear as it is by what this write knows of such answers."""
         return answer
 
@@ -324,7 +324,7 @@ class Write(ABC, Generic[R]):
             case AnswerKind.FORBIDDEN:
                 assert answer is not None
                 reason = self.services.permissions.denied(self.verb) or answer.told
-                return self.outcome(Kind.NOT_ALLOWED, reason, known_by=KnownBy.ANSWER)
+                return self.outcome(OutcomeKind.NOT_ALLOWED, reason, known_by=KnownBy.ANSWER)
             case AnswerKind.UNSENT:
                 assert answer is not None
                 words = plain(f"nothing was sent: {answer.sentence}")
@@ -376,29 +376,29 @@ class Write(ABC, Generic[R]):
             assert answer is not None
             if check is not None and isinstance(check.error, KeyRejected):
                 words = plain("the key is missing or invalid: nothing was changed")
-                return self.outcome(Kind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
+                return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
             told = () if answer.error is None else answer.error.fields
             fields, others = beside(told, self.fields)
             words = plain(f"refused: {joined((answer.told, *others), '; ')}")
-            found = self.outcome(Kind.REFUSED, words, known_by=KnownBy.ANSWER)
+            found = self.outcome(OutcomeKind.REFUSED, words, known_by=KnownBy.ANSWER)
             return replace(found, fields=fields)
         said = "the answer was lost, and"
         if kind is AnswerKind.YES:
             said = "the platform said yes, but"
         if check.found is Found.DONE:
-            return self.outcome(Kind.DONE, self.done(check.record), record=check.record)
+            return self.outcome(OutcomeKind.DONE, self.done(check.record), record=check.record)
         if check.found is Found.OTHERWISE:
             words = plain(f"{said} {self.otherwise(check.record)}")
-            return self.outcome(Kind.UNCLEAR, words, record=check.record)
+            return self.outcome(OutcomeKind.UNCLEAR, words, record=check.record)
         if kind is AnswerKind.YES:
             record = check.record or (answer.receipt.record if answer and answer.receipt else None)
             words = plain(f"{self.done(record)}, says the answer; a read doesn't show it yet")
-            return self.outcome(Kind.DONE, words, known_by=KnownBy.ANSWER, record=record)
+            return self.outcome(OutcomeKind.DONE, words, known_by=KnownBy.ANSWER, record=record)
         if check.found is Found.PARTIAL:
-            return self.outcome(Kind.UNCLEAR, plain(f"unclear: {said} {check.why}"))
+            return self.outcome(OutcomeKind.UNCLEAR, plain(f"unclear: {said} {check.why}"))
         over = f"{self.services.timing.still_pending:g}"
         words = plain(f"not done: {said} reads over {over} s show nothing of it; you may try again")
-        return self.outcome(Kind.NOT_DONE, words)
+        return self.outcome(OutcomeKind.NOT_DONE, words)
 
     # ---- what is said of it
 
@@ -409,7 +409,7 @@ class Write(ABC, Generic[R]):
 
     def outcome(
         self,
-        kind: Kind,
+        kind: OutcomeKind,
         sentence: str,
         *,
         known_by: KnownBy | None = None,
@@ -436,7 +436,7 @@ class Write(ABC, Generic[R]):
 
     def unsent(self, why_not: WhyNot, sentence: SafeText) -> Outcome:
         """The outcome where nothing left this machine."""
-        return self.outcome(Kind.NOT_SENT, sentence, known_by=KnownBy.HERE, why_not=why_not)
+        return self.outcome(OutcomeKind.NOT_SENT, sentence, known_by=KnownBy.HERE, why_not=why_not)
 
     def refused_form(self, problems: Mapping[str, SafeText]) -> Outcome:
         """The outcome of a form that can't be sent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from agentco_tui.actions.decisions import Decision
-from agentco_tui.actions.outcome import AFTER_ALL, Kind, Outcome, Step
+from agentco_tui.actions.outcome import AFTER_ALL, Outcome, OutcomeKind, Step
 from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
 from agentco_tui.model.records import Task
 from agentco_tui.screens.session import Session
@@ -21,9 +21,13 @@ _DOING = {
 }
 READ_AFTER = 1.0
 """Seconds for which a task must have stood open, unchanged, to count as read."""
-SETTLES = frozenset({Kind.APPROVED_HERE, Kind.APPROVED, Kind.DECIDED_ELSEWHERE})
+SETTLES = frozenset(
+    {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DECIDED_ELSEWHERE}
+)
 """Outcomes that say what became of a task which left the list."""
-DOUBTFUL = frozenset({Kind.UNKNOWN, Kind.UNCLEAR, Kind.NOT_DONE, Kind.STILL_PENDING})
+DOUBTFUL = frozenset(
+    {OutcomeKind.UNKNOWN, OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING}
+)
 """Sent from here without its being known to have done anything: who approved it later can't be
 told."""
 _ELSEWHERE = "in flight from another dashboard here"
@@ -45,22 +49,22 @@ def line_note(session: Session, decision: Decision) -> Cell:
 
 def _outcome_note(outcome: Outcome) -> Cell:
     match outcome.kind:
-        case Kind.APPROVED_HERE:
+        case OutcomeKind.APPROVED_HERE:
             return Cell(plain("approved here"), Tone.GOOD)
-        case Kind.APPROVED:
+        case OutcomeKind.APPROVED:
             late = outcome.sentence.startswith(AFTER_ALL)
-            words = outcome.sentence.partition(": ")[0] if late else Kind.APPROVED
+            words = outcome.sentence.partition(": ")[0] if late else OutcomeKind.APPROVED
             return Cell(plain(words), Tone.GOOD)
-        case Kind.CHANGED:
+        case OutcomeKind.CHANGED:
             names = ", ".join(change.field for change in outcome.differences[:3]) or "not listed"
             words = f"changed: {names} {signs.separator} a to look"
             return Cell(plain(words), Tone.WARNING)
-        case Kind.DECIDED_ELSEWHERE:
+        case OutcomeKind.DECIDED_ELSEWHERE:
             word, elsewhere, _ = outcome.sentence.removeprefix("already ").partition(" elsewhere")
             return Cell(plain(f"{word}{elsewhere}" if elsewhere else "left the list"), Tone.DIM)
-        case Kind.GONE:
+        case OutcomeKind.GONE:
             return Cell(plain("left the list"), Tone.DIM)
-        case Kind.STILL_PENDING:
+        case OutcomeKind.STILL_PENDING:
             return Cell(plain("answered yes, still pending"), Tone.WARNING)
         case kind:
             return Cell(plain(kind), Tone.WARNING)

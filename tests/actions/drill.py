@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -274,24 +274,28 @@ class Drill:
         applied = world.applied[found.subject]
         TALLY.kinds[found.kind] += 1
         match found.kind:
-            case Kind.APPROVED_HERE if found.known_by is KnownBy.READ:
+            case OutcomeKind.APPROVED_HERE if found.known_by is KnownBy.READ:
                 true = not pending and task.status != "rejected"
-            case Kind.APPROVED_HERE:
+            case OutcomeKind.APPROVED_HERE:
                 true = True  # claimed from the platform's own word alone, and said to be so
-            case Kind.APPROVED:
+            case OutcomeKind.APPROVED:
                 true = not pending and task.status != "rejected"
-            case Kind.DECIDED_ELSEWHERE | Kind.GONE:
+            case OutcomeKind.DECIDED_ELSEWHERE | OutcomeKind.GONE:
                 true = not pending
-            case Kind.NOT_DONE | Kind.STILL_PENDING:
+            case OutcomeKind.NOT_DONE | OutcomeKind.STILL_PENDING:
                 true = pending and applied == 0
-            case Kind.REFUSED:
+            case OutcomeKind.REFUSED:
                 true = applied == 0 or not pending
-            case Kind.NOT_SENT | Kind.CHANGED:
+            case OutcomeKind.NOT_SENT | OutcomeKind.CHANGED:
                 true = not sent
             case _:
                 true = applied == 0
         says = re.search(r"\bapproved\b", found.sentence.replace("not approved", ""))
-        if says and found.kind in (Kind.APPROVED, Kind.APPROVED_HERE, Kind.DECIDED_ELSEWHERE):
+        if says and found.kind in (
+            OutcomeKind.APPROVED,
+            OutcomeKind.APPROVED_HERE,
+            OutcomeKind.DECIDED_ELSEWHERE,
+        ):
             true = true and (found.known_by is KnownBy.ANSWER or task.status == "approved")
         if not true:
             TALLY.wrong_claims += 1

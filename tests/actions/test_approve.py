@@ -11,7 +11,7 @@ import pytest
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Progress, Step, Verb, WhyNot
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb, WhyNot
 from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.model import Task as WorldTask
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -29,7 +29,7 @@ async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Pa
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
         found, steps = await approved(desk, task)
-        assert found.kind is Kind.APPROVED_HERE
+        assert found.kind is OutcomeKind.APPROVED_HERE
         assert found.known_by is KnownBy.READ
         assert found.sentence.startswith("approved: the platform said yes")
         assert [step.step for step in steps] == [Step.READING, Step.SENDING, Step.CONFIRMING]
@@ -80,7 +80,7 @@ async def test_a_changed_task_is_not_approved(
         task = (await desk.pending())[0]
         shown = msgspec.structs.replace(task, **{field: value})
         found, _ = await approved(desk, shown)
-        assert found.kind is Kind.CHANGED
+        assert found.kind is OutcomeKind.CHANGED
         assert [difference.field for difference in found.differences] == [field]
         assert field in found.sentence
         assert "approved" not in found.sentence
@@ -106,12 +106,12 @@ async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
                 store.publish(store.pending.put(newer))
 
         found = await Approval(desk.services, task, turn=Meanwhile()).run()
-        assert found.kind is Kind.CHANGED
+        assert found.kind is OutcomeKind.CHANGED
         assert "something else" in found.sentence
         assert desk.sends() == []
         attempt, settled = journal_entries(path)
         assert isinstance(settled, Settled)
-        assert (settled.attempt, settled.outcome) == (attempt.attempt, Kind.CHANGED)
+        assert (settled.attempt, settled.outcome) == (attempt.attempt, OutcomeKind.CHANGED)
 
 
 @pytest.mark.parametrize(("decision", "word"), [("approve", "approved"), ("reject", "rejected")])
@@ -122,7 +122,7 @@ async def test_what_somebody_else_decided_is_explained(
         task = (await desk.pending())[0]
         platform.world.another_operator(task.id, decision)
         found, _ = await approved(desk, task)
-        assert found.kind is Kind.DECIDED_ELSEWHERE
+        assert found.kind is OutcomeKind.DECIDED_ELSEWHERE
         assert found.sentence.startswith(f"already {word} elsewhere by Wanda, ")
         assert found.sentence.endswith(" s ago")
         assert desk.sends() == []
@@ -141,7 +141,7 @@ async def test_somebody_was_first_between_the_read_and_the_sending(
 
         found = await desk.approve(task, first)
         assert len(desk.sends()) == 1
-        assert found.kind is Kind.APPROVED, "by whom can't be told once something was sent"
+        assert found.kind is OutcomeKind.APPROVED, "by whom can't be told once something was sent"
         assert found.sentence.startswith("approved by Wanda")
         assert "this request" in found.sentence
         assert "refused" in found.sentence
@@ -160,7 +160,7 @@ async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
                             else f"approve:{fault},times=1")  # fmt: skip
         found, steps = await approved(desk, task)
         assert platform.world.applied[task.id] == 1
-        assert found.kind is Kind.APPROVED
+        assert found.kind is OutcomeKind.APPROVED
         assert found.sentence.startswith("approved: the platform shows it as “approved”")
         assert "this attempt or somebody else" in found.sentence
         assert Step.UNKNOWN in [step.step for step in steps]
@@ -178,15 +178,15 @@ async def test_a_lost_answer_without_the_deed_is_not_done(
         found, _ = await approved(desk, task)
         assert platform.world.applied[task.id] == 0
         if fault.startswith("empty"):
-            assert found.kind is Kind.STILL_PENDING
+            assert found.kind is OutcomeKind.STILL_PENDING
             assert "approved" not in found.sentence
             return
-        assert found.kind is Kind.NOT_DONE
+        assert found.kind is OutcomeKind.NOT_DONE
         assert found.may_retry
         assert found.sentence.startswith("not approved")
         assert len(desk.sends()) == 1
         again, _ = await approved(desk, task)
-        assert again.kind is Kind.APPROVED_HERE
+        assert again.kind is OutcomeKind.APPROVED_HERE
         assert platform.world.applied[task.id] == 1
 
 
@@ -209,7 +209,7 @@ async def test_reading_goes_on_until_the_platform_is_back(
         assert not approving.done()
         assert [entry.attempt for entry in journal_entries(path)] != []
         platform.faults.clear()
-        assert (await approving).kind is Kind.APPROVED
+        assert (await approving).kind is OutcomeKind.APPROVED
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 422, 429])
@@ -220,7 +220,7 @@ async def test_a_clear_no_is_told_in_the_platforms_words(
         task = (await desk.pending())[0]
         platform.faults.add(f"approve:status={status},times=1")
         found, _ = await approved(desk, task)
-        assert found.kind is Kind.REFUSED
+        assert found.kind is OutcomeKind.REFUSED
         assert found.http_status == status
         assert found.words
         assert found.sentence == f"refused: {found.words}"
@@ -239,7 +239,7 @@ async def test_a_no_that_no_read_explains_says_so(platform: EmbeddedPlatform, pa
                 platform.faults.add("reads:status=503")
 
         found = await desk.approve(task, away)
-        assert found.kind is Kind.REFUSED
+        assert found.kind is OutcomeKind.REFUSED
         assert found.sentence.endswith(" (it could not be read again since)")
 
 
@@ -259,7 +259,7 @@ async def test_a_yes_that_moves_it_to_another_waiting_word_is_a_yes(
 
         platform.world.tasks = listed  # type: ignore[method-assign]
         found = await desk.approve(task)
-        assert (found.kind, found.known_by) == (Kind.APPROVED_HERE, KnownBy.READ)
+        assert (found.kind, found.known_by) == (OutcomeKind.APPROVED_HERE, KnownBy.READ)
         assert "the platform shows it as “in_review”" in found.sentence
 
 
@@ -275,7 +275,7 @@ async def test_what_was_left_behind_without_a_status_still_waits(
         desk.journal.begin(left, desk.journal.mark())
         desk.journal.let_go("a1")
         found = await desk.recover(left)
-        assert found.kind is Kind.NOT_DONE
+        assert found.kind is OutcomeKind.NOT_DONE
         assert found.attempt_id == "a1"
         assert desk.sends() == []
 
@@ -287,7 +287,7 @@ async def test_a_401_while_reads_succeed_is_about_this_task(
         first, second = (await desk.pending())[:2]
         platform.faults.add("approve:status=401,times=1")
         found, _ = await approved(desk, first)
-        assert found.kind is Kind.REFUSED
+        assert found.kind is OutcomeKind.REFUSED
         assert "while the key still reads" in found.sentence
         platform.faults.add("approve:status=401,times=1")
 
@@ -296,7 +296,7 @@ async def test_a_401_while_reads_succeed_is_about_this_task(
                 platform.world.another_operator(second.id, "approve")
 
         explained = await desk.approve(second, elsewhere)
-        assert explained.kind is Kind.APPROVED
+        assert explained.kind is OutcomeKind.APPROVED
         assert explained.sentence.startswith("approved by Wanda")
 
 
@@ -309,7 +309,7 @@ async def test_a_revoked_key_is_about_the_key(platform: EmbeddedPlatform, path: 
                 platform.revoke_key()
 
         found = await desk.approve(task, revoke)
-        assert found.kind is Kind.KEY_REJECTED
+        assert found.kind is OutcomeKind.KEY_REJECTED
         assert platform.world.applied[task.id] == 0
 
 
@@ -317,10 +317,10 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
     async with office(platform, path, key=platform.read_key) as desk:
         first, second = (await desk.pending())[:2]
         found, _ = await approved(desk, first)
-        assert found.kind is Kind.NOT_ALLOWED
+        assert found.kind is OutcomeKind.NOT_ALLOWED
         assert "may not approve tasks" in found.sentence
         again, _ = await approved(desk, second)
-        assert again.kind is Kind.NOT_SENT
+        assert again.kind is OutcomeKind.NOT_SENT
         assert again.why_not is WhyNot.NO_RIGHT
         assert len(desk.sends()) == 1
         assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
@@ -332,7 +332,7 @@ async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -
     rights = Permissions(read_only=plain("writing is off: --read-only"))
     async with office(platform, path, permissions=rights) as desk:
         found, _ = await approved(desk, (await desk.pending())[0])
-        assert found.kind is Kind.NOT_SENT
+        assert found.kind is OutcomeKind.NOT_SENT
         assert found.sentence == "writing is off: --read-only"
         assert rights.denied(Verb.SET_LIMIT) is not None
         assert desk.sends() == []
@@ -343,7 +343,7 @@ async def test_a_failed_re_read_sends_nothing(platform: EmbeddedPlatform, path: 
         task = (await desk.pending())[0]
         platform.faults.add("tasks:status=503,times=1")
         found, _ = await approved(desk, task)
-        assert found.kind is Kind.NOT_SENT
+        assert found.kind is OutcomeKind.NOT_SENT
         assert found.why_not is WhyNot.NOT_READ
         assert "nothing was sent" in found.sentence
         assert desk.sends() == []
@@ -354,7 +354,7 @@ async def test_no_journal_no_writing(platform: EmbeddedPlatform, tmp_path: Path)
     (tmp_path / "file").write_text("")
     async with office(platform, tmp_path / "file" / "journal.jsonl") as desk:
         found, _ = await approved(desk, (await desk.pending())[0])
-        assert found.kind is Kind.NOT_SENT
+        assert found.kind is OutcomeKind.NOT_SENT
         assert found.why_not is WhyNot.NO_JOURNAL
         assert desk.sends() == []
 
@@ -376,7 +376,7 @@ async def test_an_outcome_that_cannot_be_written_is_told_all_the_same(
                 path.mkdir()
 
         found = await desk.approve(task, full)
-        assert found.kind is Kind.APPROVED_HERE
+        assert found.kind is OutcomeKind.APPROVED_HERE
         assert found.sentence.startswith("approved")
         assert "it was sent, and only the note of this is missing" in found.sentence
         assert "nothing is sent" not in found.sentence
@@ -388,7 +388,7 @@ async def test_an_outcome_that_cannot_be_written_is_told_all_the_same(
         assert (await desk.services.follow()).open == ()
         assert [type(entry).__name__ for entry in journal_entries(path)] == ["Attempt", "Settled"]
     async with office(platform, path) as again:
-        assert (await again.approve(other)).kind is Kind.APPROVED_HERE
+        assert (await again.approve(other)).kind is OutcomeKind.APPROVED_HERE
 
 
 async def test_a_desk_that_was_closed_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
@@ -409,7 +409,7 @@ async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path)
                 platform.stop()
 
         found = await desk.approve(task, down)
-        assert found.kind is Kind.NOT_SENT
+        assert found.kind is OutcomeKind.NOT_SENT
         assert found.why_not is WhyNot.NO_CONNECTION
         assert isinstance(journal_entries(path)[1], Settled)
 
@@ -422,7 +422,7 @@ async def test_the_poller_is_read_through(platform: EmbeddedPlatform, path: Path
         try:
             task = (await desk.pending())[0]
             found = await desk.approve(task)
-            assert found.kind is Kind.APPROVED_HERE
+            assert found.kind is OutcomeKind.APPROVED_HERE
             assert found.known_by is KnownBy.READ
             assert desk.store.pending.get(task.id) is None
             assert len(desk.store.pending) > 0

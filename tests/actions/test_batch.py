@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.batch import BatchApproval, Phase
+from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Standing, kind_of, of_one_kind, summary
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.outcome import Kind, Step, WhyNot
+from agentco_tui.actions.outcome import OutcomeKind, Step, WhyNot
 from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.names import Names
@@ -24,7 +24,7 @@ from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
 
 
-async def run(batch: BatchApproval) -> Phase:
+async def run(batch: BatchApproval) -> BatchPhase:
     assert batch.confirm(str(batch.number_to_type or ""))
     return await batch.run()
 
@@ -37,7 +37,7 @@ def begun(batch: BatchApproval) -> int:
     return sum(item.step is not Step.WAITING for item in batch.items)
 
 
-def kinds(batch: BatchApproval) -> set[Kind]:
+def kinds(batch: BatchApproval) -> set[OutcomeKind]:
     return {item.outcome.kind for item in batch.items if item.outcome is not None}
 
 
@@ -48,8 +48,8 @@ async def test_a_set_is_approved_with_one_read_before(
         tasks = (await desk.pending())[:12]
         batch = BatchApproval(desk.services, tasks)
         platform.requests.clear()
-        assert await run(batch) is Phase.ENDED
-        assert batch.results == {Kind.APPROVED_HERE: 12}
+        assert await run(batch) is BatchPhase.ENDED
+        assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
         assert batch.sentence == "12 approved here"
         assert [platform.world.applied[task.id] for task in tasks] == [1] * 12
         seen = [seen.operation for seen in platform.requests]
@@ -65,7 +65,7 @@ async def test_never_more_than_four_are_in_flight(platform: EmbeddedPlatform, pa
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:16]
         platform.faults.add("approve:latency=20ms")
-        assert await run(BatchApproval(desk.services, tasks)) is Phase.ENDED
+        assert await run(BatchApproval(desk.services, tasks)) is BatchPhase.ENDED
         spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
         together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
         assert 2 <= together <= 4
@@ -84,7 +84,7 @@ async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(
         with platform.world.living() as state:
             state.tasks[tasks[5].id].title = "Something else"
             state.changed_task(state.tasks[tasks[5].id], platform.world.now)
-        assert await running is Phase.ENDED
+        assert await running is BatchPhase.ENDED
         assert desk.sends(tasks[5].id) == []
         assert len(desk.sends()) == 7
 
@@ -97,7 +97,7 @@ async def test_over_ten_the_number_is_typed(
         batch = BatchApproval(desk.services, (await desk.pending())[:12])
         assert batch.number_to_type == 12
         assert batch.confirm(typed) is right
-        assert batch.phase is (Phase.HELD if right else Phase.ASKING)
+        assert batch.phase is (BatchPhase.HELD if right else BatchPhase.ASKING)
         assert not batch.confirm("12") or not right
 
 
@@ -142,7 +142,7 @@ async def test_the_hold_can_be_taken_back(platform: EmbeddedPlatform, path: Path
         running = asyncio.create_task(batch.run())
         await steps.sleeping.wait()
         assert batch.take_back()
-        assert await running is Phase.TAKEN_BACK
+        assert await running is BatchPhase.TAKEN_BACK
         assert desk.sends() == []
         assert not batch.take_back()
         assert not batch.confirm()
@@ -155,7 +155,7 @@ async def test_after_the_hold_it_is_too_late(platform: EmbeddedPlatform, path: P
         batch = BatchApproval(desk.services, (await desk.pending())[:3])
         assert batch.confirm()
         steps.go_on.set()
-        assert await batch.run() is Phase.ENDED
+        assert await batch.run() is BatchPhase.ENDED
         assert steps.at >= 1_005
         assert not batch.take_back()
         assert len(desk.sends()) == 3
@@ -168,10 +168,10 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(
         tasks = (await desk.pending())[:20]
         batch = BatchApproval(desk.services, tasks)
         batch.subscribe(lambda: batch.stop() if begun(batch) >= 6 else None)
-        assert await run(batch) is Phase.ENDED
+        assert await run(batch) is BatchPhase.ENDED
         sent = len(desk.sends())
         assert 1 <= sent <= 6
-        assert batch.results == {Kind.APPROVED_HERE: sent, Kind.NOT_SENT: 20 - sent}
+        assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
         stopped = [
             item.outcome for item in batch.items if not item.outcome or not item.outcome.good
         ]
@@ -188,10 +188,10 @@ async def test_a_stop_while_they_are_read_sends_nothing(
         running = asyncio.create_task(run(batch))
         await until(lambda: hang.struck == 1)
         batch.stop()
-        assert await running is Phase.ENDED
+        assert await running is BatchPhase.ENDED
         assert desk.sends() == []
         assert journal_entries(path) == []
-        assert batch.results == {Kind.NOT_SENT: 3}
+        assert batch.results == {OutcomeKind.NOT_SENT: 3}
 
 
 async def test_a_set_tells_the_decisions_where_each_task_stands(
@@ -220,7 +220,7 @@ async def test_a_403_stops_the_set(platform: EmbeddedPlatform, path: Path) -> No
         batch = BatchApproval(desk.services, (await desk.pending())[:20])
         await run(batch)
         assert len(desk.sends()) <= 4
-        assert kinds(batch) == {Kind.NOT_ALLOWED, Kind.NOT_SENT}
+        assert kinds(batch) == {OutcomeKind.NOT_ALLOWED, OutcomeKind.NOT_SENT}
         assert batch.stop_reason
 
 
@@ -231,7 +231,7 @@ async def test_a_revoked_key_stops_the_set(platform: EmbeddedPlatform, path: Pat
         batch.subscribe(lambda: platform.revoke_key() if begun(batch) == 6 else None)
         await run(batch)
         assert batch.stop_reason == "stopped: the platform answered 401"
-        rejected = batch.results[Kind.KEY_REJECTED]
+        rejected = batch.results[OutcomeKind.KEY_REJECTED]
         assert 1 <= rejected <= 8
         applied = sum(platform.world.applied[task.id] for task in tasks)
         assert applied == len(desk.sends()) - rejected
@@ -246,7 +246,7 @@ async def test_a_401_about_a_decided_task_does_not_stop_it(
         platform.faults.add(f"/api/tasks/{tasks[2].id}/approve:status=401,applied=after")
         await run(batch)
         assert batch.stop_reason is None
-        assert batch.results == {Kind.APPROVED_HERE: 11, Kind.APPROVED: 1}
+        assert batch.results == {OutcomeKind.APPROVED_HERE: 11, OutcomeKind.APPROVED: 1}
 
 
 async def test_three_unknowns_in_a_row_stop_it(platform: EmbeddedPlatform, path: Path) -> None:
@@ -257,12 +257,12 @@ async def test_three_unknowns_in_a_row_stop_it(platform: EmbeddedPlatform, path:
         await run(batch)
         assert batch.stop_reason == "stopped: 3 in a row had no clear answer"
         assert len(desk.sends()) <= 6
-        assert kinds(batch) == {Kind.NOT_DONE, Kind.NOT_SENT}
+        assert kinds(batch) == {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT}
         platform.faults.clear()
         again = BatchApproval(desk.services, batch.to_ask_again)
         assert len(again.items) == 20
         await run(again)
-        assert again.results == {Kind.APPROVED_HERE: 20}
+        assert again.results == {OutcomeKind.APPROVED_HERE: 20}
         assert {platform.world.applied[task.id] for task in tasks} == {1}
 
 
@@ -272,7 +272,7 @@ async def test_a_journal_that_fails_stops_it(platform: EmbeddedPlatform, tmp_pat
         batch = BatchApproval(desk.services, (await desk.pending())[:20])
         await run(batch)
         assert desk.sends() == []
-        assert kinds(batch) == {Kind.NOT_SENT}
+        assert kinds(batch) == {OutcomeKind.NOT_SENT}
         assert batch.stop_reason
         assert batch.stop_reason.startswith("stopped: the journal")
 
@@ -283,7 +283,7 @@ async def test_a_changed_task_in_a_set_is_left_out(platform: EmbeddedPlatform, p
         tasks[3] = msgspec.structs.replace(tasks[3], title=plain("harmless"))
         batch = BatchApproval(desk.services, tasks)
         await run(batch)
-        assert batch.results == {Kind.APPROVED_HERE: 5, Kind.CHANGED: 1}
+        assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
         assert desk.sends(tasks[3].id) == []
         [again] = batch.to_ask_again
         assert again == platform_record(desk, tasks[3].id), "as it is now"

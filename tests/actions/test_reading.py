@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Settled
-from agentco_tui.actions.outcome import Kind, KnownBy, Progress, Step, WhyNot
+from agentco_tui.actions.outcome import KnownBy, OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
@@ -178,7 +178,7 @@ async def test_no_answer_is_not_an_empty_list(
         task = (await desk.pending())[0]
         platform.faults.add(f"tasks:{answer}")
         found = await desk.approve(task)
-        assert found.kind is Kind.NOT_SENT
+        assert found.kind is OutcomeKind.NOT_SENT
         assert found.why_not is WhyNot.NOT_READ
         assert "could not be read again" in found.sentence
 
@@ -195,7 +195,7 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
                 platform.faults.add("tasks:status=204")
 
         found = await desk.approve(task, blank)
-        assert found.kind is Kind.UNCLEAR
+        assert found.kind is OutcomeKind.UNCLEAR
         assert "approved" not in found.sentence
 
 
@@ -210,7 +210,7 @@ async def test_a_yes_and_then_blanks_is_known_by_the_answer_alone(
                 platform.faults.add("tasks:status=204")
 
         found = await desk.approve(task, blank)
-        assert found.kind is Kind.APPROVED_HERE
+        assert found.kind is OutcomeKind.APPROVED_HERE
         assert found.known_by is KnownBy.ANSWER
         assert "says the platform's answer" in found.sentence
 
@@ -226,7 +226,7 @@ async def test_a_yes_that_says_nothing_is_looked_up(platform: EmbeddedPlatform, 
                 platform.world.another_operator(task.id, "reject")
 
         found = await desk.approve(task, reject)
-        assert found.kind is Kind.UNCLEAR
+        assert found.kind is OutcomeKind.UNCLEAR
         assert found.sentence.startswith("the platform said yes, but the platform shows it as")
 
 
@@ -242,11 +242,11 @@ def junk() -> Iterator[EmbeddedPlatform]:
 async def test_a_list_with_junk_in_it_still_settles(junk: EmbeddedPlatform, path: Path) -> None:
     async with office(junk, path) as desk:
         first, second, third = (await desk.pending())[:3]
-        assert (await desk.approve(first)).kind is Kind.APPROVED_HERE
+        assert (await desk.approve(first)).kind is OutcomeKind.APPROVED_HERE
         junk.faults.add("approve:drop_after,times=1")
-        assert (await desk.approve(second)).kind is Kind.APPROVED
+        assert (await desk.approve(second)).kind is OutcomeKind.APPROVED
         junk.world.another_operator(third.id, "reject")
-        assert (await desk.approve(third)).kind is Kind.DECIDED_ELSEWHERE
+        assert (await desk.approve(third)).kind is OutcomeKind.DECIDED_ELSEWHERE
 
 
 async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Path) -> None:
@@ -255,7 +255,7 @@ async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Pa
     ) as platform:
         async with office(platform, path) as desk:
             task = (await desk.pending())[0]
-            assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
+            assert (await desk.approve(task)).kind is OutcomeKind.APPROVED_HERE
 
 
 async def test_the_last_pending_task_of_a_company_in_scope(
@@ -265,7 +265,7 @@ async def test_the_last_pending_task_of_a_company_in_scope(
     async with office(platform, path, company=company) as desk:
         listing = await desk.services.client.tasks(company_id=company, status="pending")
         for task in listing.records:
-            assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
+            assert (await desk.approve(task)).kind is OutcomeKind.APPROVED_HERE
         assert len(desk.store.pending) == 0
         asked = {seen.query for seen in platform.requests.matching("tasks")}
         assert asked == {f"company_id={company}&status=pending"}
@@ -278,7 +278,7 @@ async def test_a_yes_that_changes_nothing_is_still_pending(
         task = (await desk.pending())[0]
         platform.faults.add("approve:status=200,body=null,times=1")
         found = await desk.approve(task)
-        assert found.kind is Kind.STILL_PENDING
+        assert found.kind is OutcomeKind.STILL_PENDING
         assert not found.may_retry
         assert not found.good
 
@@ -294,10 +294,10 @@ async def test_a_platform_that_ignores_the_filter_is_believed_about_the_status(
         )
         platform.world.another_operator(decided.id, "reject")
         found = await desk.approve(decided)
-        assert (found.kind, desk.sends()) == (Kind.DECIDED_ELSEWHERE, [])
+        assert (found.kind, desk.sends()) == (OutcomeKind.DECIDED_ELSEWHERE, [])
         assert found.sentence.startswith("already rejected elsewhere by Wanda")
         found = await desk.approve(waiting)
-        assert (found.kind, found.known_by) == (Kind.APPROVED_HERE, KnownBy.READ)
+        assert (found.kind, found.known_by) == (OutcomeKind.APPROVED_HERE, KnownBy.READ)
         assert platform.world.applied[waiting.id] == 1
 
 
@@ -311,7 +311,7 @@ async def test_a_late_yes_corrects_what_was_said_before(
         for one in (task, other):
             found = await decisions.approve(one, lambda: None)
             assert found is not None
-            assert found.kind is Kind.NOT_DONE
+            assert found.kind is OutcomeKind.NOT_DONE
         platform.world.another_operator(task.id, "approve")
         changes: list[Change] = []
         desk.store.subscribe(changes.append)
@@ -319,7 +319,7 @@ async def test_a_late_yes_corrects_what_was_said_before(
         [late] = [known for change in changes for known in decisions.take(change)]
         corrected = await decisions.read_after_all(late)
         assert corrected is not None
-        assert corrected.kind is Kind.APPROVED
+        assert corrected.kind is OutcomeKind.APPROVED
         assert corrected.sentence.startswith("approved after all, at ")
         known = decisions.of(task.id)
         assert known is not None

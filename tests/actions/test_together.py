@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from agentco_tui.actions.outcome import Kind, Progress, Step
+from agentco_tui.actions.outcome import OutcomeKind, Progress, Step
 from agentco_tui.demo.server import EmbeddedPlatform
 from tests.actions.office import office, until
 
@@ -16,8 +16,12 @@ async def test_twice_at_once_is_sent_once(platform: EmbeddedPlatform, path: Path
         found = await asyncio.gather(*(desk.approve(task) for _ in range(5)))
         assert len(desk.sends()) == 1
         kinds = sorted(outcome.kind for outcome in found)
-        assert kinds.count(Kind.APPROVED_HERE) == 1
-        assert set(kinds) <= {Kind.APPROVED_HERE, Kind.NOT_SENT, Kind.DECIDED_ELSEWHERE}
+        assert kinds.count(OutcomeKind.APPROVED_HERE) == 1
+        assert set(kinds) <= {
+            OutcomeKind.APPROVED_HERE,
+            OutcomeKind.NOT_SENT,
+            OutcomeKind.DECIDED_ELSEWHERE,
+        }
 
 
 async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path: Path) -> None:
@@ -25,7 +29,7 @@ async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path
         for task in (await here.pending())[:10]:
             found = await asyncio.gather(here.approve(task), there.approve(task))
             assert len(here.sends(task.id)) == 1
-            assert sum(outcome.kind is Kind.APPROVED_HERE for outcome in found) == 1
+            assert sum(outcome.kind is OutcomeKind.APPROVED_HERE for outcome in found) == 1
             for outcome in found:
                 if outcome.why_not is not None:
                     assert "another dashboard on this machine" in outcome.sentence
@@ -54,11 +58,11 @@ async def test_what_was_left_behind_is_settled_before_anything_is_sent(
         [left] = await second.left_behind()
         assert left.task == task.id
         found = await second.recover(left)
-        assert found.kind is Kind.APPROVED
+        assert found.kind is OutcomeKind.APPROVED
         assert found.sentence.startswith("the attempt of ")
         assert await second.left_behind() == []
         assert len(second.sends(task.id)) == 1
-        assert (await second.approve(other)).kind is Kind.APPROVED_HERE
+        assert (await second.approve(other)).kind is OutcomeKind.APPROVED_HERE
 
 
 async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
@@ -74,7 +78,7 @@ async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
     sent = len(platform.requests.matching("approve"))
     async with office(platform, path) as second:
         found = await second.approve(task)
-        assert found.kind is Kind.NOT_DONE
+        assert found.kind is OutcomeKind.NOT_DONE
         assert "left unsettled" in found.sentence
         assert len(platform.requests.matching("approve")) == sent
-        assert (await second.approve(task)).kind is Kind.APPROVED_HERE
+        assert (await second.approve(task)).kind is OutcomeKind.APPROVED_HERE

@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.actions.create import clone_company, create_company, create_task
 from agentco_tui.actions.journal_file import Attempt, Settled
-from agentco_tui.actions.outcome import Kind, KnownBy, Outcome, Verb, WhyNot
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Verb, WhyNot
 from agentco_tui.actions.set_limit import set_limit
 from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.demo.faults import Armed
@@ -43,7 +43,7 @@ def companies(platform: EmbeddedPlatform, name: str) -> int:
 async def test_a_task_is_created_and_seen(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         found = await create_task(desk.services, task_form(platform, "  Water the plants "))
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert found.known_by is KnownBy.READ
         assert isinstance(found.record, Task)
         assert desk.store.pending.get(found.record.id) == found.record
@@ -61,7 +61,7 @@ async def test_the_same_title_may_be_made_again_by_a_new_decision(
     async with office(platform, path) as desk:
         for count in (1, 2):
             platform.faults.add("create_task:drop_after,times=1")
-            assert (await create_task(desk.services, task_form(platform))).kind is Kind.DONE
+            assert (await create_task(desk.services, task_form(platform))).kind is OutcomeKind.DONE
             assert made(platform) == count
 
 
@@ -72,7 +72,7 @@ async def test_a_task_whose_answer_was_lost_is_found(
     async with office(platform, path) as desk:
         platform.faults.add(f"create_task:{fault},times=1")
         found = await create_task(desk.services, task_form(platform))
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert found.known_by is KnownBy.READ
         assert made(platform) == 1
 
@@ -84,9 +84,9 @@ async def test_a_task_that_was_not_made_is_not_done(
     async with office(platform, path) as desk:
         platform.faults.add(f"create_task:{fault},times=1")
         found = await create_task(desk.services, task_form(platform))
-        assert found.kind is Kind.NOT_DONE
+        assert found.kind is OutcomeKind.NOT_DONE
         assert found.may_retry
-        assert (await create_task(desk.services, task_form(platform))).kind is Kind.DONE
+        assert (await create_task(desk.services, task_form(platform))).kind is OutcomeKind.DONE
         assert made(platform) == 1
 
 
@@ -101,7 +101,7 @@ async def test_a_refused_task_says_why_beside_its_fields(
             company_id=form.company_id, title=form.title, agent_id=other, priority="soon"
         )
         found = await create_task(desk.services, wrong)
-        assert found.kind is Kind.REFUSED
+        assert found.kind is OutcomeKind.REFUSED
         assert found.fields["agent_id"] == "the agent belongs to another company"
         assert found.fields["priority"].startswith("must be one of")
 
@@ -109,7 +109,7 @@ async def test_a_refused_task_says_why_beside_its_fields(
 async def test_a_bad_form_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         found = await create_task(desk.services, task_form(platform, " "))
-        assert found.kind is Kind.NOT_SENT
+        assert found.kind is OutcomeKind.NOT_SENT
         assert found.why_not is WhyNot.FORM
         assert set(found.fields) == {"title"}
         assert platform.requests.count == 0
@@ -125,7 +125,7 @@ async def test_a_task_sent_twice_at_once_is_made_once(
         )
         assert made(platform) == 1
         assert sorted(outcome.kind for outcome in found) == [
-            Kind.DONE, Kind.NOT_SENT, Kind.NOT_SENT,
+            OutcomeKind.DONE, OutcomeKind.NOT_SENT, OutcomeKind.NOT_SENT,
         ]  # fmt: skip
 
 
@@ -141,7 +141,7 @@ async def test_a_platform_that_cannot_be_read_is_not_written_to(
             ),
             await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
         ):
-            assert found.kind is Kind.NOT_SENT
+            assert found.kind is OutcomeKind.NOT_SENT
             assert found.why_not is WhyNot.NOT_READ
         assert not [seen for seen in platform.requests if seen.method == "POST"]
 
@@ -162,7 +162,7 @@ async def test_a_company_is_made_once_whatever_the_answer(
         if fault:
             platform.faults.add(f"create_company:{fault},times=1")
         found = await create(desk)
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert isinstance(found.record, Company)
         assert desk.store.companies.get(found.record.id) == found.record
         assert companies(platform, "Acme Garden") == 1
@@ -174,7 +174,7 @@ async def test_a_taken_name_is_refused_beside_the_field(
     async with office(platform, path) as desk:
         taken = next(iter(platform.world.state.companies.values())).name
         found = await create(desk, taken)
-        assert found.kind is Kind.REFUSED
+        assert found.kind is OutcomeKind.REFUSED
         assert found.fields == {"name": "is already taken"}
 
 
@@ -188,7 +188,7 @@ async def test_a_clone_is_made_once_whatever_the_answer(
         source = (await desk.services.client.companies()).records[0]
         form = CompanyForm(name="The copy", mission="The same again")
         found = await clone_company(desk.services, source, form)
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert companies(platform, "The copy") == 1
         attempt = journal_entries(path)[0]
         assert isinstance(attempt, Attempt)
@@ -197,7 +197,7 @@ async def test_a_clone_is_made_once_whatever_the_answer(
 
 async def test_a_403_counts_for_its_verb_alone(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path, key=platform.read_key) as desk:
-        assert (await create(desk)).kind is Kind.NOT_ALLOWED
+        assert (await create(desk)).kind is OutcomeKind.NOT_ALLOWED
         again = await create(desk, "Another")
         assert again.why_not is WhyNot.NO_RIGHT
         assert desk.services.permissions.denied(Verb.CLONE_COMPANY) is None
@@ -221,7 +221,7 @@ async def test_a_limit_is_set_and_read(platform: EmbeddedPlatform, path: Path, f
             platform.faults.add(f"set_limit:{fault},times=1")
         agent = Ref(id=shown.id, name=shown.name)
         found = await set_limit(desk.services, agent, "123.45", shown=shown)
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert found.known_by is KnownBy.READ
         assert found.sentence == "the monthly limit is 123.45 now"
         assert platform.world.agent(shown.id).limit == 123_450_000
@@ -241,7 +241,7 @@ async def test_a_limit_that_was_not_set_is_not_done(
         shown = await budget(desk)
         platform.faults.add(f"set_limit:{fault},times=1")
         found = await set_limit(desk.services, Ref(id=shown.id), "123.45", shown=shown)
-        assert found.kind is Kind.NOT_DONE
+        assert found.kind is OutcomeKind.NOT_DONE
 
 
 async def test_a_limit_somebody_else_changed_is_not_set(
@@ -251,7 +251,7 @@ async def test_a_limit_somebody_else_changed_is_not_set(
         shown = await budget(desk)
         platform.world.set_limit(shown.id, 77)
         found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
-        assert found.kind is Kind.CHANGED
+        assert found.kind is OutcomeKind.CHANGED
         assert "77.00" in found.differences[0].is_
         assert platform.requests.matching("set_limit") == []
 
@@ -265,7 +265,7 @@ async def test_a_limit_that_is_so_already_is_not_sent(
         found = await set_limit(
             desk.services, Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown
         )
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert "nothing was sent" in found.sentence
         assert platform.requests.matching("set_limit") == []
 
@@ -282,7 +282,7 @@ async def test_another_figure_than_was_sent_is_told(platform: EmbeddedPlatform, 
 
         platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
         found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
-        assert found.kind is Kind.UNCLEAR
+        assert found.kind is OutcomeKind.UNCLEAR
         assert "99.00 where 123 was sent" in found.sentence
 
 
@@ -299,7 +299,7 @@ async def test_an_amount_shown_as_unlimited_counts_as_zero(
     async with office(platform, path) as desk:
         shown = await budget(desk)
         found = await set_limit(desk.services, Ref(id=shown.id), "0", shown=shown)
-        assert found.kind is Kind.DONE
+        assert found.kind is OutcomeKind.DONE
         assert platform.world.agent(shown.id).limit is None
         assert isinstance(shown.limit, Money)
 
@@ -341,11 +341,11 @@ async def test_every_verb_is_taken_up_at_the_next_start(
         assert len(left) == 5
         told = {attempt.verb: await second.recover(attempt) for attempt in left}
         assert {verb: found.kind for verb, found in told.items()} == {
-            "approve": Kind.APPROVED,
-            "create task": Kind.DONE,
-            "create company": Kind.DONE,
-            "clone company": Kind.NOT_DONE,
-            "set limit": Kind.DONE,
+            "approve": OutcomeKind.APPROVED,
+            "create task": OutcomeKind.DONE,
+            "create company": OutcomeKind.DONE,
+            "clone company": OutcomeKind.NOT_DONE,
+            "set limit": OutcomeKind.DONE,
         }
         assert all("left unsettled" in found.sentence for found in told.values())
         assert await second.left_behind() == []

@@ -20,7 +20,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal import Journal
-from agentco_tui.actions.outcome import Kind
+from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.actions.services import Services, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -68,7 +68,7 @@ async def a_set(platform: EmbeddedPlatform, folder: Path, one_way: float) -> tup
             began = time.monotonic()
             await batch.run()
             took = time.monotonic() - began
-            assert batch.results == {Kind.APPROVED_HERE: SET}, batch.sentence
+            assert batch.results == {OutcomeKind.APPROVED_HERE: SET}, batch.sentence
             await services.close()
     journal.close()
     sent = platform.requests.matching("approve")[-SET:]

@@ -10,7 +10,7 @@ import pytest
 
 from agentco_tui.actions.create import clone_company, create_company, create_task
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import CLEAR_FAILURES, Kind, KnownBy, Outcome
+from agentco_tui.actions.outcome import CLEAR_FAILURES, KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.set_limit import set_limit
 from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.api.transport import Limits
@@ -123,7 +123,7 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
             assert was_done == 1, (name, outcome.known_by, outcome.sentence)
         if outcome.kind in CLEAR_FAILURES:
             assert was_done == 0, (name, outcome)
-        assert outcome.kind is not Kind.UNKNOWN, "reading settles it, or says that it cannot"
+        assert outcome.kind is not OutcomeKind.UNKNOWN, "reading settles it, or says that it cannot"
     entries = journal_entries(tmp_path / "journal.jsonl")
     attempts = [entry for entry in entries if isinstance(entry, Attempt)]
     assert len(attempts) == len(WRITES)
@@ -131,7 +131,7 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
     # It goes on as if nothing had been; only a refused right is remembered, until the key changes.
     at.services.permissions.key_changed()
     task = (await at.pending())[-1]
-    assert (await at.approve(task)).kind is Kind.APPROVED_HERE
+    assert (await at.approve(task)).kind is OutcomeKind.APPROVED_HERE
 
 
 def test_how_many() -> None:

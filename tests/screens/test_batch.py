@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.outcome import Kind
+from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.screens.decision_notes import fate_of
@@ -295,7 +295,9 @@ async def test_while_the_platform_is_away_one_can_leave_and_is_told_later(
         await s.wait_until(lambda: all(s.outcome_of(row) for row in rows), "the outcomes")
         await s.sees("3 approved")
         assert s.view.table.marked == marked, "what was marked since stays marked"
-        assert {found.kind for row in rows if (found := s.outcome_of(row))} == {Kind.APPROVED}
+        assert {found.kind for row in rows if (found := s.outcome_of(row))} == {
+            OutcomeKind.APPROVED
+        }
         assert [platform.world.applied[row] for row in rows] == [1, 1, 1]
 
 

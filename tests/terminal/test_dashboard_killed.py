@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
-from agentco_tui.actions.outcome import Kind
+from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.screens.dialogs.router import TOLD_ONE_BY_ONE
 from tests.terminal.dashboard import dashboard, leave, ready, say_yes, show
 from tests.terminal.platform_process import PlatformProcess
@@ -33,8 +33,8 @@ SET = 60
 """Tasks approved by each decision."""
 BEYOND = 70
 """More than are ever needed at once; one screen of the platform's queue holds them all."""
-APPLIED = {Kind.APPROVED_HERE, Kind.APPROVED}
-NOT_APPLIED = {Kind.NOT_DONE, Kind.NOT_SENT, Kind.REFUSED}
+APPLIED = {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED}
+NOT_APPLIED = {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT, OutcomeKind.REFUSED}
 
 
 @dataclass

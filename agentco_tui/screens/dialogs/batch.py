@@ -18,10 +18,10 @@ from textual.containers import Vertical
 from textual.css.scalar import Scalar
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, Phase
+from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, BatchPhase
 from agentco_tui.actions.batch import Item as SetItem
-from agentco_tui.actions.batch_summary import Listed, Share, Standing
-from agentco_tui.actions.outcome import GOOD, Kind, Step, Verb
+from agentco_tui.actions.batch_summary import Listed, NameCount, Standing
+from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.model.records import Task
 from agentco_tui.screens.columns.cells import Look
@@ -252,7 +252,7 @@ def labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
     }
 
 
-def shares(found: Iterable[Share]) -> SafeText:
+def shares(found: Iterable[NameCount]) -> SafeText:
     """Names with their counts, the largest first."""
     listed = list(found)
     words = [f"{share.name} {fmt.count(share.count)}" for share in listed[:MOST_SHARES]]
@@ -263,7 +263,7 @@ def shares(found: Iterable[Share]) -> SafeText:
 
 BAR = 24
 LEAST_LINES = 3
-LAST = (Kind.DECIDED_ELSEWHERE, Kind.NOT_SENT)
+LAST = (OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.NOT_SENT)
 """Outcomes that are no errors, and so stand behind all others."""
 
 
@@ -313,7 +313,7 @@ class BatchProgress(Dialog[bool]):
             self._unsubscribe()
 
     def _tick(self) -> None:
-        if self.decision.phase in (Phase.HELD, Phase.RUNNING):
+        if self.decision.phase in (BatchPhase.HELD, BatchPhase.RUNNING):
             self._show()
 
     def _changed(self) -> None:
@@ -328,7 +328,7 @@ class BatchProgress(Dialog[bool]):
         self._due = False
         self.pane.show(self._items())
         # The box doesn't shrink before the end: it stands still, and a picture costs what differs.
-        is_over = self.decision.phase in (Phase.ENDED, Phase.TAKEN_BACK)
+        is_over = self.decision.phase in (BatchPhase.ENDED, BatchPhase.TAKEN_BACK)
         self._tallest = (
             LEAST_LINES if is_over else max(self._tallest, self.pane.virtual_size.height)
         )
@@ -353,20 +353,20 @@ class BatchProgress(Dialog[bool]):
         leave = [("q", "leave")] if self._leaving else []
         if batch.can_take_back:
             return [("u, esc", "take it back")]
-        if batch.phase is Phase.RUNNING:
+        if batch.phase is BatchPhase.RUNNING:
             if batch.can_stop:
                 return [("esc", "stop what is not yet sent")]
             return [("esc", "close, it is read on"), *leave]
-        again = len(batch.to_ask_again) if batch.phase is Phase.ENDED else 0
+        again = len(batch.to_ask_again) if batch.phase is BatchPhase.ENDED else 0
         return [("esc", "close"), *([("f", f"ask again: {again}")] if again else []), *leave]
 
     def _items(self) -> list[Item]:
         batch = self.decision
-        if batch.phase is Phase.TAKEN_BACK:
+        if batch.phase is BatchPhase.TAKEN_BACK:
             return [Text(plain("taken back: nothing was sent"), Tone.GOOD)]
-        if batch.can_take_back or batch.phase is Phase.ASKING:
+        if batch.can_take_back or batch.phase is BatchPhase.ASKING:
             words = "the tasks are being read again"
-            if batch.phase is not Phase.RUNNING:
+            if batch.phase is not BatchPhase.RUNNING:
                 words = f"it begins in {ceil(batch.hold_left())} s"
             return [Text(plain(f"nothing is sent yet: {words}"), Tone.WARNING)]
         total = len(batch.items)
@@ -389,12 +389,12 @@ class BatchProgress(Dialog[bool]):
         """
         items = self.decision.items
         unknown = [item for item in items if item.outcome is None and item.step is Step.UNKNOWN]
-        yield from self._group(f"{signs.unknown} {len(unknown)} {Kind.UNKNOWN}", unknown)
+        yield from self._group(f"{signs.unknown} {len(unknown)} {OutcomeKind.UNKNOWN}", unknown)
         bad = [item for item in items if item.outcome and item.outcome.kind not in GOOD]
         for kind, of_kind in groupby(sorted(bad, key=_rank), key=_kind):
             found = list(of_kind)
             # That somebody else was first is no error.
-            sign = signs.arrow if kind is Kind.DECIDED_ELSEWHERE else signs.warning
+            sign = signs.arrow if kind is OutcomeKind.DECIDED_ELSEWHERE else signs.warning
             yield from self._group(f"{sign} {len(found)} {kind}", found)
         going = [
             item
@@ -441,7 +441,7 @@ class BatchProgress(Dialog[bool]):
         """
         if self._leaving:
             return False
-        if self.decision.phase not in (Phase.HELD, Phase.RUNNING):
+        if self.decision.phase not in (BatchPhase.HELD, BatchPhase.RUNNING):
             self.dismiss(False)
             return True
         self._leaving = True
@@ -452,11 +452,11 @@ class BatchProgress(Dialog[bool]):
 
     def action_again(self) -> None:
         """Ask anew about what was not applied."""
-        if self.decision.phase is Phase.ENDED and self.decision.to_ask_again:
+        if self.decision.phase is BatchPhase.ENDED and self.decision.to_ask_again:
             self.dismiss(True)
 
 
-def _kind(item: SetItem) -> Kind:
+def _kind(item: SetItem) -> OutcomeKind:
     assert item.outcome is not None
     return item.outcome.kind
 

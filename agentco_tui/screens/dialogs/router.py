@@ -14,11 +14,11 @@ from functools import partial
 from textual.screen import Screen
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.batch import BatchApproval, Phase
+from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside
 from agentco_tui.actions.decisions import Decision, recover, task_of
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import GOOD, Kind, Outcome, Step, Verb
+from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.background import Work, start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
@@ -204,7 +204,7 @@ class DialogRouter:
         self._frame.app.push_screen(question, then)
 
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
-        if await batch.run() is not Phase.ENDED:
+        if await batch.run() is not BatchPhase.ENDED:
             return
         self._unmark({item.task.id for item in batch.items})
         if not progress.is_current:
@@ -214,7 +214,7 @@ class DialogRouter:
     async def take_up(self, left: Sequence[Attempt]) -> None:
         """Settle what another run left without an outcome, and tell of each."""
         decisions = self.session.decisions
-        kinds: Counter[Kind] = Counter()
+        kinds: Counter[OutcomeKind] = Counter()
 
         async def settle(attempt: Attempt) -> None:
             outcome = await recover(self.session, attempt)
