@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Protocol
 
 from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.interface import Interface
@@ -108,13 +107,6 @@ class RequestLog:
             return self._seen[index]
 
 
-class Answers(Protocol):
-    """Whatever answers requests."""
-
-    def answer(self, request: Request) -> Answer:
-        """The answer; what was asked for has been done."""
-
-
 @dataclass(slots=True)
 class _Exchange:
     """A request, and what became of it."""
@@ -131,7 +123,11 @@ class Front:
     """An ASGI application around the interface and the control path."""
 
     def __init__(
-        self, interface: Interface, control: Answers, faults: Faults, requests: RequestLog
+        self,
+        interface: Interface,
+        control: Callable[[Request], Answer],
+        faults: Faults,
+        requests: RequestLog,
     ) -> None:
         self._interface = interface
         self._control = control
@@ -148,7 +144,7 @@ class Front:
         is_control = request.path.startswith(CONTROL)
         try:
             if is_control:
-                await send_whole(Line(scope, receive, send), self._control.answer(request))
+                await send_whole(Line(scope, receive, send), self._control(request))
             else:
                 await self._serve(exchange, line)
         except Exception as error:

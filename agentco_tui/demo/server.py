@@ -140,7 +140,7 @@ class EmbeddedPlatform:
         interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
         self.faults = Faults(faults)
         control = Control(self.world, self.keys, self.faults, self.requests)
-        self._app = Front(interface, control, self.faults, self.requests)
+        self._app = Front(interface, control.answer, self.faults, self.requests)
         self._server: _Server | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None

@@ -64,19 +64,34 @@ def test_bodies_of_a_status(platform: EmbeddedPlatform, body: str, begins: bytes
     assert bool(wire.body) == bool(begins)
 
 
-def test_latency_then_the_true_answer(platform: EmbeddedPlatform) -> None:
-    platform.faults.add("*:latency=60ms")
-    begun = time.monotonic()
-    wire = ask(platform, "/api/companies")
-    assert time.monotonic() - begun >= 0.06
-    assert wire.body == good(platform, "/api/companies")
-
-
-def test_latency_and_another_fault_together(platform: EmbeddedPlatform) -> None:
+def test_latency_and_then_the_answer_or_another_fault(platform: EmbeddedPlatform) -> None:
+    honest = good(platform, "/api/companies")
     platform.faults.add("*:latency=40ms")
     begun = time.monotonic()
+    assert ask(platform, "/api/companies").body == honest
     assert struck(platform, "tasks:status=503").status == 503
-    assert time.monotonic() - begun >= 0.04
+    assert time.monotonic() - begun >= 0.08
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "applied"),
+    [
+        ("drop_before", None, 0),
+        ("drop_after", None, 1),
+        ("hang,applied=after", None, 1),
+        ("status=504", 504, 0),
+        ("status=504,applied=after", 504, 1),
+    ],
+)
+def test_a_write_is_applied_or_not(
+    platform: EmbeddedPlatform, fault: str, status: int | None, applied: int
+) -> None:
+    task = platform.world.tasks(status="pending")[0]
+    platform.faults.add(f"approve:{fault},times=1")
+    wire = ask(platform, f"/api/tasks/{task.id}/approve", "POST", silence=0.2)
+    assert (wire.status if wire.data else None) == status
+    assert platform.world.applied[task.id] == applied
+    assert task.status == ("approved" if applied else "pending")
 
 
 @pytest.mark.parametrize(
@@ -104,32 +119,6 @@ def test_drip(platform: EmbeddedPlatform) -> None:
     assert wire.body == good(platform, "/api/budget")
     slow = struck(platform, "budget:drip=1h", "/api/budget", silence=0.1)
     assert (slow.end, len(slow.body)) == ("silence", 1)
-
-
-def test_drop_before_is_not_applied(platform: EmbeddedPlatform) -> None:
-    task = platform.world.tasks(status="pending")[0]
-    platform.faults.add("approve:drop_before,times=1")
-    wire = ask(platform, f"/api/tasks/{task.id}/approve", "POST")
-    assert (wire.data, wire.end) == (b"", "reset")
-    assert platform.world.applied[task.id] == 0
-    assert task.status == "pending"
-
-
-@pytest.mark.parametrize("spec", ["approve:drop_after", "approve:hang,applied=after"])
-def test_applied_but_never_answered(platform: EmbeddedPlatform, spec: str) -> None:
-    task = platform.world.tasks(status="pending")[0]
-    platform.faults.add(spec)
-    wire = ask(platform, f"/api/tasks/{task.id}/approve", "POST", silence=0.2)
-    assert wire.data == b""
-    assert platform.world.applied[task.id] == 1
-    assert task.status == "approved"
-
-
-def test_applied_then_a_status(platform: EmbeddedPlatform) -> None:
-    task = platform.world.tasks(status="pending")[0]
-    platform.faults.add("approve:status=504,applied=after")
-    assert ask(platform, f"/api/tasks/{task.id}/approve", "POST").status == 504
-    assert platform.world.applied[task.id] == 1
 
 
 def test_endless(platform: EmbeddedPlatform) -> None:
@@ -210,11 +199,6 @@ def test_hostile_text_in_every_string_but_ids(platform: EmbeddedPlatform) -> Non
     texts = "".join(row["title"] + row["description"] + row["agent_name"] for row in told)
     for payload in HOSTILE:
         assert payload in texts
-
-
-@pytest.mark.parametrize("path", ["/api/activity", "/api/budget/alerts", "/api/companies"])
-def test_hostile_text_everywhere(platform: EmbeddedPlatform, path: str) -> None:
-    assert "\\u001b]52" in struck(platform, "*:hostile", path).body.decode()
 
 
 def test_times_after_and_clear(platform: EmbeddedPlatform) -> None:

@@ -148,6 +148,10 @@ def test_companies_are_created_and_cloned(client: httpx.Client) -> None:
         f"/api/companies/{made.json()['id']}/clone", json={"name": "Vandelay 2", "mission": "More."}
     )
     assert (copied.status_code, copied.json()["template"]) == (201, "retail")
+    for one in (made, copied):
+        staff = client.get("/api/agents", params={"company_id": one.json()["id"]}).json()
+        assert len(staff) == 3
+        assert {agent["tasks_completed"] for agent in staff} == {0}
     assert len(client.get("/api/companies").json()) == 5
     again = client.post("/api/companies", json=body)
     assert again.status_code == 422
