@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from agentco_tui.text import plain
 from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.filter import Filter, parse
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.table.model import Steps, TableModel
+from agentco_tui.widgets.table.model import SlicedWork, Steps, TableModel, sorted_numbers
 from agentco_tui.widgets.tones import Cell
 
 
@@ -279,3 +280,33 @@ def test_rows_that_come_and_go_for_ever_take_no_more_room() -> None:
     assert rows.shown == sorted(
         rows.records, key=lambda row_id: (rows.records[row_id].number, row_id)
     )
+
+
+T = TypeVar("T")
+
+KEYS = st.lists(st.none() | st.integers(0, 6), max_size=60) | st.lists(
+    st.none() | st.text(max_size=3), max_size=60
+)
+
+
+def result(steps: SlicedWork[T]) -> T:
+    """What a piece of work comes to."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
+@given(keys=KEYS, descending=st.booleans(), data=st.data())
+def test_places_stand_as_a_plain_sort_puts_them(
+    keys: list[Any], descending: bool, data: st.DataObject
+) -> None:
+    by_id = data.draw(st.permutations(range(len(keys))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_model, "RUN", 7)
+        found = result(sorted_numbers(keys, by_id, descending))
+    known = [place for place in by_id if keys[place] is not None]
+    known.sort(key=lambda place: keys[place], reverse=descending)
+    assert found == known + [place for place in by_id if keys[place] is None]
