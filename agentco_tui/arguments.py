@@ -192,7 +192,11 @@ def _parser() -> _Parser:
     _demo_flags(command("demo", "a platform of its own, and the dashboard on it", [look, refresh]))
     status = command("status", "one look, with an exit code", [platform], _STATUS_EPILOG)
     _json_flag(status)
-    _json_flag(command("doctor", "what answers, how fast, and what is wrong", [platform]))
+    doctor = command("doctor", "what answers, how fast, and what is wrong", [platform])
+    doctor.add_argument(
+        "--fields", action="store_true", help="which of the platform's fields are read, and how"
+    )
+    _json_flag(doctor)
     tail = command("tail", "the activity feed as lines", [platform, refresh], _TAIL_EPILOG)
     _tail_flags(tail)
     _export_flags(command("export", "write what the platform exports", [platform]))

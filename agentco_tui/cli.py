@@ -151,6 +151,10 @@ def _doctor(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> 
     from agentco_tui.commands import doctor
 
     with _with_settings(flags, env) as settings:
+        if found.fields:
+            from agentco_tui.commands import doctor_fields
+
+            return doctor_fields.run(settings, as_json=found.json)
         return doctor.run(settings, env, as_json=found.json)
 
 
