@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from tests.reading import reading_page
 from tests.test_readme import OPERATIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,3 +66,7 @@ def test_the_clients_example_lists_approves_and_reads() -> None:
     assert set(listed[:-1]) == {task.id for task in pending}
     assert ran.stdout.splitlines()[-1] == "now approved"
     assert platform.world.task(listed[0]).status == "approved"
+
+
+def test_what_is_read_is_generated_from_the_tables() -> None:
+    assert page("reading.md") == reading_page.page(), "python -m tests.reading.reading_page"

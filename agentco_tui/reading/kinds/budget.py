@@ -102,7 +102,7 @@ _LIMIT_P: Final = """
     {budget,costs,limits}.P_{limit,budget}{,_usd,_cents}
 """
 _SPENT: Final = """
-    spent used spend usage {total,current,actual}_{spent,spend,cost,usage,used,usage}
+    spent used spend usage {total,current,actual}_{spent,spend,cost,usage,used}
     observed_amount amount_observed                  # paperclip
     budget_{spent,used} {spent,used}_amount amount_{spent,used} consumed
     {spent,spend}_{so_far,to_date} {cost,money}_{used,spent} {used,spent}_cost spending

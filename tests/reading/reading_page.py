@@ -1,0 +1,107 @@
+"""Writes docs/reading.md from the tables of the reader: python -m tests.reading.reading_page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentco_tui.reading.envelope import WRAPPERS
+from agentco_tui.reading.kinds import mappable
+from agentco_tui.reading.kinds.budget import PERIODS
+from agentco_tui.reading.schema import Kind
+
+PAGE = Path(__file__).parents[2] / "docs" / "reading.md"
+
+_HEAD = """# What is read of an answer
+
+Generated from the tables in `agentco_tui/reading/` by `python -m tests.reading.reading_page`; a
+test holds it to them. To add a name, put it into the table of its kind with its source; to read a
+platform's own name without a change of code, map it in the profile:
+
+    [profiles.prod.fields.agent_budget]
+    spent = "usage.cost_cents"          # dots lead into objects
+
+    [profiles.prod.money]
+    unit = "cents"                      # units, cents, minor, millis, micros, nanos
+    currency = "EUR"
+
+    [profiles.prod.status]
+    pending = ["needs_ok"]              # status words of tasks
+
+`agentco-tui doctor --fields` shows what is read from a platform now, and what is left over.
+
+## Rules
+
+- A name is looked up, whole: case and separators do not count, a dot is a nested object, `{a,b}`
+  stands for both. Names stand in order of rank; what comes after a dash is who sends them.
+- A name of a sum may end in a unit: `_usd`, `_eur` and other codes, `_cents`, `_minor`, `_micros`,
+  `_nanos`, `_dollars`, `_tokens`, `_credits` and their like. One with a unit goes before its twin
+  without, money before what is no money.
+- Else a field beside the sum tells the unit (`unit: "cents"`, `amounts_in`, `metric`), the answer
+  round it, or the profile. A currency alone tells none: the sum is shown as sent, and marked.
+- A record's own period chooses among its figures; where limit, spent and remaining contradict each
+  other none of them is read.
+- A share of 1.5 or less is read only where its name, a per cent sign, the sums or the other rows
+  of the answer tell what 1 means.
+- What no name leads to stays with the record, in its other fields.
+
+## Unread by design
+
+- names that no table has, and figures of other times (`last_month_spent`, `average`)
+- `balance`, `available`, `allocated`, prices (`cost_per_month`): not what is left, granted or spent
+- an `amount` without anything spent or left beside it; a `total` that they do not add up to
+- a limit of null: it says nothing; no number is too large to be a limit
+- a budget whose owner is not named: in a list of budgets or policies its own id is not the owner's
+- an alert's severity where the platform gives no word for it: the figures are judged by `[alerts]`
+- bodies as tables with columns, lists of pairs, maps side by side, groups by status or severity
+- sums and shares inside sentences, and sums written out beside numbers (`formatted`)
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    wrappers = " ".join(f"`{name}`" for name in WRAPPERS)
+    parts = [
+        _HEAD,
+        "## Where records are looked for\n",
+        f"Under the kind's own names, then under {wrappers}; then the only list there is.\n",
+        "Answers with their truth are in `tests/reading/bodies/`.\n",
+    ]
+    same: dict[object, dict[str, Kind[Any]]] = {}
+    for name, kind in mappable().items():
+        same.setdefault(tuple(map(id, kind.table.fields)), {})[name] = kind
+    parts += [_kinds(kinds) for kinds in same.values()]
+    return "\n".join(parts)
+
+
+def _kinds(kinds: Mapping[str, Kind[Any]]) -> str:
+    """The table of the kinds that have the same."""
+    lines = [f"## {', '.join(kinds)}", ""]
+    for name, kind in kinds.items():
+        own = " ".join(f"`{each}`" for each in (*kind.own, *kind.also))
+        lines += [f"Own names of {name}: {own}", ""]
+    lines += ["| our field | names |", "| --- | --- |"]
+    kind = next(iter(kinds.values()))
+    told: dict[str, list[str]] = {}
+    for field in kind.table.fields:
+        slot, _, period = field.slot.partition(" ")
+        if period in PERIODS and period != "month":
+            continue  # as for the month, with the other words
+        where = f"{slot} of a period" if period == "month" else field.slot
+        written = field.names.replace(PERIODS["month"], "PERIOD")
+        for line in written.splitlines():
+            spelt, _, source = line.partition("#")
+            if spelt.strip() or source.strip():
+                each = " ".join(f"`{one}`" for one in spelt.split())
+                dash = f" — {source.strip()}" if source.strip() else ""
+                told.setdefault(where, []).append((each + dash).strip())
+    lines += [f"| {slot} | {'; '.join(names)} |" for slot, names in told.items()]
+    if any(slot.endswith(" of a period") for slot in told):
+        words = "; ".join(f"{period}: {spelt.strip('{}')}" for period, spelt in PERIODS.items())
+        lines += ["", f"PERIOD is one of: {words.replace(',', ', ')}."]
+    return "\n".join((*lines, ""))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
