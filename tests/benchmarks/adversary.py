@@ -41,6 +41,8 @@ from tests.outside.script import Json
 ARMED = 0.1
 """Seconds that a content must have stood before a yes to it: less than the program's own, by what a
 picture and a key take on their ways on a busy machine."""
+LAG = 1.0
+"""Seconds by which the judge's picture may be behind the program's, on a busy machine."""
 STAYS = 30.0
 """Seconds within which words that are seen again are the same notice, uncovered."""
 HOLD = "[approve]\nhold = 0.5\n"
@@ -176,7 +178,7 @@ class Judge:
             (at, read, at - since)
             for at, since, box in presses
             for read, held in reads
-            if read.time >= at and held is not None and shows(box, held)
+            if read.time >= at - LAG and held is not None and shows(box, held)
         ]
         if not answers:
             seen = reads[-1][1] if reads else None
@@ -184,7 +186,7 @@ class Judge:
             return
         last = max(read.time for _, read, _ in answers)
         for read, held in reads:
-            if read.time > last and read.ended is not None and read.ended < post.time - 0.5:
+            if read.time > last and read.ended is not None and read.ended < post.time - LAG:
                 self.violation("a newer content was read", f"{name}: {held}")
         stood = max(stood for _, _, stood in answers)
         if stood < ARMED:
@@ -195,7 +197,7 @@ class Judge:
         platform, claims = self.platform, 0
         posts = {post.headers.get("idempotency-key"): post for post in platform.posts()}
         applied = {id(approval.request) for approval in platform.approvals}
-        attempts = {entry["attempt"]: entry for entry in entries}
+        attempts = {entry["attempt"]: entry for entry in entries if entry["task"]}
         for key in posts.keys() - attempts.keys():
             self.violation("no attempt in the journal", f"{posts[key]}")
         for attempt, entry in attempts.items():
