@@ -29,7 +29,7 @@ import re
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,6 +41,8 @@ from tests.outside.script import Json
 ARMED = 0.1
 """Seconds that a content must have stood before a yes to it: less than the program's own, by what a
 picture and a key take on their ways on a busy machine."""
+LAG = 0.5
+"""Seconds that an answer may take from the server into the program on a busy machine, and a key."""
 STAYS = 30.0
 """Seconds within which words that are seen again are the same notice, uncovered."""
 HOLD = "[approve]\nhold = 0.5\n"
@@ -79,6 +81,8 @@ class Judge:
         """When each notice was seen last."""
         self._judged = 0
         self._looked = 0.0
+        self._keys: deque[str] = deque(maxlen=40)
+        """The last keys, each with the head of the box that stood there."""
 
     def violation(self, rule: str, what: str) -> None:
         """Keep one of each."""
@@ -87,6 +91,7 @@ class Judge:
 
     def look(self, console: Console, key: str) -> None:
         """The screen just before a key is pressed."""
+        console.catch_up()
         now, rows = time.monotonic(), console.screen
         box = box_in(rows)
         head = box.partition("\n")[0]
@@ -99,6 +104,8 @@ class Judge:
             self.questions.append(self.now)
         elif tokens(box) != tokens(self.now.box):
             self.now.box, self.now.since = box, self._looked
+        if key:
+            self._keys.append(f"{now:.2f} {key!r} at {head!r}")
         if self.now is not None and key == "y":
             self.now.yes.append((now, self.now.since, box))
         self._looked = now
@@ -151,7 +158,7 @@ class Judge:
             q for q in self.questions if task_id in q.ids and q.yes and q.yes[0][0] < post.time
         ]
         if not asked:
-            self.violation("no yes", name)
+            self.violation("no yes", "\n".join((f"{name}, {post.time:.2f}", *self._keys)))
             return
         question = asked[-1]
         question.answered[task_id] += 1
@@ -176,7 +183,7 @@ class Judge:
             (at, read, at - since)
             for at, since, box in presses
             for read, held in reads
-            if read.time >= at and held is not None and shows(box, held)
+            if read.time >= at - LAG and held is not None and shows(box, held)
         ]
         if not answers:
             seen = reads[-1][1] if reads else None
@@ -184,7 +191,7 @@ class Judge:
             return
         last = max(read.time for _, read, _ in answers)
         for read, held in reads:
-            if read.time > last and read.ended is not None and read.ended < post.time - 0.5:
+            if read.time > last and read.ended is not None and read.ended < post.time - LAG:
                 self.violation("a newer content was read", f"{name}: {held}")
         stood = max(stood for _, _, stood in answers)
         if stood < ARMED:
@@ -195,7 +202,7 @@ class Judge:
         platform, claims = self.platform, 0
         posts = {post.headers.get("idempotency-key"): post for post in platform.posts()}
         applied = {id(approval.request) for approval in platform.approvals}
-        attempts = {entry["attempt"]: entry for entry in entries}
+        attempts = {entry["attempt"]: entry for entry in entries if entry["task"]}
         for key in posts.keys() - attempts.keys():
             self.violation("no attempt in the journal", f"{posts[key]}")
         for attempt, entry in attempts.items():

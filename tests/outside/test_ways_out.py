@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 from tests.outside.console import Console, box_in
 from tests.outside.platform import Platform, Request, writes
 from tests.terminal.dashboard import LIVE, assert_restored
-from tests.terminal.pty_session import REPOSITORY, PtySession
+from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession
 from tests.terminal.test_job_control import back_in_the_shell, program_pid, wait_for_state
 
 BASH = shutil.which("bash")
@@ -201,6 +203,34 @@ def test_ctrl_z_stops_it_whatever_stands_there(tmp_path: Path) -> None:
                 session.press("esc")
                 session.wait_for(lambda screen: " marked" not in screen)
         session.press("ctrl+c")
+        back_in_the_shell(session)
+
+
+@needs_bash
+def test_ctrl_z_in_the_hold_of_a_set_stops_the_hold(tmp_path: Path) -> None:
+    """It begins anew after `fg`; nothing has gone out meanwhile."""
+    with under_a_shell(tmp_path) as (platform, session):
+        open_(session, "set")
+        for _ in range(6):
+            time.sleep(1.0)  # as a person does between two tries
+            session.press("y")
+            with contextlib.suppress(NotSeenError):
+                session.wait_for("begins in", timeout=1.0)
+                break
+        session.press("ctrl+z")
+        session.wait_for("Stopped")
+        back_in_the_shell(session)
+        time.sleep(6.0)  # longer than the hold
+        assert platform.posts() == []
+        session.press("clear", "enter")
+        session.wait_for(lambda screen: "Stopped" not in screen)
+        session.press("fg", "enter")
+        session.wait_for(re.compile(r"begins in [45](\.\d)? s"))
+        session.press("u")
+        session.wait_for("taken back: nothing was sent")
+        for _ in range(3):
+            session.press("ctrl+c")
+            session.wait_quiet(0.3)
         back_in_the_shell(session)
 
 

@@ -288,6 +288,15 @@ class PtySession:
                 if time.monotonic() > end:
                     raise NotSeenError(f"the program was never quiet for {quiet} s")
 
+    def catch_up(self) -> None:
+        """Wait until all that the program has written by now is read."""
+        while True:
+            with self._changed:
+                waiting = fcntl.ioctl(self._master, termios.FIONREAD, bytes(4))
+                if not int.from_bytes(waiting, sys.byteorder):
+                    return
+                self._changed.wait(0.05)
+
     def wait_gone(self, timeout: float = 15.0) -> int:
         """Wait for the end; gives the exit code as a shell would (128 + n after a signal)."""
         try:
@@ -381,13 +390,13 @@ class PtySession:
                     self._reading.wait()
                     self._paused.clear()
                     continue
-                try:
-                    fresh = os.read(master, 65536)
-                except OSError:
-                    return
+                with self._changed:
+                    try:
+                        fresh = os.read(master, 65536)
+                    except OSError:
+                        return
+                    self._raw += fresh
+                    self._changed.notify_all()
                 for query, answer in self._replies.items():
                     if query in fresh:
                         os.write(master, answer)
-                with self._changed:
-                    self._raw += fresh
-                    self._changed.notify_all()
