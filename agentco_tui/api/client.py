@@ -279,14 +279,14 @@ class Client:
         self, kind: Kind[R], path: str, *, at_most: int | None = None, **params: str | None
     ) -> Listing[R]:
         given = tuple((name, value) for name, value in params.items() if value is not None)
-        return await self._fetcher.listing(kind.mapped(self.mapping), path, given, at_most)
+        return await self._fetcher.listing(self.mapping.kind(kind), path, given, at_most)
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier, "")
         reply = await self.transport.request("GET", path)
         asked = self.transport.asked("GET", path)
         return await self._fetcher.read(
-            reply, asked, lambda body: decode_one(kind.mapped(self.mapping), body, identifier)
+            reply, asked, lambda body: decode_one(self.mapping.kind(kind), body, identifier)
         )
 
     async def _write(
@@ -312,7 +312,7 @@ class Client:
         return await self._fetcher.read(
             reply,
             asked,
-            lambda found: decode_receipt(kind.mapped(self.mapping), found, reply.status),
+            lambda found: decode_receipt(self.mapping.kind(kind), found, reply.status),
         )
 
     def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:

@@ -1,9 +1,4 @@
-"""The front door of the tolerant decoder: parsed answers to records (SHAPES K, DESIGN law 6).
-
-Takes what `bodies.parse_json` gives, in any shape that makes sense. Raises only `Unshaped` (no
-sensible shape; a sentence says what was there) and its child `RefusedBody` (a 2xx answer whose
-body says that the call failed). What was not understood is in each record's `extra`.
-"""
+"""What the client asks of the room that reads: the kinds, and how an answer becomes records."""
 
 from __future__ import annotations
 
@@ -19,12 +14,16 @@ from agentco_tui.api.kinds import (
     TASKS,
     Kind,
 )
-from agentco_tui.api.listings import Page, RefusedBody, Unshaped, decode_one, decode_page
 from agentco_tui.model.records import Receipt, Record, Trace
 from agentco_tui.reading.budget_overview import read_overview as decode_overview
+from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
+from agentco_tui.reading.decode import read_one as decode_one
+from agentco_tui.reading.decode import read_page as decode_page
 from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.write_response import read_write_response
+
+R = TypeVar("R", bound=Record)
 
 __all__ = [
     "ACTIVITY",
@@ -46,8 +45,6 @@ __all__ = [
     "decode_trace",
 ]
 
-
-R = TypeVar("R", bound=Record)
 
 _ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "tasks": ("taskid", "id", "uuid", "approvalid"),
@@ -77,6 +74,6 @@ def decode_trace(body: Json) -> Trace:
     call failed.
     """
     # A quarter of a megabyte that most hours of a day need nothing of.
-    from agentco_tui.api import traces  # noqa: PLC0415
+    from agentco_tui.reading.trace_tree import read_trace  # noqa: PLC0415
 
-    return traces.decode_trace(body)
+    return read_trace(body)

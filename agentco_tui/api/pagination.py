@@ -16,8 +16,8 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
 
-from agentco_tui.api.names import fold, snake, some
 from agentco_tui.patterns import lazy_pattern
+from agentco_tui.reading.field_names import fold, words
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.values.number import to_count
@@ -180,7 +180,7 @@ def more_suspected(
     meta = _meta_of(body)
     if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
         return True
-    if any(fold(key) == "lastevaluatedkey" and value for key, value in some(body, 50)):
+    if any(fold(key) == "lastevaluatedkey" and value for key, value in islice(body.items(), 50)):
         return True  # a key of several parts, which no query can carry
     offset = to_count(request.get("offset")) or 0
     total = meta.count(_TOTALS)
@@ -204,7 +204,7 @@ def _meta_in(headers: Mapping[str, str]) -> _Meta:
             except BodyError:
                 continue
             if type(told) is dict:
-                meta |= {fold(key): value for key, value in some(told, 50)}
+                meta |= {fold(key): value for key, value in islice(told.items(), 50)}
     return meta
 
 
@@ -214,7 +214,7 @@ def _meta_of(body: Mapping[str, Json]) -> _Meta:
     todo: list[tuple[Mapping[str, Json], int]] = [(body, 0)]
     while todo:
         holder, depth = todo.pop(0)
-        for key, value in some(holder, 200):
+        for key, value in islice(holder.items(), 200):
             name = fold(key)
             if name == "links" and type(value) is list:
                 found.setdefault("next", _next_of(value))
@@ -268,7 +268,7 @@ def _from_cursor(meta: _Meta, request: PageRequest, page_len: int) -> PageReques
         spelt = meta.spelt.get(name, "")
         if "_" in spelt:
             # who writes next_page_token reads page_token
-            param = snake("pageToken" if param == "nextPageToken" else param)  # noqa: PLW2901
+            param = "_".join(words("pageToken" if param == "nextPageToken" else param))  # noqa: PLW2901
         elif name == "nexttoken":
             param = spelt or param  # noqa: PLW2901
         if param == "nextPageToken" and request.get(param) != token:

@@ -57,7 +57,7 @@ _WEAK: Final = word_set("id key type kind created updated at stamp verb")
 _NEVER: Final = word_set(
     """errors messages warnings links included meta error pagination paging pageinfo tags
     permissions scopes filters facets sort aggregations columns headers breadcrumbs notices
-    actions"""
+    actions fields properties attributes"""
 )
 """Names of lists that hold no records."""
 _MOST_LAYERS: Final = 4
@@ -140,7 +140,7 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
             continue
         is_own = name not in _WRAPPER_SET
         here = f"{path}{key}"
-        if type(value) is list:
+        if type(value) is list and name not in _NEVER:
             if any(type(item) is dict for item in value[:_SAMPLE]) or (is_own and value):
                 return FoundList(value, None, f"{here}[]", obj)
             if not value:
@@ -289,6 +289,11 @@ def _candidates(
     if type(body) is not dict:
         return
     is_record = _is_record(body, kind)
+    if not is_record and any(each in _FIRM for _, each in _wrapping(tuple(body), kind.own)):
+        is_record = _is_record(unwrapped(body, kind), kind)
+        if is_record:
+            yield FoundOne(body, depth == 0)
+            return
     for name in kind.own if not is_record else ():
         inner = under(body, name)
         if type(inner) in (dict, list) and inner:

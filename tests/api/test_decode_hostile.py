@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api import decode, pagination
-from agentco_tui.api.names import word_set
 from agentco_tui.model.records import extra_fields
 from agentco_tui.reading import json_body
+from agentco_tui.reading.field_names import word_set
 
 KINDS: tuple[decode.Kind[Any], ...] = (
     decode.COMPANIES, decode.AGENTS, decode.TASKS, decode.COMPANY_BUDGETS, decode.AGENT_BUDGETS,

@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.moneys import to_money
-from agentco_tui.api.names import fold, is_secret, snake, words
-from agentco_tui.api.units import NO_UNIT, merged, unit_from_sibling, unit_of
-from agentco_tui.model.records import AgentState, Moment, Money, Severity, TaskState
-from agentco_tui.reading.schema import Partial
+from agentco_tui.model.records import AgentState, Moment, Severity, TaskState
+from agentco_tui.reading.field_names import fold, is_secret
 from agentco_tui.reading.values.number import to_count, to_decimal
 from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.reading.values.status import agent_state, alert_open, severity, task_state
@@ -30,8 +27,6 @@ NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 )  # fmt: skip
 def test_one_name_in_seven_spellings(name: str) -> None:
     assert fold(name) == "budgetmonthlycents"
-    assert words(name) == ("budget", "monthly", "cents")
-    assert snake(name) == "budget_monthly_cents"
 
 
 @pytest.mark.parametrize(
@@ -93,82 +88,6 @@ def test_counts(raw: Any, count: int | None) -> None:
 )
 def test_a_number_and_its_text_are_one(value: Decimal) -> None:
     assert to_decimal(f"{value:f}") == to_decimal(f"{value:,f}") == value
-
-
-@pytest.mark.parametrize(
-    ("name", "raw", "amount", "currency", "assumed"),
-    [
-        ("spentCents", 12345, "123.45", None, False),
-        ("spend_usd", Decimal("1.5"), "1.5", "USD", False),
-        ("cost_microdollars", 1_500_000, "1.5", "USD", False),
-        ("cost_micros", "1500000", "1.5", None, False),
-        ("amount_nano", 10**9, "1", None, False),
-        ("cap_minor", 500, "5", None, False),
-        ("eur_cents", 500, "5", "EUR", False),
-        ("usdMicros", 2_000_000, "2", "USD", False),
-        ("limit", 100, "100", None, True),
-        ("limit", "$1,234.50", "1234.50", "USD", False),
-        ("limit", "12,50 €", "12.50", "EUR", False),
-        ("limit", "USD 12", "12", "USD", False),
-        ("limit", "-$3.10", "-3.10", "USD", False),
-        ("limit", "($3.10)", "-3.10", "USD", False),
-        ("limit", "99¢", "0.99", None, False),
-        ("capTokens", 5000, "5000", "TOKENS", False),
-        ("credits", 12, "12", "CREDITS", False),
-        ("cost", {"amount": "12.50", "currency": "usd"}, "12.50", "USD", False),
-        ("cost", {"value": Decimal("0.06"), "currency": "usd"}, "0.06", "USD", False),
-        ("cost", {"amount": 1250, "unit": "cents"}, "12.5", None, False),
-        ("cost", {"amount_cents": 1250, "currency": "EUR"}, "12.5", "EUR", False),
-        ("cost", {"Amount": "40", "Unit": "USD"}, "40", "USD", False),
-        ("cost", {"units": "12", "nanos": 500_000_000, "currencyCode": "USD"}, "12.5", "USD",
-         False),
-        ("cost", {"usd": Decimal("0.5")}, "0.5", "USD", False),
-        ("cost", {"cents": 50}, "0.5", None, False),
-        ("limit", {"amount": 5}, "5", None, True),
-    ],
-)  # fmt: skip
-def test_money(name: str, raw: Any, amount: str, currency: str | None, assumed: bool) -> None:
-    found = to_money(raw, unit_of(words(name)))
-    assert isinstance(found, Money)
-    assert (found.amount, found.currency, found.unit_assumed) == (
-        Decimal(amount),
-        currency,
-        assumed,
-    )
-
-
-@pytest.mark.parametrize(
-    ("sibling", "raw", "amount", "currency"),
-    [("USD", 5, "5", "USD"), ("usd", 5, "5", "USD"), ("usd_cents", 500, "5", "USD"),
-     ("billed_cents", 500, "5", None), ("GB", 5, "5", "GB"), ("€", 5, "5", "EUR"),
-     ({"code": "chf"}, 5, "5", "CHF"), ("tokens", 5, "5", "TOKENS")],
-)  # fmt: skip
-def test_a_sibling_tells_the_unit(
-    sibling: Any, raw: int, amount: str, currency: str | None
-) -> None:
-    money = to_money(raw, unit_from_sibling(sibling))
-    assert isinstance(money, Money)
-    assert (money.amount, money.currency, money.unit_assumed) == (Decimal(amount), currency, False)
-
-
-def test_minor_units_depend_on_the_currency() -> None:
-    for currency, amount in (("JPY", "500"), ("KWD", "0.5"), ("EUR", "5")):
-        unit = merged(unit_of(("cap", "minor")), unit_from_sibling(currency))
-        money = to_money(500, unit)
-        assert isinstance(money, Money)
-        assert money.amount == Decimal(amount)
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [None, True, "", "abc", "12 apples", [], {}, {"limit": 5, "spent": 2}, {"currency": "USD"}],
-)
-def test_no_money(raw: Any) -> None:
-    assert to_money(raw, NO_UNIT) is None
-
-
-def test_an_object_that_holds_more_than_a_sum_is_kept_too() -> None:
-    assert isinstance(to_money({"amount": 5, "currency": "USD", "note": "x"}), Partial)
 
 
 @pytest.mark.parametrize(

@@ -19,32 +19,6 @@ SHAPES: dict[str, Any] = {
     "GraphQL edges": {"data": {"task": {"id": "t1", "trace": {"edges": [{"node": STEP}]}}}},
     "GraphQL nodes": {"data": {"taskTrace": {"nodes": [STEP]}}},
     "Elasticsearch": {"hits": {"hits": [{"_id": "s1", "_source": {**STEP, "id": "s1"}}]}},
-    "Firestore": {
-        "documents": [
-            {
-                "name": "projects/p/documents/steps/s1",
-                "fields": {
-                    "name": {"stringValue": "plan"}, "kind": {"stringValue": "tool"},
-                    "started_at": {"timestampValue": AT}, "duration_ms": {"integerValue": "1500"},
-                },
-            }
-        ]
-    },
-    "DynamoDB": {
-        "Items": [
-            {"stepId": {"S": "s1"}, "name": {"S": "plan"}, "type": {"S": "tool"},
-             "startedAt": {"S": AT}, "durationMs": {"N": "1500"}}
-        ]
-    },
-    "Kubernetes": {
-        "items": [
-            {
-                "metadata": {"uid": "s1", "name": "plan"}, "spec": {"type": "tool"},
-                "status": {"phase": "Succeeded", "startTime": AT,
-                           "completionTime": "2026-11-21T09:00:01.5Z"},
-            }
-        ]
-    },
     "of any name": {"trace": {"trace_info": {"x": 1}, "trace_data": {"spans": [STEP]}}},
     "protobuf": {
         "spans": [

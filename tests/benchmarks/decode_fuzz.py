@@ -16,13 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 from agentco_tui.api import decode, pagination
-from agentco_tui.api.fields_activity import ACTIVITY
-from agentco_tui.api.fields_agent import AGENT
-from agentco_tui.api.fields_task import TASK
-from agentco_tui.api.names import word_set
-from agentco_tui.api.trace_steps import STEP
 from agentco_tui.reading import error_body, json_body
-from agentco_tui.reading.kinds import alert
+from agentco_tui.reading.field_names import word_set
+from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task
+from agentco_tui.reading.kinds.trace import STEP
 from agentco_tui.text import escaped
 
 KINDS: tuple[decode.Kind[Any], ...] = (
@@ -34,15 +31,19 @@ KINDS: tuple[decode.Kind[Any], ...] = (
     decode.ALERTS,
     decode.ACTIVITY,
 )
-SPECS = (TASK, AGENT, ACTIVITY, STEP)
-DECLARED = {name for field in alert.FIELDS for name, _ in field.sourced() if "." not in name}
+TABLES = (
+    *(each.FIELDS for each in (activity, agent, alert, company, task)),
+    budget.AGENT_BUDGETS.table.fields,
+    STEP.fields,
+)
+DECLARED = {name for fields in TABLES for field in fields for name, _ in field.sourced()}
 AROUND = word_set(
     """data items results tasks agents companies alerts edges node nodes pageInfo hasNextPage
     endCursor next links meta total limit offset page has_more nextCursor monthly_limit spentCents
     budget spend error errors message detail ok success included relationships observations spans
     children steps resourceSpans scopeSpans columns rows threshold"""
 )
-NAMES = sorted(AROUND.union(DECLARED, *(spec.names for spec in SPECS)))
+NAMES = sorted(AROUND.union(*(name.split(".") for name in DECLARED)))
 WORDS = (
     "", " ", "x", "ag_1", "pending", "done", "$1,234.50", "12.5", "unlimited", "0001-01-01",
     "2026-11-21T09:00:00Z", "\x1b[31m", "/Date(1700000000000)/", "PT1.5S", "80%", "\ud800", "[1]",

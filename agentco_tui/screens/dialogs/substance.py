@@ -11,13 +11,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui import format as fmt
-from agentco_tui.api.moneys import to_money
-from agentco_tui.api.names import word_set, words
-from agentco_tui.api.units import NO_UNIT, Unit, combined, unit_beside, unit_of
 from agentco_tui.model.records import Moment, Money, SharedTask, Task, extra_fields
 from agentco_tui.reading.content import is_substance
+from agentco_tui.reading.field_names import word_set, words
 from agentco_tui.reading.unknown_fields import CUT
+from agentco_tui.reading.values.money import MoneyReader, Sum, to_money
 from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_beside, unit_in_name
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
@@ -197,17 +197,23 @@ def _is_sum(name: str, value: Any) -> bool:
     """Whether a value reads as money or as a quantity that money hangs on."""
     parts = words(name)
     if type(value) is dict:
-        return bool(value) and isinstance(to_money(value), Money) and not _is_nested(value)
+        return bool(value) and _money(value) is not None and not _is_nested(value)
     if type(value) is str:
         if not 0 < len(value) <= 60:
             return False
-        money = to_money(value)
-        if isinstance(money, Money) and money.currency is not None:
+        money = _money(value)
+        if money is not None and money.currency is not None:
             return True
     elif type(value) not in (int, Decimal):
         return False
     told = bool(_SUMS.intersection(parts)) and not _NO_SUMS.intersection(parts[-1:])
     return told and to_decimal(value) is not None
+
+
+def _money(value: Any, unit: Unit = NO_UNIT) -> Money | None:
+    """The sum that a value is, and is nothing else."""
+    found = MoneyReader(unit)(value)
+    return to_money(found) if isinstance(found, Sum) else None
 
 
 def _has_sum(name: str, value: Any) -> bool:
@@ -220,10 +226,10 @@ def _has_sum(name: str, value: Any) -> bool:
 
 def _unit(name: str, beside: Fields, around: Unit = NO_UNIT) -> Unit:
     """What one of a sum is: by its own name, by what stands beside it, by what is round it."""
-    own = unit_of(words(name))
-    if not own.told and _COUNTS.intersection(words(name)):
+    own = unit_in_name(name)
+    if own == NO_UNIT and _COUNTS.intersection(words(name)):
         return NO_UNIT
-    return combined(combined(own, _told_beside(beside)), around)
+    return own.with_more(_told_beside(beside)).with_more(around)
 
 
 def _told_beside(fields: Fields) -> Unit:
@@ -279,7 +285,7 @@ def _told(
     fields: Fields, depth: int, around: Unit, lead: str = ""
 ) -> Iterator[tuple[SafeText, SafeText, Tone]]:
     """Label, value and tone of each line; `lead` is the number before an entry's first."""
-    inside = combined(_told_beside(fields), around)
+    inside = _told_beside(fields).with_more(around)
     indent = " " * (_STEP * min(depth, _DEEPEST))
     order = sorted(fields.items(), key=lambda each: (_is_nested(each[1]), not _has_sum(*each)))
     for name, value in order:
@@ -316,7 +322,7 @@ def _numbered(
 def _is_nested(value: Any) -> bool:
     """Whether a value takes lines of its own: an object, a list of more than a few words."""
     if type(value) is dict:
-        return bool(value) and not isinstance(to_money(value), Money)
+        return bool(value) and _money(value) is None
     if type(value) is not list or not value:
         return False
     whole = all(type(each) not in (dict, list) and "," not in str(each) for each in value)
@@ -339,6 +345,6 @@ def _value(value: Any, unit: Unit = NO_UNIT) -> SafeText:
             return plain(", ".join(told) or "empty")
     short = abs(Decimal(value).adjusted()) <= _PLAIN_DIGITS
     digits = safe(f"{value:,f}" if short and type(value) is Decimal else f"{value:,}", _WHOLE)
-    if unit.power and isinstance(money := to_money(value, unit), Money):
+    if unit.power and (money := _money(value, unit)) is not None:
         return plain(f"{digits} = {fmt.money(money)}")
     return plain(f"{digits} {unit.currency}") if unit.currency else digits

@@ -11,19 +11,16 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from agentco_tui.api import tables
-from agentco_tui.api.envelopes import json_inside
-from agentco_tui.api.listings import RefusedBody, Unshaped
-from agentco_tui.api.names import fold, some
-from agentco_tui.api.trace_steps import CHILDREN, STEP, StepDraft, finish_step, read_step
-from agentco_tui.api.units import Unit, unit_beside
-from agentco_tui.api.unwrapping import linked_id, untyped
 from agentco_tui.model.records import Moment, Trace, TraceStep
+from agentco_tui.reading.decode import RefusedBody, Unshaped
 from agentco_tui.reading.error_body import error_in, says_failed
+from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.kinds.trace import CHILDREN, STEP, StepDraft, finish_step, read_step
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import looks_like_id
 from agentco_tui.reading.values.time import to_moment
+from agentco_tui.reading.values.unit import Unit, unit_beside
 from agentco_tui.text import safe
 
 MAX_STEPS: Final = 20_000
@@ -49,12 +46,12 @@ _OF_STORES: Final = ("name", "_index", "_score", "_type", "_id", "cursor", "__ty
 _SELF: Final = frozenset(("name", "kind"))
 
 
-def decode_trace(body: Json) -> Trace:
-    """What `decode.decode_trace` says."""
+def read_trace(body: Json) -> Trace:
+    """The steps in order; raises Unshaped, and RefusedBody if the body says that it failed."""
     if says_failed(body):
         raise RefusedBody(error_in(body))
     if type(body) is str:
-        body = json_inside(body) or [body]
+        body = [body]
     if body is None:
         return Trace(steps=(), shape="null")
     if type(body) not in (dict, list):
@@ -84,11 +81,6 @@ class _Found:
         path: list[str] = []
         for _ in range(6):
             if type(body) is not dict:
-                break
-            table = _table(body)
-            if table is not None:
-                path.append("[]")
-                body = table
                 break
             key = _list_key(body)
             if key is None or (fold(key) in _TREE and _is_step(body)):
@@ -145,14 +137,6 @@ class _Found:
                     self.unread += len(item[key])
 
 
-def _table(body: Mapping[str, Json]) -> list[Json] | None:
-    """The steps of `{"columns": […], "rows": [[…]]}`."""
-    for _, value in some(body, 40):
-        if type(value) is list and value and type(value[0]) is list:
-            return tables.under_header(value, body)
-    return None
-
-
 def _mapped(body: Mapping[str, Json]) -> Json:
     """The steps of `{"s1": {"name": …}, "s2": {"name": …}}`, else `body`."""
     if body and all(type(value) is list and _holds_objects(value) for value in body.values()):
@@ -183,7 +167,7 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
             return key
     arrays = [key for key, value in body.items() if type(value) is list and _holds_objects(value)]
     if not arrays:
-        arrays = [key for key, value in some(body, 40) if _leads_to_list(value)]
+        arrays = [key for key, value in islice(body.items(), 40) if _leads_to_list(value)]
     return arrays[0] if len(arrays) == 1 else None
 
 
@@ -193,7 +177,7 @@ def _leads_to_list(value: Json, depth: int = 0) -> bool:
         return False
     return any(
         (type(inner) is list and _holds_objects(inner)) or _leads_to_list(inner, depth + 1)
-        for _, inner in some(value, 40)
+        for _, inner in islice(value.items(), 40)
     )
 
 
@@ -201,21 +185,15 @@ def _bare(item: Mapping[str, Json]) -> Mapping[str, Json]:
     """A step taken out of what stores and envelopes put round it."""
     if item.keys() <= _RESOURCE and type(item.get("attributes")) is dict:
         return {"id": item.get("id"), **item["attributes"]}  # JSON:API
-    if all(type(value) is dict for _, value in some(item, 3)):
-        item = dict(untyped(item))
     for name in ("node", "_source", "fields"):
         inner = item.get(name)
-        if type(inner) is dict and inner and (name != "node" or item.keys() <= _EDGE):
-            typed = dict(untyped(inner))
-            if name == "fields" and typed == inner and _is_step(item):
-                continue
-            linked = linked_id(item, ("steps", "spans", "events"))
-            own = linked[1] if linked is not None else item.get("_id", item.get("id"))
-            outer = {key: value for key, value in item.items() if key not in (name, *_OF_STORES)}
-            return {**outer, **typed} if own is None else {"id": own, **outer, **typed}
-    meta, spec, status = (item.get(name) for name in ("metadata", "spec", "status"))
-    if type(meta) is dict and type(spec) is dict:
-        return {**meta, **spec, **(status if type(status) is dict else {"status": status})}
+        if type(inner) is not dict or not inner or (name == "node" and not item.keys() <= _EDGE):
+            continue
+        if name == "fields" and _is_step(item):
+            continue
+        own = item.get("_id", item.get("id"))
+        outer = {key: value for key, value in item.items() if key not in (name, *_OF_STORES)}
+        return {**outer, **inner} if own is None else {"id": own, **outer, **inner}
     return item
 
 
@@ -247,12 +225,12 @@ def _holds_steps(key: str, value: Json) -> bool:
 
 def _is_step(item: Mapping[str, Json]) -> bool:
     """True if the object itself is a step and not only an envelope round steps."""
-    return bool(STEP.plan(item).slots & _SELF)
+    return bool(STEP.plan(item).has & _SELF)
 
 
 def _began(header: Mapping[str, Json]) -> Moment | None:
     """When the whole began, for steps that tell only how long after that they did."""
-    for key, value in some(header, 200):
+    for key, value in islice(header.items(), 200):
         if fold(key) in ("startedat", "starttime", "start", "createdat", "began", "timestamp"):
             found = to_moment(value)
             if isinstance(found, Moment):

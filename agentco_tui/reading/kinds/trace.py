@@ -1,4 +1,4 @@
-"""One step of a trace (SHAPES F "Trace"): a span, an observation, a run, an event, a tool call."""
+"""One step of a trace: a span, an observation, a run, an event, a tool call."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.api.moneys import cost_rule, to_money, with_sibling
-from agentco_tui.api.names import words
-from agentco_tui.api.plans import Meaning, Spec, Values
-from agentco_tui.api.units import Unit, currency_rule
-from agentco_tui.model.records import Moment, Money, TaskState, TraceStep
+from agentco_tui.model.records import Moment, TaskState, TraceStep
 from agentco_tui.reading.fallback import content_id
-from agentco_tui.reading.schema import Json, Partial
+from agentco_tui.reading.kinds.cost import COST
+from agentco_tui.reading.schema import (
+    NOTHING,
+    Field,
+    Json,
+    Partial,
+    Reader,
+    Table,
+    Values,
+)
 from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.money import to_money, told_unit
 from agentco_tui.reading.values.number import to_count, to_decimal
 from agentco_tui.reading.values.reference import to_id
 from agentco_tui.reading.values.status import fold_word, task_state
 from agentco_tui.reading.values.text import flag, line, named, shown, word
-from agentco_tui.reading.values.time import NONE, duration_reader, to_moment
+from agentco_tui.reading.values.time import to_moment, to_seconds
+from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import SafeText, safe, safe_block
 
 CHILDREN: Final = (
@@ -27,25 +34,6 @@ CHILDREN: Final = (
 )  # fmt: skip
 """Names under which a step's own steps may stand, folded."""
 
-_DURATIONS: Final = " ".join(
-    f"{base}{suffix}"
-    for base in (
-        "duration", "latency", "elapsed", "elapsed_time", "execution_time", "runtime", "run_time",
-        "took", "time_taken", "processing_time", "total_duration", "wall_time", "total_time",
-    )
-    for suffix in ("", "_ms", "_s", "_sec", "_secs", "_seconds", "_us", "_ns", "_millis",
-                   "_micros", "_nanos", "_nano", "_msec", "_milliseconds")
-)  # fmt: skip
-_INPUT: Final = """input_tokens prompt_tokens tokens_in input_token_count prompt_token_count
-    gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens llm.usage.prompt_tokens
-    llm.token_count.prompt input prompt"""
-_OUTPUT: Final = """output_tokens completion_tokens tokens_out output_token_count
-    completion_token_count candidates_token_count gen_ai.usage.output_tokens
-    gen_ai.usage.completion_tokens llm.usage.completion_tokens llm.token_count.completion output
-    completion"""
-_TOTAL: Final = """total_tokens tokens_total token_count total_token_count tokens_used num_tokens
-    gen_ai.usage.total_tokens llm.usage.total_tokens llm.token_count.total"""
-
 
 class Unitless(NamedTuple):
     """A duration whose field's name tells no unit."""
@@ -53,27 +41,23 @@ class Unitless(NamedTuple):
     value: float
 
 
-def _duration(key: str) -> Any:
-    reader = duration_reader(words(key))
-    tells = len(words(key)) > 1 or words(key)[0] in ("latency", "took", "runtime")
-
-    def read(raw: Json) -> Any:
-        found = reader(raw)
-        if found is None or tells or to_decimal(raw) is None:
-            return found
-        return Unitless(found)
-
-    return read
+def _unitless(raw: Json) -> Any:
+    found = to_seconds(raw)
+    is_bare = type(raw) is not dict and to_decimal(raw) is not None
+    return Unitless(found) if found is not None and is_bare else found
 
 
-def _start(key: str) -> Any:
+def _seconds_in(unit: float) -> Reader:
+    return lambda raw: to_seconds(raw, unit)
+
+
+def _start_in(unit: float) -> Reader:
     """`startMs: 812` is a time since the trace began, `startMs: 1700000000000` a point in time."""
-    reader = duration_reader(words(key))
 
     def read(raw: Json) -> Any:
         number = to_decimal(raw)
         if number is not None and 0 <= number < 1_000_000_000:
-            return reader(raw)
+            return to_seconds(raw, unit)
         return to_moment(raw)
 
     return read
@@ -88,7 +72,7 @@ def _references(raw: Json) -> Any:
             found = to_id(each.get("spanID") or each.get("spanId") or each.get("span_id"))
             if type(found) is str:
                 return found
-    return NONE
+    return NOTHING
 
 
 def _dotted(raw: Json) -> Any:
@@ -96,7 +80,7 @@ def _dotted(raw: Json) -> Any:
     if type(raw) is not str:
         return None
     parts = raw.split(".")
-    return parts[-2].partition("Z")[2] or NONE if len(parts) > 1 else NONE
+    return parts[-2].partition("Z")[2] or NOTHING if len(parts) > 1 else NOTHING
 
 
 def _code(raw: Json) -> Any:
@@ -106,12 +90,12 @@ def _code(raw: Json) -> Any:
         if code is None:
             return None
         found = _code(code)
-        return Partial(found) if len(raw) > 1 and found is not NONE else found
+        return Partial(found) if len(raw) > 1 and found is not NOTHING else found
     if type(raw) is str and raw.upper().startswith("STATUS_CODE_"):
         name = raw.upper().removeprefix("STATUS_CODE_")
-        return NONE if name == "UNSET" else safe(name.lower(), 60)
+        return NOTHING if name == "UNSET" else safe(name.lower(), 60)
     if type(raw) is int and raw in (0, 1, 2):
-        return NONE if raw == 0 else safe("ok" if raw == 1 else "error")
+        return NOTHING if raw == 0 else safe("ok" if raw == 1 else "error")
     return None
 
 
@@ -119,128 +103,167 @@ def _error(raw: Json) -> Any:
     if raw is True:
         return safe("failed")
     if raw is False:
-        return NONE
-    return shown(raw) or NONE
+        return NOTHING
+    return shown(raw) or NOTHING
 
 
 def _kept(raw: Json) -> Any:
-    return raw if raw not in ("", [], {}) else NONE
+    return raw if raw not in ("", [], {}) else NOTHING
 
 
 _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("message", "message msg content text body log line summary description detail details note"),
     ("thought", "thought thinking reasoning thoughts rationale"),
-    ("input", "input inputs prompt arguments args parameters params request query question"),
-    ("output", "output outputs result response completion answer observation stdout returned "
-     "generations"),
+    ("input", "function.arguments input inputs prompt arguments args parameters params request "
+     "query question"),
+    ("output", "function.output output outputs result response completion answer observation "
+     "stdout returned generations"),
     ("stderr", "stderr"),
     ("payload", "payload data"),
 )  # fmt: skip
-_USAGE: Final = Spec(
-    (
-        Meaning("total", f"total {_TOTAL}", to_count),
-        Meaning("in", _INPUT, to_count),
-        Meaning("out", _OUTPUT, to_count),
-    ),
-    rule=cost_rule,
+_SPANS: Final = (
+    "{duration,latency,elapsed,elapsed_time,execution_time,runtime,run_time,took,time_taken"
+    ",processing_time,total_duration,wall_time,total_time}"
 )
-_ATTRIBUTES: Final = Spec(
-    (
-        Meaning("total", _TOTAL, to_count),
-        Meaning("in", _INPUT.rsplit(None, 2)[0], to_count),
-        Meaning("out", _OUTPUT.rsplit(None, 2)[0], to_count),
-        Meaning("error", "error.message exception.message error.type error", _error),
-    ),
-    rule=cost_rule,
+_USAGE: Final = (
+    "{usage,tokens,token_usage,usage_metadata,usage_details,models_usage,model_usage,llm_usage"
+    ",usage_stats,attributes,tags,metadata,metrics,llm_output.token_usage}"
 )
-_FUNCTION: Final = Spec(
-    (
-        Meaning("name", "name", named),
-        Meaning("input", "arguments args parameters input", _kept),
-        Meaning("output", "output result", _kept),
-    )
-)
-_STATUS: Final = Spec((Meaning("error_text", "message description", line),))
-_COSTS: Final = Spec((Meaning("cost", "total", to_money),), rule=cost_rule)
-_CONTEXT: Final = Spec((Meaning("id", "span_id", to_id),))
 
-
-STEP: Final = Spec(
+STEP: Final = Table(
     (
-        Meaning(
+        Field(
             "id",
-            """id span_id step_id run_id observation_id event_id uuid uid _id node_id call_id
-            task_id seq sequence step_number index number""",
+            """
+            id span_id                       # Langfuse; OpenTelemetry
+            step_id run_id observation_id event_id uuid uid _id node_id call_id
+            context.span_id                  # OpenTelemetry SDKs
+            task_id seq sequence step_number index number  # CrewAI, paperclip run events, GitHub
+            """,
             to_id,
         ),
-        Meaning(
+        Field(
             "parent",
-            """parent_id parent_span_id parent_observation_id parent_run_id parent_step_id parent
-            parent_task_id parent_event_id parent_node_id""",
+            """
+            parent_span_id                   # OpenTelemetry
+            parent_observation_id            # Langfuse
+            parent_run_id                    # LangSmith
+            parent_id parent_step_id parent parent_task_id parent_event_id parent_node_id  # Zipkin
+            """,
             to_id,
         ),
-        Meaning("references", "references", _references),
-        Meaning("dotted", "dotted_order", _dotted),
-        Meaning("seq", "seq sequence index step_number order position number step_index",
-                to_decimal),
-        Meaning(
+        Field("parent", "references  # Jaeger", _references),
+        Field("parent", "dotted_order  # LangSmith", _dotted),
+        Field("seq", "seq sequence index step_number order position number step_index  # paperclip",
+              to_decimal),
+        Field(
             "kind",
-            "kind type run_type step_type event_type span_kind observation_type span_type category "
-            "event as_type",
+            """
+            kind type run_type               # OpenTelemetry, Langfuse, LangSmith
+            step_type event_type span_kind observation_type span_type category event as_type
+            """,
             word,
         ),
-        Meaning(
+        Field(
             "name",
-            """name title label operation_name operation tool_name tool function_name step_name
-            step action node agent agent_name span_name task role""",
+            """
+            name title label                 # most
+            operation_name operation         # Jaeger
+            tool_name tool function.name function_name  # OpenAI tool calls
+            step_name step action node agent agent_name span_name task role
+            """,
             named,
         ),
-        Meaning("code", "status status_code", _code),
-        Meaning("status", "status state outcome status_code level result_status phase", word),
-        Meaning("level", "level severity log_level", word),
-        Meaning("conclusion", "conclusion", word),
-        Meaning("success", "success ok succeeded is_success", flag),
-        Meaning("is_error", "is_error has_error failed errored", flag),
-        Meaning(
+        Field("code", "status status_code  # OpenTelemetry", _code),
+        Field(
+            "status",
+            """
+            conclusion                       # GitHub
+            status state outcome status_code level result_status phase
+            status.{code,status,state}
+            """,
+            word,
+        ),
+        Field("level", "level severity log_level  # Langfuse", word),
+        Field("success", "success ok succeeded is_success", flag),
+        Field("is_error", "is_error has_error failed errored", flag),
+        Field(
             "error",
-            """error error_message errors err exception failure failure_reason error_text
-            status_message exception_message""",
+            """
+            error error_message              # LangSmith; workflow servers
+            status_message                   # Langfuse
+            errors err exception failure failure_reason error_text exception_message
+            {attributes,tags}.{error_message,exception_message,error_type,error}  # OpenTelemetry
+            """,
             _error,
         ),
-        Meaning(
+        Field("error", "status.{message,description}  # OpenTelemetry", line),
+        Field(
             "at",
-            """start_time started_at start_time_unix_nano start started begin begin_time
-            start_timestamp started timestamp time ts created_at occurred_at at start_date
-            event_time @timestamp received_at""",
+            """
+            start_time                       # Langfuse, LangSmith, Jaeger
+            start_time_unix_nano             # OpenTelemetry
+            started_at                       # GitHub
+            started start begin begin_time start_timestamp
+            timestamp time ts                # Zipkin, OpenFang
+            created_at occurred_at at        # paperclip run events
+            start_date event_time @timestamp received_at  # Temporal
+            """,
             to_moment,
         ),
-        Meaning(
-            "offset",
-            "start_ms start_offset_ms offset_ms relative_start_ms start_offset offset "
-            "start_us start_seconds start_s",
-            _start, True,
-        ),
-        Meaning(
+        Field("offset", "start_ms start_offset_ms offset_ms relative_start_ms", _start_in(1e-3)),
+        Field("offset", "start_us", _start_in(1e-6)),
+        Field("offset", "start_seconds start_s start_offset offset", _start_in(1.0)),
+        Field(
             "end",
-            """end_time ended_at end_time_unix_nano end ended completed_at finished_at finish_time
-            completion_time end_timestamp""",
+            """
+            end_time end_time_unix_nano end ended ended_at
+            completed_at finished_at finish_time completion_time end_timestamp  # GitHub
+            """,
             to_moment,
         ),
-        Meaning("duration", _DURATIONS, _duration, by_name=True),
-        Meaning("total", f"tokens {_TOTAL}", to_count),
-        Meaning("in", _INPUT.rsplit(None, 2)[0], to_count),
-        Meaning("out", _OUTPUT.rsplit(None, 2)[0], to_count),
-        *(Meaning(slot, names, _kept) for slot, names in _TEXTS),
-    ),
-    nested={
-        "usage": _USAGE, "tokens": _USAGE, "token_usage": _USAGE, "usage_metadata": _USAGE,
-        "usage_details": _USAGE, "models_usage": _USAGE, "model_usage": _USAGE,
-        "llm_usage": _USAGE, "usage_stats": _USAGE, "cost_details": _COSTS, "costs": _COSTS,
-        "context": _CONTEXT, "metrics": _ATTRIBUTES, "attributes": _ATTRIBUTES,
-        "tags": _ATTRIBUTES, "function": _FUNCTION, "status": _STATUS, "metadata": _ATTRIBUTES,
-        "llm_output": Spec((), nested={"token_usage": _USAGE}), "extra": _ATTRIBUTES,
-    },
-    rule=lambda name: cost_rule(name) or currency_rule(name),
+        Field("duration", f"{_SPANS}{{_ms,_millis,_msec,_milliseconds}}", _seconds_in(1e-3)),
+        Field("duration", f"{_SPANS}{{_us,_micros}}", _seconds_in(1e-6)),
+        Field("duration", f"{_SPANS}{{_ns,_nanos,_nano}}", _seconds_in(1e-9)),
+        Field("duration", f"{_SPANS}{{_s,_sec,_secs,_seconds}}", _seconds_in(1.0)),
+        Field("duration", "latency execution_time took runtime  # Langfuse, CrewAI",
+              _seconds_in(1.0)),
+        Field("duration", _SPANS, _unitless),
+        Field(
+            "total",
+            f"""
+            tokens total_tokens              # LangSmith
+            tokens_total token_count total_token_count tokens_used num_tokens
+            {_USAGE}.{{total,total_tokens,total_token_count}}  # Langfuse, OpenAI
+            {_USAGE}.{{gen_ai_usage_total_tokens,llm_usage_total_tokens,llm_token_count_total}}
+            """,
+            to_count,
+        ),
+        Field(
+            "in",
+            f"""
+            input_tokens prompt_tokens tokens_in input_token_count prompt_token_count
+            {_USAGE}.{{input_tokens,prompt_tokens,input,prompt,prompt_token_count}}
+            {_USAGE}.{{gen_ai_usage_input_tokens,gen_ai_usage_prompt_tokens}}  # OpenTelemetry
+            {_USAGE}.{{llm_usage_prompt_tokens,llm_token_count_prompt,input_token_count}}
+            payload.usage.input_tokens       # paperclip
+            """,
+            to_count,
+        ),
+        Field(
+            "out",
+            f"""
+            output_tokens completion_tokens tokens_out output_token_count completion_token_count
+            {_USAGE}.{{output_tokens,completion_tokens,output,completion,candidates_token_count}}
+            {_USAGE}.{{gen_ai_usage_output_tokens,gen_ai_usage_completion_tokens}}
+            {_USAGE}.{{llm_usage_completion_tokens,llm_token_count_completion,output_token_count}}
+            payload.usage.output_tokens
+            """,
+            to_count,
+        ),
+        *(Field(slot, names, _kept) for slot, names in _TEXTS),
+        *COST,
+    )
 )  # fmt: skip
 
 
@@ -259,13 +282,13 @@ class StepDraft(NamedTuple):
 
 def read_step(obj: Mapping[str, Json], around: str | None, children: tuple[str, ...]) -> StepDraft:
     """The first half of reading a step; `around` is the step that it stood in, if any."""
-    values: Values = {}
     flat = {
         key: attributes if type(value) is list and (attributes := _as_attributes(value)) else value
         for key, value in obj.items()
         if key not in children
     }
-    left = STEP.read(flat, values)
+    row = STEP.read(flat)
+    values, left = row.values, row.left
     offset = values.get("offset")
     at: Moment | None = values.get("at")
     if isinstance(offset, Moment):
@@ -273,7 +296,7 @@ def read_step(obj: Mapping[str, Json], around: str | None, children: tuple[str, 
     told: str | None = values.get("id")
     if told is not None and told == around:
         told = f"{around}/{told}"  # numbered anew inside each step
-    parent = around or values.get("parent") or values.get("references") or values.get("dotted")
+    parent = around or values.get("parent")
     return StepDraft(
         id=told if told is not None else content_id("step", obj),
         parent=parent if parent != told else None,
@@ -298,9 +321,9 @@ def finish_step(
     at = draft.at
     if at is None and draft.offset is not None and base is not None:
         at = Moment(base.at + draft.offset, base.zone_assumed)
-    error: SafeText | None = get("error") or get("error_text")
-    status: SafeText | None = get("conclusion") or get("code") or get("status")
-    cost: Money | None = with_sibling(get("cost"), get("currency") or unit)
+    error: SafeText | None = get("error")
+    status: SafeText | None = get("code") or get("status")
+    cost = to_money(get("cost"), told_unit(values, unit))
     left = draft.left
     if "total" in values and ("in" in values or "out" in values):
         parts = (("input_tokens", get("in")), ("output_tokens", get("out")))
@@ -367,7 +390,7 @@ def _seconds(draft: StepDraft, at: Moment | None) -> float | None:
         start = draft.raw_start
         if type(start) is int and start >= 10**12:
             return told.value / (10**3 if start < 10**13 else 10**6 if start < 10**16 else 10**9)
-        return told.value
+        return None
     return None
 
 
