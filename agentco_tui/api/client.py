@@ -177,9 +177,7 @@ class Client:
     async def task_trace(self, task_id: str) -> Trace:
         """GET /api/tasks/:id/trace."""
         path = self._path("GET", "/api/tasks", task_id, "/trace")
-        reply = await self.transport.request("GET", path)
-        asked = self.transport.asked("GET", path)
-        return await self._fetcher.read(reply, asked, decode_trace)
+        return await self._fetcher.ask("GET", path, lambda body, _: decode_trace(body))
 
     async def activity(
         self,
@@ -283,36 +281,32 @@ class Client:
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier, "")
-        reply = await self.transport.request("GET", path)
-        asked = self.transport.asked("GET", path)
-        return await self._fetcher.read(
-            reply, asked, lambda body: decode_one(self.mapping.kind(kind), body, identifier)
+        return await self._fetcher.ask(
+            "GET", path, lambda body, _: decode_one(self.mapping.kind(kind), body, identifier)
         )
 
     async def _write(
         self, kind: Kind[R], path: str, fields: Mapping[str, str] | None, attempt_id: str | None
     ) -> Receipt[R]:
-        body = None
-        if fields is not None:
-            try:
-                body = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
-            except UnicodeError:
-                fields = None
-            if fields is None:
-                asked = self.transport.asked("POST", path)
-                raise not_sent(asked, "a field holds a character that cannot be sent")
+        if fields is None:
+            return await self._send(kind, path, None, attempt_id)
+        text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        body = text.encode("utf-8", "replace")
+        if len(body) != len(text.encode("utf-8", "surrogatepass")):
+            words = "a field holds a character that cannot be sent"
+            raise not_sent(self.transport.asked("POST", path), words)
         return await self._send(kind, path, body, attempt_id)
 
     async def _send(
         self, kind: Kind[R], path: str, body: bytes | None, attempt_id: str | None
     ) -> Receipt[R]:
         headers = () if attempt_id is None else (("Idempotency-Key", attempt_id),)
-        reply = await self.transport.request("POST", path, json_body=body, headers=headers)
-        asked = self.transport.asked("POST", path)
-        return await self._fetcher.read(
-            reply,
-            asked,
-            lambda found: decode_receipt(self.mapping.kind(kind), found, reply.status),
+        return await self._fetcher.ask(
+            "POST",
+            path,
+            lambda found, status: decode_receipt(self.mapping.kind(kind), found, status),
+            json_body=body,
+            headers=headers,
         )
 
     def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:

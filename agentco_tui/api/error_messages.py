@@ -101,73 +101,65 @@ _UNUSABLE: Final[Mapping[type[ApiError], str]] = {
 }
 """A 2xx that is not what was asked for."""
 
-_BY_EXCEPTION: Final[Mapping[str, tuple[type[ApiError], str]]] = {
-    "PoolTimeout": (
-        errors.TimedOut,
-        "all connections to {host} stayed busy for {limits.pool:g} s: wait",
-    ),
-    "ConnectTimeout": (
-        errors.TimedOut,
-        "no connection to {host} within {limits.connect:g} s: check the network and base_url",
-    ),
-    "WriteTimeout": (
-        errors.TimedOut,
-        "{host} took nothing in for {limits.write:g} s: check the line",
-    ),
-    "TimeoutException": (
-        errors.TimedOut,
-        "{host} sent nothing for {limits.read:g} s: it or the line is slow, or hangs",
-    ),
+_BY_EXCEPTION: Final[Mapping[str, str]] = {
+    "PoolTimeout": "all connections to {host} stayed busy for {limits.pool:g} s: wait",
+    "ConnectTimeout": "no connection to {host} within {limits.connect:g} s: check the network and "
+    "base_url",
+    "WriteTimeout": "{host} took nothing in for {limits.write:g} s: check the line",
+    "TimeoutException": "{host} sent nothing for {limits.read:g} s: it or the line is slow, or "
+    "hangs",
     # That of the whole request, by asyncio.
-    "TimeoutError": (
-        errors.TimedOut,
-        "no whole answer from {host} within {limits.total:g} s: it or the line is too slow",
-    ),
-    "ProxyError": (
-        errors.Unreachable,
-        "the proxy of the environment did not let the request through: check HTTPS_PROXY",
-    ),
-    "UnsupportedProtocol": (
-        errors.NotSent,
-        "the request to {host} cannot be sent as it is: check base_url",
-    ),
-    "DamagedBodyError": (errors.Broken, "the packed answer is damaged or cut off: try again"),
+    "TimeoutError": "no whole answer from {host} within {limits.total:g} s: it or the line is too "
+    "slow",
+    "ProxyError": "the proxy of the environment did not let the request through: check HTTPS_PROXY",
+    "UnsupportedProtocol": "the request to {host} cannot be sent as it is: check base_url",
+    "DamagedBodyError": "the packed answer is damaged or cut off: try again",
     # What came is not HTTP, or breaks its rules: a wrong length, a close before the answer.
-    "ProtocolError": (
-        errors.Broken,
-        "{host} closed without an answer, or does not speak HTTP: check base_url",
-    ),
+    "ProtocolError": "{host} closed without an answer, or does not speak HTTP: check base_url",
 }
 """By the name of httpx's class, or of one it is derived from."""
+_OF_EXCEPTION: Final[Mapping[str, type[ApiError]]] = {
+    **dict.fromkeys(("TimeoutException", "TimeoutError"), errors.TimedOut),
+    "ProxyError": errors.Unreachable,
+    "UnsupportedProtocol": errors.NotSent,
+}
+"""All else is Broken."""
 _BROKE: Final = "the connection to {host} broke before an answer came: try again"
 _BROKE_OFF: Final = "the answer of {host} broke off before it was whole: try again"
 
-_NO_WAY: Final = (errors.Unreachable, "there is no way to {host} from here: check the network")
-_FORBIDDEN: Final = (
-    errors.Unreachable,
-    "this machine does not allow a connection to {host}: firewall?",
-)
-_NO_FILES: Final = (errors.Unreachable, "this machine has no file handle left for a connection")
-_CLOSED: Final = (
-    errors.Unreachable,
-    "{host} closed the connection before anything was sent: is the port right?",
-)
-_BY_ERRNO: Final[Mapping[int, tuple[type[ApiError], str]]] = {
-    errno.ECONNREFUSED: (
+_BY_ERRNO: Final = (
+    (
+        (errno.ECONNREFUSED,),
         errors.Refused,
         "nothing answers at {host}: is the platform running, and is the port right?",
     ),
-    **dict.fromkeys((errno.ENETUNREACH, errno.EHOSTUNREACH), _NO_WAY),
-    **dict.fromkeys((errno.ENETDOWN, errno.EHOSTDOWN), _NO_WAY),
-    **dict.fromkeys((errno.EACCES, errno.EPERM), _FORBIDDEN),
-    **dict.fromkeys((errno.EMFILE, errno.ENFILE), _NO_FILES),
-    errno.ETIMEDOUT: (
+    (
+        (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN),
+        errors.Unreachable,
+        "there is no way to {host} from here: check the network",
+    ),
+    (
+        (errno.EACCES, errno.EPERM),
+        errors.Unreachable,
+        "this machine does not allow a connection to {host}: firewall?",
+    ),
+    (
+        (errno.EMFILE, errno.ENFILE),
+        errors.Unreachable,
+        "this machine has no file handle left for a connection",
+    ),
+    (
+        (errno.ETIMEDOUT,),
         errors.TimedOut,
         "{host} did not react to the connection: check the network",
     ),
-    **dict.fromkeys((errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED), _CLOSED),
-}
-"""Why no connection was made; the first that is found counts."""
+    (
+        (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED),
+        errors.Unreachable,
+        "{host} closed the connection before anything was sent: is the port right?",
+    ),
+)
+"""Why no connection was made; the first that fits counts."""
 
 _OWN_CA: Final = "set ca_file if it is your own"
 _SELF_SIGNED: Final = "is signed by itself or by a CA unknown here: " + _OWN_CA
@@ -320,17 +312,18 @@ def unanswered(
     `sent` is NO only if `cause` proves that no byte of the request has left.
     """
     names = [kind.__name__ for kind in type(cause).__mro__]
-    told = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), None)
+    words = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), _BROKE)
+    kinds = (_OF_EXCEPTION[name] for name in names if name in _OF_EXCEPTION)
+    kind = next(kinds, errors.Broken)
+    if answer_began and kind is errors.Broken and "DamagedBodyError" not in names:
+        words = _BROKE_OFF
     layers = tuple(_layers(cause))
     if "ConnectError" in names:
-        told = _no_connection(layers, asked.host)
-    elif told is None or told[0] is errors.Broken:
+        kind, words = _no_connection(layers, asked.host)
+    elif kind is errors.Broken:
         for layer in layers:
             if isinstance(layer, ssl.SSLError) and "CERTIFICATE_REQUIRED" in (layer.reason or ""):
-                told = errors.TlsFailure, tls_words(layer, asked.host)
-        if answer_began and "DamagedBodyError" not in names:
-            told = errors.Broken, _BROKE_OFF
-    kind, words = told or (errors.Broken, _BROKE)
+                kind, words = errors.TlsFailure, tls_words(layer, asked.host)
     return error_for(kind, words.format(host=asked.host, limits=limits), asked, sent=sent)
 
 
@@ -360,9 +353,9 @@ def _no_connection(layers: tuple[BaseException, ...], host: str) -> tuple[type[A
     if any(isinstance(layer, UnicodeError) for layer in layers):
         return errors.NameNotFound, "{host} cannot be a host name: check base_url"
     numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
-    for number, told in _BY_ERRNO.items():
-        if number in numbers:
-            return told
+    for known, kind, words in _BY_ERRNO:
+        if numbers.intersection(known):
+            return kind, words
     return errors.Unreachable, "no connection to {host}: check base_url and the network"
 
 

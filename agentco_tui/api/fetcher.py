@@ -39,7 +39,7 @@ from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:
     from agentco_tui.api.prefetch import Prefetch
-    from agentco_tui.api.transport import Reply, Transport
+    from agentco_tui.api.transport import Pairs, Reply, Transport
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -114,6 +114,20 @@ class Fetcher:
         other = copy(self)
         other._transport, other.prefetch = transport, None
         return other
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        work: Callable[[Json, int], T],
+        *,
+        json_body: bytes | None = None,
+        headers: Pairs = (),
+    ) -> T:
+        """Send one request; what `work` makes of the JSON in its answer and of its status."""
+        reply = await self._transport.request(method, path, json_body=json_body, headers=headers)
+        asked = self._transport.asked(method, path)
+        return await self.read(reply, asked, lambda body: work(body, reply.status))
 
     async def read(self, reply: Reply, asked: Asked, work: Callable[[Json], T]) -> T:
         """What `work` makes of the JSON in an answer.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 import select
+import socket
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
@@ -40,7 +41,6 @@ _AHEAD: Final = 256 * 1024
 """Bytes that may wait here to be read, before the other side has to wait."""
 _NEXT_ADDRESS: Final = 0.25
 """Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
-_ERRNO: Final = re.compile(r"\[Errno (\d+)\]")
 _HASHED: Final = re.compile(r"[0-9a-f]{8}\.\d+")
 _BLANK: Final = b"\r\n"
 """Signs that some servers send behind a body, and that are no answer."""
@@ -236,24 +236,74 @@ class Network(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> Connection:
         """To the first address of the host that answers; from any of ours, without options."""
-        work = asyncio.get_running_loop().create_connection(
-            lambda: Connection(resends=self._resends),
-            host,
-            port,
-            happy_eyeballs_delay=_NEXT_ADDRESS,
-        )
         try:
-            _, made = await _within(timeout, work, httpcore.ConnectTimeout)
+            return await _within(timeout, self._made(host, port), httpcore.ConnectTimeout)
         except (OSError, UnicodeError) as error:
-            if isinstance(error, OSError) and (number := _ERRNO.search(str(error))):
-                # Of several addresses asyncio gives only the texts of what went wrong.
-                error.errno = error.errno or int(number[1])
             raise httpcore.ConnectError("no connection") from error
-        return made
+        except ExceptionGroup as errors:
+            raise httpcore.ConnectError("no connection to any address") from errors
 
     async def sleep(self, seconds: float) -> None:
         """Part of httpcore's interface."""
         await asyncio.sleep(seconds)
+
+    async def _made(self, host: str, port: int) -> Connection:
+        loop = asyncio.get_running_loop()
+        try:
+            # An address as it is needs no thread to be looked up in, nor that thread's memory.
+            literal = host.encode("ascii")
+            flags = socket.AI_NUMERICHOST
+            found = socket.getaddrinfo(literal, port, type=socket.SOCK_STREAM, flags=flags)
+        except OSError:
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        won = await _first_connected(found)
+        _, made = await loop.create_connection(lambda: Connection(resends=self._resends), sock=won)
+        return made
+
+
+async def _first_connected(found: list[Any]) -> socket.socket:
+    """Tries the addresses one after the other, the next beside one that is slow (RFC 8305 5).
+
+    asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
+    """
+    families = [family for family, *_ in found]
+    turns = [families[:at].count(family) for at, family in enumerate(families)]
+    attempts: list[asyncio.Task[socket.socket]] = []
+    won: socket.socket | None = None
+    try:
+        for _, info in sorted(zip(turns, found, strict=True), key=lambda pair: pair[0]):
+            attempts.append(asyncio.create_task(_connected(*info)))
+            is_last = len(attempts) == len(found)
+            while won is None and (under_way := [each for each in attempts if not each.done()]):
+                patience = None if is_last else _NEXT_ADDRESS
+                done, _ = await asyncio.wait(
+                    under_way, timeout=patience, return_when=asyncio.FIRST_COMPLETED
+                )
+                won = next((each.result() for each in done if each.exception() is None), None)
+                if not is_last:
+                    break
+            if won is not None:
+                return won
+    finally:
+        # Nothing is waited for here: who is cancelled while waiting would lose the one that won.
+        for attempt in attempts:
+            if not attempt.done():
+                attempt.cancel()
+            elif attempt.exception() is None and attempt.result() is not won:
+                attempt.result().close()
+    failures = [attempt.exception() for attempt in attempts]
+    raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
+
+
+async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, address)
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 def watch_answers() -> bool:

@@ -214,24 +214,23 @@ async def test_no_connection_is_kept_without_the_watch(monkeypatch: pytest.Monke
 async def test_the_next_address_is_tried_beside_one_that_is_slow(
     monkeypatch: pytest.MonkeyPatch, first: str
 ) -> None:
-    loop = asyncio.get_running_loop()
-    connected = loop.sock_connect
+    connected = network._connected
     tried: list[str] = []
 
-    async def slow(sock: socket.socket, address: Any) -> None:
-        tried.append(address[0])
-        if address[0] == "127.0.0.2":
+    async def slow(*info: Any) -> socket.socket:
+        tried.append(info[-1][0])
+        if info[-1][0] == "127.0.0.2":
             if first == "refuses":
                 raise ConnectionRefusedError(111, "x")
             await asyncio.Event().wait()
-        await connected(sock, address)
+        return await connected(*info)
 
     async def both(self: object, host: str, port: int, **_: object) -> list[Any]:
         kind = socket.SOCK_STREAM
         places = "127.0.0.2", "127.0.0.1"
         return [(socket.AF_INET, kind, 0, "", (place, port)) for place in places]
 
-    monkeypatch.setattr(loop, "sock_connect", slow)
+    monkeypatch.setattr(network, "_connected", slow)
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", both)
     async with (
         answering(http(MINE), keep=True) as server,
