@@ -46,31 +46,19 @@ ALWAYS = frozenset({FeedName.PENDING, FeedName.ALERTS, FeedName.ACTIVITY})
 NAMES = frozenset({FeedName.COMPANIES, FeedName.AGENTS})
 """Tasks, budgets and entries often carry ids only; these give the names."""
 
+_BUDGETS = frozenset({FeedName.BUDGET, FeedName.COMPANY_BUDGETS})
+
 ON_SCREEN = MappingProxyType(
     {
-        "overview": frozenset(
-            {
-                FeedName.PENDING,
-                FeedName.ALERTS,
-                FeedName.BUDGET,
-                FeedName.COMPANY_BUDGETS,
-                FeedName.ACTIVITY,
-            }
-        ),
+        "overview": _BUDGETS | ALWAYS,
         "companies": frozenset({FeedName.COMPANIES}),
         "agents": frozenset({FeedName.AGENTS}),
         "tasks": frozenset({FeedName.PENDING}),
-        "budget": frozenset(
-            {
-                FeedName.BUDGET,
-                FeedName.COMPANY_BUDGETS,
-                FeedName.AGENT_BUDGETS,
-                FeedName.ALERTS,
-            }
-        ),
+        "budget": _BUDGETS | {FeedName.AGENT_BUDGETS, FeedName.ALERTS},
         "activity": frozenset({FeedName.ACTIVITY}),
     }
 )
+"""What each screen is about."""
 
 BESIDE = MappingProxyType(
     {
@@ -82,6 +70,7 @@ BESIDE = MappingProxyType(
         "activity": NAMES,
     }
 )
+"""What each screen takes names and sums from."""
 
 
 def paces(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:

@@ -46,28 +46,14 @@ async def whole(store: Store, collection: Collection[R], listing: Listing[R]) ->
     return lambda: store.publish(take())
 
 
-async def companies(client: Client, store: Store, _: Query) -> Take:
-    """GET /api/companies."""
-    listing = await client.companies()
-    return await whole(store, store.companies, listing)
+def _listed(feed: FeedName, ask: Callable[[Client, Store, Query], Awaitable[Any]]) -> Fetch:
+    """A feed whose answer is all there is of its collection."""
 
+    async def fetch(client: Client, store: Store, query: Query) -> Take:
+        listing = await ask(client, store, query)
+        return await whole(store, store.collection(feed), listing)
 
-async def agents(client: Client, store: Store, query: Query) -> Take:
-    """GET /api/agents, of the company in scope or of all."""
-    listing = await of_all_companies(client.agents, store, query.company, client.companies)
-    return await whole(store, store.agents, listing)
-
-
-async def pending(client: Client, store: Store, query: Query) -> Take:
-    """GET /api/tasks?status=pending."""
-    listing = await client.tasks(company_id=query.company, status="pending")
-    return await whole(store, store.pending, listing)
-
-
-async def tasks(client: Client, store: Store, query: Query) -> Take:
-    """GET /api/tasks, whatever their status."""
-    listing = await client.tasks(company_id=query.company)
-    return await whole(store, store.tasks, listing)
+    return fetch
 
 
 async def budget(client: Client, store: Store, query: Query) -> Take:
@@ -87,24 +73,6 @@ def _in_scope(overview: BudgetOverview, company: str | None, store: Store) -> Bu
         return part.scope is not BudgetScope.AGENT or (owner is not None and owner.id == company)
 
     return structs.replace(overview, parts=tuple(filter(belongs, overview.parts)))
-
-
-async def company_budgets(client: Client, store: Store, _: Query) -> Take:
-    """GET /api/budget/companies."""
-    listing = await client.company_budgets()
-    return await whole(store, store.company_budgets, listing)
-
-
-async def agent_budgets(client: Client, store: Store, query: Query) -> Take:
-    """GET /api/budget/agents, of the company in scope or of all."""
-    listing = await of_all_companies(client.agent_budgets, store, query.company, client.companies)
-    return await whole(store, store.agent_budgets, listing)
-
-
-async def alerts(client: Client, store: Store, _: Query) -> Take:
-    """GET /api/budget/alerts."""
-    listing = await client.budget_alerts()
-    return await whole(store, store.alerts, listing)
 
 
 async def activity(client: Client, store: Store, query: Query) -> Take:
@@ -177,15 +145,26 @@ async def one_by_one(
 
 
 FETCHES: dict[FeedName, Fetch] = {
-    FeedName.COMPANIES: companies,
-    FeedName.AGENTS: agents,
-    FeedName.PENDING: pending,
-    FeedName.TASKS: tasks,
     FeedName.BUDGET: budget,
-    FeedName.COMPANY_BUDGETS: company_budgets,
-    FeedName.AGENT_BUDGETS: agent_budgets,
-    FeedName.ALERTS: alerts,
     FeedName.ACTIVITY: activity,
+    **{
+        feed: _listed(feed, ask)
+        for feed, ask in {
+            FeedName.COMPANIES: lambda client, _, __: client.companies(),
+            FeedName.AGENTS: lambda client, store, query: of_all_companies(
+                client.agents, store, query.company, client.companies
+            ),
+            FeedName.PENDING: lambda client, _, query: client.tasks(
+                company_id=query.company, status="pending"
+            ),
+            FeedName.TASKS: lambda client, _, query: client.tasks(company_id=query.company),
+            FeedName.COMPANY_BUDGETS: lambda client, _, __: client.company_budgets(),
+            FeedName.AGENT_BUDGETS: lambda client, store, query: of_all_companies(
+                client.agent_budgets, store, query.company, client.companies
+            ),
+            FeedName.ALERTS: lambda client, _, __: client.budget_alerts(),
+        }.items()
+    },
 }
 
 
@@ -193,15 +172,5 @@ def forget(store: Store, feed: FeedName) -> None:
     """Empty a feed whose question changed, so that no answer to the old one is shown as the new."""
     if feed is FeedName.ACTIVITY:
         store.publish(Change(feed, removed=store.activity.clear()))
-        return
-    collections: dict[FeedName, Collection[Any]] = {
-        FeedName.COMPANIES: store.companies,
-        FeedName.AGENTS: store.agents,
-        FeedName.PENDING: store.pending,
-        FeedName.TASKS: store.tasks,
-        FeedName.BUDGET: store.budget,
-        FeedName.COMPANY_BUDGETS: store.company_budgets,
-        FeedName.AGENT_BUDGETS: store.agent_budgets,
-        FeedName.ALERTS: store.alerts,
-    }
-    store.publish(collections[feed].clear())
+    else:
+        store.publish(store.collection(feed).clear())

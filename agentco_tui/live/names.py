@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Collection, Store
 from agentco_tui.model.records import Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.text import SafeText, safe, signs
 
@@ -15,21 +15,11 @@ class Names:
 
     def agent(self, ref: Ref | None) -> SafeText:
         """An agent's name."""
-        if ref is None:
-            return signs.missing
-        if ref.name:
-            return ref.name
-        known = self._store.agents.get(ref.id)
-        return (known.name if known else None) or _id(ref.id)
+        return _name(ref, self._store.agents)
 
     def company(self, ref: Ref | None) -> SafeText:
         """A company's name."""
-        if ref is None:
-            return signs.missing
-        if ref.name:
-            return ref.name
-        known = self._store.companies.get(ref.id)
-        return (known.name if known else None) or _id(ref.id)
+        return _name(ref, self._store.companies)
 
     def company_of(self, record: Task | Agent | Budget | Alert) -> Ref | None:
         """The company of a record: its own, else that of its agent."""
@@ -67,5 +57,9 @@ class Names:
         return (known.name if known else None) or safe(company_id)
 
 
-def _id(record_id: str | None) -> SafeText:
-    return signs.missing if record_id is None else safe(record_id)
+def _name(ref: Ref | None, known: Collection[Agent] | Collection[Company]) -> SafeText:
+    if ref is None:
+        return signs.missing
+    record = None if ref.name else known.get(ref.id)
+    own = ref.name or (record.name if record else None)
+    return own or (signs.missing if ref.id is None else safe(ref.id))

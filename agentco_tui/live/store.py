@@ -13,7 +13,7 @@ from itertools import islice
 from operator import is_
 from time import perf_counter
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -300,6 +300,14 @@ class Store:
     def whole_budget(self) -> Budget | None:
         """The budget of everything, if the platform has told it."""
         return next(iter(self.budget), None)
+
+    def collection(self, feed: FeedName) -> Collection[Any]:
+        """The records of any feed but the activity's."""
+        found = (
+            *(self.companies, self.agents, self.pending, self.tasks, self.budget),
+            *(self.company_budgets, self.agent_budgets, self.alerts),
+        )
+        return next(each for each in found if each.feed is feed)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every change that is not empty; returns how to stop that."""

@@ -112,7 +112,7 @@ def test_a_part_that_cannot_be_read_is_unknown_unless_something_is_critical(
     assert command.on(still)("status").code == 2
 
 
-@pytest.mark.parametrize("kind", ["bad_json", "html", "status=500", "deep"])
+@pytest.mark.parametrize("kind", ["bad_json", "status=500"])
 def test_answers_that_are_none_are_unknown(
     command: Command, quiet: EmbeddedPlatform, kind: str
 ) -> None:
