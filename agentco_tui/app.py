@@ -36,7 +36,6 @@ from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Overlay, Palette
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_queue import KeyApp
-from agentco_tui.screens.low_bandwidth import PAINTING_ALL, PAINTING_LESS
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
 from agentco_tui.terminal.fitness import check, prepare
@@ -51,6 +50,8 @@ from agentco_tui.ui_state import Memory, Remembered
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
 
+PAINTING_LESS = "the terminal takes long to show what is written: painting less until it keeps up"
+PAINTING_ALL = "the terminal keeps up again: everything is painted"
 READ_REST = 1.0
 """Seconds after which what no first picture needs is read from disk: before a person has decided
 anything, and after the first answers have been shown."""

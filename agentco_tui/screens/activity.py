@@ -39,7 +39,6 @@ class ActivityView(ListView[Activity]):
 
     @property
     def collection(self) -> Any:
-        """The window of the log."""
         return self.session.store.activity
 
     @property
@@ -47,11 +46,9 @@ class ActivityView(ListView[Activity]):
         return FeedName.ACTIVITY
 
     def columns(self) -> list[Column[Activity]]:
-        """The feed's columns."""
         return activity_columns(self.look)
 
     def search_text(self, record: Activity) -> str:
-        """Text, who, verb and company."""
         names = self.session.names
         return "\n".join(
             (

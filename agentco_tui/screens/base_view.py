@@ -16,7 +16,6 @@ from agentco_tui.keys import Place, keys_of
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.model.records import Record, SharedTask, Task
-from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import decided_here, fate_of, line_note
 from agentco_tui.screens.header_footer import key_advice, notice, worst
 from agentco_tui.screens.key_queue import KeyApp, MovedByKeys, bindings_of
@@ -55,7 +54,7 @@ class Dialogs(Protocol):
     ) -> None:
         """Ask whether to approve all of these tasks; `hidden`: why the list doesn't show some."""
 
-    def trace(self, task: Task, look: Look) -> None:
+    def trace(self, task: Task) -> None:
         """Open a task's trace."""
 
     def form(self, command_id: str, subject: Record | None) -> None:
@@ -123,7 +122,7 @@ class View(Widget, Generic[T]):
     def __init__(self, session: Session) -> None:
         super().__init__(id=self.place)
         self.session = session
-        self.look = Look(session.store, session.names, session.clock, session.settings.alerts)
+        self.look = session.look
         self.title_line = StatusLine(classes="view--title")
         self.notice = Notice()
         self.table = self.make_table()
@@ -441,7 +440,7 @@ class View(Widget, Generic[T]):
         if task is None:
             self.main.say("put the cursor on a task to read its trace")
         else:
-            self.main.dialogs.trace(task, self.look)
+            self.main.dialogs.trace(task)
 
     def action_copy_id(self) -> None:
         """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""

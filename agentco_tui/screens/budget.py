@@ -78,7 +78,6 @@ class BudgetView(ListView[Budget]):
         self.table.add_class("budget--gauges")
 
     def compose(self) -> ComposeResult:
-        """Gauges left, alerts and detail right; on narrow terminals alerts below."""
         yield self.title_line
         yield self.notice
         with Horizontal():
@@ -91,7 +90,6 @@ class BudgetView(ListView[Budget]):
 
     @property
     def feed(self) -> FeedName:
-        """The feed whose state the table shows: of those it is made of, the worst."""
         store = self.session.store
         order = ("failed", "stale", "loading", "live")
         answered = [feed for feed in BUDGET_FEEDS if store.freshness[feed].answered_at is not None]
@@ -99,20 +97,16 @@ class BudgetView(ListView[Budget]):
         return min(feeds, key=lambda feed: order.index(store.freshness[feed].phase))
 
     def feeds(self) -> Iterable[FeedName]:
-        """Budgets and alerts."""
         return (*BUDGET_FEEDS, FeedName.ALERTS)
 
     def columns(self) -> list[Column[Budget]]:
-        """The gauges' columns."""
         return budget_columns(self.look)
 
     def search_text(self, record: Budget) -> str:
-        """What it is for, and the company."""
         names = self.session.names
         return f"{names.budget(record)}\n{names.company(names.company_of(record))}"
 
     def records(self) -> Iterable[Budget]:
-        """All budgets: the whole, companies, agents; each under a key of its own."""
         store = self.session.store
         for collection in (store.budget, store.company_budgets, store.agent_budgets):
             yield from collection
@@ -130,7 +124,6 @@ class BudgetView(ListView[Budget]):
         return in_scope(self.session.names.company_of(record), self.session.company)
 
     def record_of(self, record_id: str) -> Budget | None:
-        """One budget, by the key of its row."""
         return next((b for b in self.records() if self.key(b) == record_id), None)
 
     @staticmethod

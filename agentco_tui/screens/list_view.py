@@ -131,7 +131,6 @@ class ListView(View[R]):
         return (self.feed,)
 
     def compose(self) -> ComposeResult:
-        """Title, notice, table and detail."""
         yield self.title_line
         yield self.notice
         with Horizontal():

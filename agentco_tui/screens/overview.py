@@ -112,13 +112,11 @@ class OverviewView(View[Need]):
         self._decisions_open: tuple[str, ...] = ()
 
     def make_table(self) -> ListTable[Need]:
-        """The needs, in the order of `insight.needs` until the person sorts them."""
         return ListTable(
             need_columns(self.look), empty_text=plain(f"{signs.good} nothing needs you")
         )
 
     def compose(self) -> ComposeResult:
-        """Needs above, money and the latest below."""
         yield self.title_line
         yield self.notice
         yield self.table
@@ -139,7 +137,6 @@ class OverviewView(View[Need]):
         self.call_after_refresh(self._show_panels)
 
     def feeds(self) -> Iterable[FeedName]:
-        """What needs a person comes from all of these."""
         return SHOWN_FEEDS
 
     # ---- the store
@@ -310,7 +307,6 @@ class OverviewView(View[Need]):
         self._reload_due = True
 
     def row_of_task(self, task_id: str) -> str | None:
-        """A task's row has the key of its need."""
         return f"{NeedKind.TASK}:{task_id}"
 
     def _fate(self, need: Need) -> Cell:

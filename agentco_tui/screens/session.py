@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.fingerprint import fingerprint
 from agentco_tui.actions.journal import Journal
@@ -14,7 +17,44 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model.records import Task
-from agentco_tui.screens.low_bandwidth import ThinLine
+from agentco_tui.screens.columns.cells import Look
+
+SECONDS_BETWEEN_AGES: Final = 10
+"""Between two times that ages are told anew, on a thin line."""
+
+
+class ThinLine:
+    """Whether less is painted now, and who wants to know when that changes."""
+
+    def __init__(self, *, asked: bool) -> None:
+        self.asked = asked
+        """True if a person wants it, so that it stays."""
+        self._slow = False
+        self._listeners: list[Callable[[], None]] = []
+        self._seconds = 0
+
+    @property
+    def on(self) -> bool:
+        """Whether less is painted."""
+        return self.asked or self._slow
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` whenever `on` has changed."""
+        self._listeners.append(listener)
+
+    def set_slow(self, slow: bool) -> bool:
+        """Say whether the terminal keeps up; True if that changes what is painted."""
+        before, self._slow = self.on, slow
+        if self.on is before:
+            return False
+        for listener in self._listeners:
+            listener()
+        return True
+
+    def tells_ages(self) -> bool:
+        """Called once a second: whether ages are told anew in this one."""
+        self._seconds += 1
+        return not self.on or self._seconds % SECONDS_BETWEEN_AGES == 0
 
 
 class Session(Services):
@@ -48,6 +88,8 @@ class Session(Services):
         self.names = Names(store)
         self.decisions = Decisions(self)
         """What is being approved from this machine, and what became of it."""
+        self.look = Look(store, self.names, clock, settings.alerts)
+        """What cells need besides their record."""
         self.thin = ThinLine(asked=settings.thin)
         """Whether less is painted."""
         self.waiting = Waiting(store, self.names, settings.alerts)

@@ -45,23 +45,19 @@ class TasksView(ListView[Task]):
 
     @property
     def collection(self) -> Collection[Any]:
-        """The pending list, or the list of all."""
         store = self.session.store
         return store.pending if self.showing == PENDING else store.tasks
 
     def make_table(self) -> ListTable[Task]:
-        """The longest wait first; of tasks past waiting the youngest."""
         table = super().make_table()
         if self.showing != PENDING:
             table.sort_by("waiting", False)
         return table
 
     def columns(self) -> list[Column[Task]]:
-        """The queue's columns, with the status where tasks of several are shown."""
         return task_columns(self.look, statuses=self.showing != PENDING)
 
     def search_text(self, record: Task) -> str:
-        """Title, names, priority and status."""
         names = self.session.names
         return "\n".join(
             (
@@ -92,7 +88,6 @@ class TasksView(ListView[Task]):
         return [plain("all statuses" if self.showing == ALL else self.showing)]
 
     def row_of_task(self, task_id: str) -> str | None:
-        """A task's row has its id."""
         return task_id
 
     def fate(self, record_id: str) -> Cell:

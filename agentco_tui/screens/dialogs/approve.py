@@ -11,7 +11,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.model.records import Task, Trace
-from agentco_tui.screens.columns.cells import Look, priority_cell, spent_text
+from agentco_tui.screens.columns.cells import priority_cell, spent_text
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import budget_fields
 from agentco_tui.screens.dialogs.base import TaskQuestion, Why
@@ -30,7 +30,7 @@ class ApproveQuestion(TaskQuestion):
     """Whether to approve one task: its substance, and the end of its trace."""
 
     def __init__(self, session: Session, task: Task, note: SafeText | None = None) -> None:
-        self.look = Look(session.store, session.names, session.clock, session.settings.alerts)
+        self.look = session.look
         self.subject = task
         self.trace: Trace | None = None
         self.failure: ApiError | None = None
@@ -121,4 +121,4 @@ class ApproveQuestion(TaskQuestion):
 
     def action_more(self) -> None:
         """Read the whole trace; from there one comes back to this question."""
-        self.app.push_screen(TraceScreen(self.session, self.look, self.subject))
+        self.app.push_screen(TraceScreen(self.session, self.subject))

@@ -157,8 +157,15 @@ class Dialog(Overlay[T]):
     def __init__(self, title: Sequence[Cell]) -> None:
         super().__init__()
         self.title_line = StatusLine(classes="dialog--title")
+        self.pane = TextPane(classes="dialog--body")
         self.keys_line = StatusLine(classes="dialog--keys")
         self._title_cells = list(title)
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield self.title_line
+            yield self.pane
+            yield self.keys_line
 
     def on_mount(self) -> None:
         """Draw the title."""
@@ -196,7 +203,6 @@ class Question(Dialog[bool]):
 
     def __init__(self, title: Sequence[Cell], items: Iterable[Item], yes: str = "yes") -> None:
         super().__init__(title)
-        self.pane = TextPane(classes="dialog--body")
         self._items = tuple(items)
         self._yes = yes
         self._arms_at: float | None = None
@@ -209,13 +215,6 @@ class Question(Dialog[bool]):
         height: auto; min-height: 3; scrollbar-size-horizontal: 0;
     }
     """
-
-    def compose(self) -> ComposeResult:
-        """Title, what it is about, keys."""
-        with Vertical():
-            yield self.title_line
-            yield self.pane
-            yield self.keys_line
 
     def on_mount(self) -> None:
         """Show the question."""

@@ -24,7 +24,6 @@ from agentco_tui.actions.batch_summary import Listed, NameCount, Standing
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.model.records import Task
-from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import line_note, told
 from agentco_tui.screens.dialogs.base import Dialog, TaskQuestion, Why, title_of
 from agentco_tui.screens.dialogs.substance import sums_told, whole_title
@@ -32,7 +31,7 @@ from agentco_tui.screens.key_queue import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Cells, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
 MOST_SHARES = 6
@@ -70,7 +69,6 @@ class BatchQuestion(TaskQuestion):
     """
 
     def compose(self) -> ComposeResult:
-        """Title, what it is about, the number, which is in sight wherever the pane stands, keys."""
         with Vertical():
             yield self.title_line
             yield self.pane
@@ -103,7 +101,7 @@ class BatchQuestion(TaskQuestion):
             FieldLine(plain("priority"), shares(summary.by_priority)),
         ]
         if summary.oldest is not None:
-            age = look_of(self.session).age(waiting_since(summary.oldest))
+            age = self.session.look.age(waiting_since(summary.oldest))
             items.append(FieldLine(plain("oldest"), plain(f"{age}  {summary.oldest.title}")))
         return items
 
@@ -218,11 +216,6 @@ class BatchQuestion(TaskQuestion):
         """There is no single trace to read for a set."""
 
 
-def look_of(session: Session) -> Look:
-    """What cells need, from the session."""
-    return Look(session.store, session.names, session.clock, session.settings.alerts)
-
-
 def tasks_of(batch: BatchApproval) -> SafeText:
     """How many tasks a set has."""
     count = batch.summary.count
@@ -283,20 +276,12 @@ class BatchProgress(Dialog[bool]):
     def __init__(self, session: Session, batch: BatchApproval) -> None:
         super().__init__(title_of(session.settings.profile, "APPROVING", tasks_of(batch)))
         self.decision = batch
-        self.pane = TextPane(classes="dialog--body")
         self._label = labels([item.task for item in batch.items])
         self._unsubscribe: Callable[[], None] | None = None
         self._due = False
         self._tallest = LEAST_LINES
         self._leaving = False
         """Whether the person has asked to leave the program."""
-
-    def compose(self) -> ComposeResult:
-        """Title, bar and results, keys."""
-        with Vertical():
-            yield self.title_line
-            yield self.pane
-            yield self.keys_line
 
     def on_mount(self) -> None:
         """Follow the set."""
@@ -308,7 +293,6 @@ class BatchProgress(Dialog[bool]):
         self._show()
 
     def on_unmount(self) -> None:
-        """The set goes on without being watched."""
         if self._unsubscribe is not None:
             self._unsubscribe()
 

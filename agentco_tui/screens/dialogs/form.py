@@ -116,7 +116,6 @@ class Form(Dialog[bool]):
         self._errors: dict[str, SafeText] = {}
 
     def compose(self) -> ComposeResult:
-        """Title, fields each with a note beneath, what became of it, keys."""
         with Vertical():
             yield self.title_line
             with VerticalScroll(can_focus=False):

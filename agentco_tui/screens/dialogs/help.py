@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from agentco_tui.keys import COMMANDS, Command, Place
 from agentco_tui.screens.dialogs.base import Dialog
@@ -38,13 +36,6 @@ class HelpScreen(Dialog[None]):
         self.rebound = rebound
         self.denied = denied
         self.pane = TextPane()
-
-    def compose(self) -> ComposeResult:
-        """Title and keys."""
-        with Vertical():
-            yield self.title_line
-            yield self.pane
-            yield self.keys_line
 
     def on_mount(self) -> None:
         """Show the keys."""
@@ -84,5 +75,4 @@ class HelpScreen(Dialog[None]):
             yield FieldLine(key_words(key.id, self.rebound), plain(words), tone)
 
     def action_close(self) -> None:
-        """Back."""
         self.dismiss(None)

@@ -23,7 +23,6 @@ from agentco_tui.background import Work, start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model.records import Record, SharedTask, Task
-from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import fate_of, said_of, told
 from agentco_tui.screens.dialogs.approve import ApproveQuestion
 from agentco_tui.screens.dialogs.batch import BatchProgress, BatchQuestion
@@ -86,14 +85,14 @@ class DialogRouter:
         """The keys of a screen; `denied` tells by id which would be refused now, and why."""
         self._frame.app.push_screen(HelpScreen(place, self.session.settings.keys, denied))
 
-    def trace(self, task: Task, look: Look) -> None:
+    def trace(self, task: Task) -> None:
         """Open a task's trace; from there one key goes on to the question."""
 
         def then(approve: bool | None) -> None:
             if approve:
                 self.approve(task)
 
-        self._frame.app.push_screen(TraceScreen(self.session, look, task), then)
+        self._frame.app.push_screen(TraceScreen(self.session, task), then)
 
     def form(self, command_id: str, subject: Record | None) -> None:
         """Open the form of a command for the record under the cursor."""

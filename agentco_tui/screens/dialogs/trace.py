@@ -138,10 +138,10 @@ class TraceScreen(Overlay[bool]):
         Binding("x", "raw", "Raw", show=False, id="list.raw"),
     ]
 
-    def __init__(self, session: Session, look: Look, task: Task) -> None:
+    def __init__(self, session: Session, task: Task) -> None:
         super().__init__()
         self.session = session
-        self.look = look
+        self.look = session.look
         self.subject = task
         self.trace: Trace | None = None
         self.failure: ApiError | None = None
@@ -151,7 +151,6 @@ class TraceScreen(Overlay[bool]):
         self.keys_line = StatusLine()
 
     def compose(self) -> ComposeResult:
-        """Title, steps, keys."""
         with Vertical():
             yield self.title_line
             yield self.pane
@@ -228,9 +227,4 @@ class TraceScreen(Overlay[bool]):
         self.dismiss(True)
 
     def action_close(self) -> None:
-        """Back to the list."""
         self.dismiss(False)
-
-    def words(self) -> SafeText:
-        """All that the pane says, for tests."""
-        return self.pane.shown
