@@ -8,7 +8,7 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from tests.screens.harness import WIDE, Stage, settings_for, stage
+from tests.screens.harness import WIDE, Stage, stage
 
 FIRST = "Share the Q2 churn report"
 
@@ -131,25 +131,6 @@ async def test_a_trace_that_fails_is_told_and_read_again(
         await s.press("r")
         await s.sees_no("could not be read")
         await s.sees("TRACE", FIRST)
-
-
-async def test_read_only_says_so_and_asks_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    settings = settings_for(platform, read_only=True)
-    async with stage(platform, tmp_path, place="tasks", settings=settings) as s:
-        assert "read-only" in s.lines[0]
-        for key in ("a", "n"):
-            await s.press(key)
-            await s.sees("writing is off")
-            assert s.app.screen is s.main
-        await s.go("companies")
-        for key in ("n", "c"):
-            await s.press(key)
-            assert s.app.screen is s.main
-        await s.press("question_mark")
-        await s.sees("Not now")
-        assert not s.writes
 
 
 async def test_marks_stay_with_their_records(platform: EmbeddedPlatform, tmp_path: Path) -> None:

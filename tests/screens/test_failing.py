@@ -13,9 +13,7 @@ from tests.screens.harness import (
     NARROW,
     PLACES,
     WIDE,
-    RunningClock,
     Stage,
-    settings_for,
     stage,
 )
 
@@ -28,12 +26,6 @@ FIRST_ROW: dict[Place, str] = {
     "budget": "$6,680.00",
     "activity": "Tidied notes",
 }
-SENTENCE_401 = "the key is missing or invalid: check AGENTCO_API_KEY"
-
-
-def flat(text: str) -> str:
-    """The words, wherever the lines were broken."""
-    return " ".join(text.split())
 
 
 def state_of(s: Stage) -> str:
@@ -70,24 +62,6 @@ async def test_rows_stay_with_age_reason_and_next_try(
         assert state_of(s) == "ready"
 
 
-@SIZES
-@pytest.mark.parametrize("place", PLACES)
-async def test_failing_from_the_start(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place, size: tuple[int, int]
-) -> None:
-    platform.faults.add("*:status=503")
-    async with stage(platform, tmp_path, place=place, size=size, wait=False) as s:
-        await s.sees("no data yet", "503", "again in 30 s", "failing")
-        await s.sees_no("loading")
-        assert "no companies" not in s.text
-        assert "nothing needs you" not in s.text
-        assert "no task waits" not in s.text
-        platform.faults.clear()
-        await s.press("r")
-        await s.sees(FIRST_ROW[place], "live")
-        await s.sees_no("no data yet")
-
-
 async def test_one_feed_failing_leaves_the_others_alone(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
@@ -116,23 +90,6 @@ async def test_the_dimmed_rows_look_dimmed(platform: EmbeddedPlatform, tmp_path:
         await s.wait_until(lambda: style_of(s, "Publish pricing page") != before, "dimmed rows")
 
 
-async def test_a_new_answer_is_seen_by_itself_when_the_platform_is_back(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    settings = settings_for(platform, refresh=0.5)
-    async with stage(
-        platform, tmp_path, place="tasks", settings=settings, clock=RunningClock(platform)
-    ) as s:
-        platform.stop()
-        await s.sees("Refund 214 customers", " s old")
-        await s.wait_until(lambda: "live" not in s.lines[0], "the loss in the header")
-        task = next(iter(platform.world.state.agents.values()))
-        platform.world.create_task(task.company.id, "Water the plants", task.id, "urgent")
-        platform.start()
-        await s.sees("4 Tasks 41", "live")
-        await s.sees_no(" s old")
-
-
 async def test_the_wait_a_platform_asks_for_is_shown(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
@@ -140,37 +97,6 @@ async def test_the_wait_a_platform_asks_for_is_shown(
         platform.faults.add("reads:status=429,retry_after=120")
         await s.poll(FeedName.PENDING)
         await s.sees("again in 2 m", "asked to wait")
-
-
-@SIZES
-async def test_a_wrong_key_from_the_start(
-    platform: EmbeddedPlatform, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    settings = settings_for(platform, key="ag_wrong_key")
-    async with stage(platform, tmp_path, size=size, settings=settings, wait=False) as s:
-        await s.sees("key rejected")
-        await s.wait_until(lambda: SENTENCE_401 in flat(s.text), "the sentence, in full")
-        for place in PLACES:
-            await s.go(place)
-            await s.wait_until(lambda: SENTENCE_401 in flat(s.text), f"the sentence on {place}")
-        assert "ag_wrong_key" not in s.text
-
-
-@SIZES
-async def test_a_key_revoked_in_the_middle(
-    platform: EmbeddedPlatform, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with stage(platform, tmp_path, size=size, place="tasks") as s:
-        await s.sees("Refund 214 customers")
-        platform.revoke_key()
-        await s.press("r")
-        await s.wait_until(lambda: SENTENCE_401 in flat(s.text), "the sentence, in full")
-        await s.sees("key rejected", "Refund 214 customers", "old")
-        assert platform.full_key not in s.text
-        platform.keys.restore("full")
-        await s.press("r")
-        await s.sees("live")
-        await s.sees_no("key rejected")
 
 
 async def test_no_permission_for_one_feed(platform: EmbeddedPlatform, tmp_path: Path) -> None:

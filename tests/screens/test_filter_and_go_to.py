@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -134,14 +133,6 @@ async def go(s: Stage, words: str) -> None:
     await s.press("colon")
     await s.type(words)
     await s.press("enter")
-
-
-async def test_going_to_screens(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
-        for place in (*PLACES[1:], "overview"):
-            await go(s, place)
-            await s.wait_until(partial(lambda wish: s.main.place == wish, place), place)
-            assert not s.main.prompt.display
 
 
 async def test_going_to_records(platform: EmbeddedPlatform, tmp_path: Path) -> None:

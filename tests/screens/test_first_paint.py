@@ -95,25 +95,6 @@ async def test_an_empty_scope(platform: EmbeddedPlatform, tmp_path: Path) -> Non
         await s.sees("nothing needs you", "Umbrella Weather was founded"[:14], "0 tasks wait")
 
 
-async def test_too_small_says_the_size_it_needs_and_comes_back(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("j", "j")
-        cursor = s.cursor
-        await s.resize(59, 24)
-        await s.sees("needs 60x16", "59x24")
-        assert "Refund" not in s.text
-        await s.resize(80, 15)
-        await s.sees("needs 60x16", "80x15")
-        await s.resize(60, 16)
-        await s.sees("TASKS", "Refund 214", "q quit")
-        assert "needs 60x16" not in s.text
-        assert s.cursor == cursor
-        await s.press("j")
-        assert s.cursor != cursor, "the keys are with the list again"
-
-
 async def test_tiny_terminals_are_no_reason_to_fall(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:

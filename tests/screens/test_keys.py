@@ -55,24 +55,6 @@ async def back(s: Stage, place: Place) -> None:
         await s.pilot.pause(0)
 
 
-@pytest.mark.parametrize("place", PLACES)
-async def test_every_key_on_every_screen(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place
-) -> None:
-    async with stage(platform, tmp_path, place=place) as s:
-        await s.poll()
-        for key in (*PRINTABLE, *OTHERS):
-            await s.tap(key)
-            assert s.app._exception is None, key
-            if s.app.screen is not s.main or s.main.prompt.display or s.main.place != place:
-                await back(s, place)
-        await s.press("y")
-        await back(s, place)
-        await s.sees("q quit")
-        assert s.app.return_code is None
-        assert not s.writes
-
-
 @pytest.mark.parametrize("name", DIALOGS)
 async def test_every_key_in_every_dialog(
     platform: EmbeddedPlatform, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

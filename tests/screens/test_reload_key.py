@@ -110,25 +110,6 @@ def shows_no_key(s: Stage, *keys: str) -> bool:
 # -- a file
 
 
-async def test_a_file_that_has_changed_is_taken_up_with_no_key_pressed(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    old = platform.full_key
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.replace_key(NEW)
-        await refused(s)
-        await s.sees("key rejected", TITLE, "check api_key_file of profile prod")
-        assert "; r reads the key again" in flat(s)
-        put(key_file, NEW)
-        await s.poll(FeedName.PENDING)
-        await s.sees("live")
-        await told(s, AGAIN)
-        await s.sees_no(REFUSED, "key rejected")
-        assert s.session.store.freshness[FeedName.ACTIVITY].phase is Phase.LIVE
-        assert shows_no_key(s, old, NEW)
-
-
 async def test_it_is_live_again_by_the_polls_alone(
     platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
 ) -> None:
@@ -202,26 +183,6 @@ async def test_while_all_is_well_nothing_is_read(
 
 
 # -- a command
-
-
-async def test_a_command_is_run_when_a_person_asks_and_not_before(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    runs = tmp_path / "runs"
-    script = f"echo run >>{shlex.quote(str(runs))}; cat {shlex.quote(str(key_file))}"
-    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
-    old = platform.full_key
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.replace_key(NEW)
-        put(key_file, NEW)
-        await refused(s)
-        await s.poll(FeedName.PENDING)
-        assert runs.read_text() == "run\n", "at the start"
-        await s.press("r")
-        await s.sees("live")
-        await told(s, AGAIN)
-        assert runs.read_text() == "run\nrun\n"
-        assert shows_no_key(s, old, NEW)
 
 
 async def test_a_command_that_hangs_holds_up_nothing(
@@ -325,33 +286,6 @@ async def test_the_environment_cannot_change_and_that_is_said(
 
 
 # -- a permission that is missing
-
-
-async def test_a_permission_marked_missing_comes_back_with_another_key(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    put(key_file, platform.read_key)
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        await s.press("a")
-        await s.yes()
-        await s.wait_until(lambda: s.main.denied().get("tasks.approve") is not None, "the 403")
-        await s.sees_no("APPROVE 1 task")
-        await s.press("a")
-        await told(s, "this key may not", "the permission; r reads the key again")
-        await s.press("r")
-        await told(s, STILL)
-        assert s.main.denied().get("tasks.approve") is not None
-        put(key_file, platform.full_key)
-        await s.press("r")
-        await told(s, AGAIN)
-        assert s.main.denied().get("tasks.approve") is None
-        before = len(s.writes)
-        await s.press("a")
-        await s.yes()
-        await s.wait_until(lambda: len(s.writes) == before + 1, "the approval")
-        assert s.writes[-1].status == 200
-        assert shows_no_key(s, platform.full_key, platform.read_key)
 
 
 # -- a screen that was left while it was refused

@@ -75,19 +75,6 @@ async def test_the_trace_shows_its_steps(platform: EmbeddedPlatform, tmp_path: P
         await s.sees("TASKS")
 
 
-async def test_copying_the_id(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("j", "y")
-        await s.sees("sent to the terminal's clipboard", str(s.cursor))
-        assert s.app.clipboard == s.cursor
-        await s.go("overview")
-        await s.press("y")
-        assert s.app.clipboard in platform.world.state.tasks
-        await s.go("budget")
-        await s.press("g", "j", "y")
-        assert s.app.clipboard in platform.world.state.companies
-
-
 async def test_raw_shows_all_fields_with_what_hides(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:

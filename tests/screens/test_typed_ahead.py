@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.base import Question
-from tests.screens.harness import PLACES, Stage, key_event, stage
+from tests.screens.harness import Stage, key_event, stage
 
 
 def packet(s: Stage, *keys: str) -> None:
@@ -26,31 +23,6 @@ def packet(s: Stage, *keys: str) -> None:
 def on_second(s: Stage) -> bool:
     """Whether the cursor stands on the second line of a list that is there."""
     return len(s.rows) > 1 and s.cursor == s.rows[1]
-
-
-@pytest.mark.parametrize("place", PLACES[1:])
-async def test_where_to_go_in_one_packet(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place
-) -> None:
-    async with stage(platform, tmp_path) as s:
-        await s.settle()
-        packet(s, *f":{place}", "enter")
-        await s.wait_until(lambda: s.main.place == place and s.rows, place)
-        assert not s.main.prompt.display
-
-
-@pytest.mark.parametrize("place", PLACES)
-async def test_a_filter_in_one_packet(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place
-) -> None:
-    async with stage(platform, tmp_path, place=place) as s:
-        await s.poll()
-        whole = len(s.rows)
-        packet(s, *"/acme", "enter")
-        await s.sees("/acme", "q quit")
-        assert 0 < len(s.rows) <= whole
-        assert s.view.filter_text == "acme"
-        assert not s.main.prompt.display
 
 
 async def test_enter_as_it_comes_before_the_terminal_gives_single_keys(
