@@ -35,7 +35,7 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Overlay, Palette
 from agentco_tui.screens.frame import MainScreen
-from agentco_tui.screens.key_queue import KeyApp
+from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
 from agentco_tui.terminal.fitness import check, prepare
@@ -321,7 +321,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
 
 def say_what_is_left(journal: Journal) -> None:
     """Say on the terminal what was sent and is not settled; the dashboard is gone from it."""
-    from agentco_tui.commands.journal import leaving  # noqa: PLC0415 (only a dashboard that ends)
+    from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415 (only a dashboard that ends)
     from agentco_tui.commands.output import complain  # noqa: PLC0415
 
     with suppress(OSError):

@@ -182,15 +182,15 @@ def _export(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> 
 
 def _journal(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
     del flags, env  # the journal is one for all profiles of a person on a machine
-    from agentco_tui.commands import journal
+    from agentco_tui.commands.journal_command import run, since_when
     from agentco_tui.state_folder import state_folder
 
     try:
-        since = None if found.since is None else journal.since_when(found.since, time.time())
+        since = None if found.since is None else since_when(found.since, time.time())
     except ValueError as error:
         raise UsageError(str(error)) from None
     path = state_folder() / "journal.jsonl"
-    return journal.run(path, as_json=found.json, since=since, out=sys.stdout)
+    return run(path, as_json=found.json, since=since, out=sys.stdout)
 
 
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace, Flags, Mapping[str, str]], int]] = {

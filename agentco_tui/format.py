@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from agentco_tui.text import SafeText, clip, in_ascii, plain, safe, signs
 
 if TYPE_CHECKING:
-    from agentco_tui.model.records import Moment, Money
+    from agentco_tui.model import Moment, Money
 
 _MINUTE: Final = 60
 _HOUR: Final = 3_600

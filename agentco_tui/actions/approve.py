@@ -40,8 +40,8 @@ from agentco_tui.actions.write_flow import AnswerKind, Draft, Write, WriteAnswer
 from agentco_tui.api.errors import ApiError, KeyRejected, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model.records import Activity, Moment, Receipt, Ref, SharedTask, Task, TaskState
-from agentco_tui.reading.values.status import task_state
+from agentco_tui.model import Activity, Moment, Receipt, Ref, SharedTask, Task, TaskState
+from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import SafeText, plain, safe
 
 MOST_TOLD = 4

@@ -12,7 +12,7 @@ from statistics import median
 from agentco_tui.format import money
 from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
-from agentco_tui.model.records import Money, SharedTask, Task, extra_fields
+from agentco_tui.model import Money, SharedTask, Task, extra_fields
 from agentco_tui.text import SafeText, plain, safe, signs
 
 TYPED_FROM = 11

@@ -23,7 +23,7 @@ from agentco_tui.actions.validation import (
 from agentco_tui.actions.write_flow import Draft, Write, stops
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model.records import Company, Listing, Moment, Receipt, Ref, Task
+from agentco_tui.model import Company, Listing, Moment, Receipt, Ref, Task
 from agentco_tui.text import SafeText, plain, safe
 
 T = TypeVar("T", Task, Company)

@@ -19,7 +19,7 @@ from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import Ref, Task
+from agentco_tui.model import Ref, Task
 from agentco_tui.text import safe
 
 LEFT_KEPT = 4_096

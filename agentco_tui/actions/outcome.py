@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.api.errors import ApiError
-from agentco_tui.model.records import Record
+from agentco_tui.model import Record
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R", bound=Record)

@@ -24,7 +24,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Activity, Listing, Ref, SharedTask, Task, TaskState
+from agentco_tui.model import Activity, Listing, Ref, SharedTask, Task, TaskState
 from agentco_tui.text import SafeText, plain
 
 log = logging.getLogger(__name__)

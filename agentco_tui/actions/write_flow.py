@@ -37,7 +37,7 @@ from agentco_tui.actions.services import Services, age_of
 from agentco_tui.actions.validation import beside
 from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.format import ago
-from agentco_tui.model.records import Receipt, Record, Ref, Verdict
+from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.text import SafeText, joined, plain
 
 log = logging.getLogger(__name__)

@@ -42,7 +42,7 @@ from agentco_tui.api.fetcher import (
     not_the_export,
     usable_etag,
 )
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Activity,
     Agent,
     Alert,

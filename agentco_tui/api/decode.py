@@ -14,7 +14,7 @@ from agentco_tui.api.kinds import (
     TASKS,
     Kind,
 )
-from agentco_tui.model.records import Receipt, Record, Trace
+from agentco_tui.model import Receipt, Record, Trace
 from agentco_tui.reading.budget_overview import read_overview as decode_overview
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
 from agentco_tui.reading.decode import read_one as decode_one

@@ -24,7 +24,7 @@ from agentco_tui.api.error_messages import Asked, unusable
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, more_suspected, next_page
 from agentco_tui.api.response_body import beside
-from agentco_tui.model.records import Listing, Record
+from agentco_tui.model import Listing, Record
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.json_body import (
     BodyError,

@@ -1,3 +1,3 @@
 """The records, under the name that scripts import them by; they live in `agentco_tui.model`."""
 
-from agentco_tui.model.records import *  # noqa: F403
+from agentco_tui.model import *  # noqa: F403

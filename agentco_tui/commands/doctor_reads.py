@@ -11,7 +11,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.fetch import of_all_companies
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import BudgetOverview, Listing, Trace
+from agentco_tui.model import BudgetOverview, Listing, Trace
 from agentco_tui.text import SafeText, plain
 
 WRITES = (

@@ -28,7 +28,7 @@ from agentco_tui.live.insight import (
 )
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Agent, Alert, Budget, Ref, Task
+from agentco_tui.model import Agent, Alert, Budget, Ref, Task
 from agentco_tui.text import SafeText, signs
 
 

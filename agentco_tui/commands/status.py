@@ -18,7 +18,7 @@ from agentco_tui.commands.output import error_json, say, say_json
 from agentco_tui.config import Settings, SettingsError
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Budget
+from agentco_tui.model import Budget
 from agentco_tui.text import safe, signs
 
 SECONDS = 25.0

@@ -26,7 +26,7 @@ from agentco_tui.live import fetch
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Activity, Moment, Ref, Severity
+from agentco_tui.model import Activity, Moment, Ref, Severity
 from agentco_tui.text import safe, signs
 
 DEFAULT_LIMIT = 100

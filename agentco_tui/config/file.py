@@ -42,7 +42,7 @@ from agentco_tui.config import validators
 from agentco_tui.config.problems import Problem, WrongError, nearest
 from agentco_tui.config.rebinding import read_keys
 from agentco_tui.config.settings import AlertLimits
-from agentco_tui.model.records import TaskState
+from agentco_tui.model import TaskState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentco_tui.model.records import Activity, Listing, Severity
+from agentco_tui.model import Activity, Listing, Severity
 from agentco_tui.text import plain
 
 GAP_PREFIX = "gap:"

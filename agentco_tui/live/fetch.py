@@ -13,7 +13,7 @@ from agentco_tui.api.errors import ApiError, Invalid, NotFound
 from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Collection, Store
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Activity,
     Budget,
     BudgetOverview,

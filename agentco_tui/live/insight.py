@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentco_tui.live.store import Collection, Store
-from agentco_tui.model.records import Agent, Alert, Budget, BudgetScope, Company, Ref, Task
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.text import SafeText, safe, signs
 
 

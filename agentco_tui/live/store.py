@@ -20,7 +20,7 @@ import msgspec
 from agentco_tui import background
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Activity,
     Agent,
     Alert,

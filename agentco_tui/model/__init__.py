@@ -1,1 +1,363 @@
-"""Records: what all rooms speak of."""
+"""What the platform knows about, as frozen records.
+
+Every text field has passed `agentco_tui.text`, so it can be shown as it is; identifiers (`id`) are
+kept exactly as they were sent, because they go back into requests, and must pass `safe` before
+they are shown. A field that was not sent is None, never 0 or "". What the decoder did not
+understand is kept in `extra` as compact JSON, and shown in the detail pane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from agentco_tui.text import SafeText, plain, safe
+
+R = TypeVar("R")
+
+_decode = msgspec.json.Decoder(float_hook=Decimal).decode
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What all records share."""
+
+    id: str
+    """Exactly as sent; derived from the content where the platform sent none (see `id_derived`)."""
+    extra: bytes = b""
+    """The fields that were not understood, as JSON; empty if there were none."""
+
+
+class Moment(msgspec.Struct, frozen=True, gc=False):
+    """A point in time: seconds since 1970-01-01 UTC."""
+
+    at: float
+    zone_assumed: bool = False
+    """True if the platform named no zone and UTC was assumed."""
+
+
+class Money(msgspec.Struct, frozen=True, gc=False):
+    """A sum in whole currency units, exact."""
+
+    amount: Decimal
+    currency: SafeText | None = None
+    """Upper case code such as USD, or a unit that is no money such as TOKENS; None if not told."""
+    unit_assumed: bool = False
+    """True if neither a field name nor a sibling said whether these are units or cents."""
+    derived: bool = False
+    """True if worked out here (remaining from limit and spent) and not sent."""
+
+
+class Ref(msgspec.Struct, frozen=True, gc=False):
+    """Another record that this one names; at least one of the two is known."""
+
+    id: str | None = None
+    name: SafeText | None = None
+
+
+class TaskState(StrEnum):
+    """The small set that status words are folded to; OTHER is shown as its word."""
+
+    PENDING = "pending"
+    """Waits for a person."""
+    QUEUED = "queued"
+    RUNNING = "running"
+    APPROVED = "approved"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+    OTHER = "other"
+
+
+class AgentState(StrEnum):
+    """The small set that agents' status words are folded to; OTHER is shown as its word."""
+
+    ACTIVE = "active"
+    IDLE = "idle"
+    PAUSED = "paused"
+    ERROR = "error"
+    PENDING = "pending"
+    STOPPED = "stopped"
+    OTHER = "other"
+
+
+class Severity(StrEnum):
+    """How bad an alert or an activity entry is; UNKNOWN where the platform did not say."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+    UNKNOWN = "unknown"
+
+
+class BudgetScope(StrEnum):
+    """What a budget is for."""
+
+    ALL = "all"
+    COMPANY = "company"
+    AGENT = "agent"
+
+
+class Company(Record, frozen=True, kw_only=True, gc=False):
+    """A company of agents."""
+
+    name: SafeText | None = None
+    template: SafeText | None = None
+    mission: SafeText | None = None
+    status: SafeText | None = None
+    """The platform's word."""
+    created: Moment | None = None
+    agent_count: int | None = None
+    task_count: int | None = None
+    pending_count: int | None = None
+
+
+class Agent(Record, frozen=True, kw_only=True, gc=False):
+    """An agent of a company."""
+
+    name: SafeText | None = None
+    role: SafeText | None = None
+    company: Ref | None = None
+    trust: Decimal | None = None
+    """The raw score; no scale is promised."""
+    trust_word: SafeText | None = None
+    """The score where it is a word."""
+    budget_remaining: Money | None = None
+    status: SafeText | None = None
+    """The platform's word."""
+    state: AgentState | None = None
+    pause_reason: SafeText | None = None
+    model: SafeText | None = None
+    tasks_completed: int | None = None
+    created: Moment | None = None
+    last_seen: Moment | None = None
+
+
+class Task(Record, frozen=True, kw_only=True, gc=False):
+    """A piece of work, perhaps waiting for a person's yes."""
+
+    title: SafeText
+    """Its title, else its nearest other words, else its id."""
+    title_from: str = "title"
+    """The field the title was taken from; "id" if there were no words at all."""
+    description: SafeText | None = None
+    """Several lines, safe as a block."""
+    status: SafeText | None = None
+    """The platform's word."""
+    state: TaskState | None = None
+    """None if no status was sent."""
+    needs_approval: bool | None = None
+    """An explicit flag, where the platform sends one."""
+    agent: Ref | None = None
+    company: Ref | None = None
+    priority: SafeText | None = None
+    """The platform's word or number."""
+    trust: Decimal | None = None
+    """The agent's score, if the task carries it."""
+    created: Moment | None = None
+    waiting_since: Moment | None = None
+    """When it began to wait for a person, if told apart from `created`."""
+    updated: Moment | None = None
+    decided: Moment | None = None
+    decided_by: SafeText | None = None
+    expires: Moment | None = None
+    cost: Money | None = None
+    """The cost it had, or is expected to have."""
+    content: bytes = b""
+    """A digest of all that was sent, but for what changes by itself (`content.VOLATILE`)."""
+
+    shared_id: ClassVar[bool] = False
+    """True where other tasks of the same answer have the same id: nothing can be done to it."""
+
+    @property
+    def sent_id(self) -> str:
+        """The id as it was sent."""
+        return self.id
+
+    @property
+    def cut(self) -> SafeText | None:
+        """What of it was too long to be kept, in words; None if all of it is here."""
+        if b'"(cut)":' not in self.extra:
+            return None
+        return safe(extra_fields(self.extra).get("(cut)", "more"))
+
+
+class SharedTask(Task, frozen=True, kw_only=True, gc=False):
+    """One of several tasks that came with one id and are not the same.
+
+    The first of them keeps the id, so that whoever looks for it finds that it is shared; the ids of
+    the others are made up.
+    """
+
+    sharers: int
+    """How many there are."""
+    nth: int
+    """Which of them it is, from 1."""
+
+    shared_id: ClassVar[bool] = True
+
+    @property
+    def sent_id(self) -> str:
+        """The id as it was sent."""
+        return self.id if self.nth == 1 else self.id.removesuffix(f"\0{self.nth}")
+
+    @property
+    def refusal(self) -> SafeText:
+        """Why it is not acted on."""
+        return plain(f"{self.sharers} tasks with this id: nothing can be done to them here")
+
+
+class Budget(Record, frozen=True, kw_only=True, gc=False):
+    """Limit and spending of the whole, a company or an agent; `id` is the id of what it is for."""
+
+    scope: BudgetScope
+    name: SafeText | None = None
+    company: Ref | None = None
+    limit: Money | None = None
+    unlimited: bool = False
+    """True if the platform said that there is no limit (null, 0 or a sentinel)."""
+    spent: Money | None = None
+    remaining: Money | None = None
+    """Marked `derived` where it was worked out from limit and spent."""
+    share: Decimal | None = None
+    """Spent over limit, 1 = all of it; may exceed 1."""
+    share_derived: bool = False
+    """True if computed here from spent and limit."""
+    warn_at: Decimal | None = None
+    """The platform's own warning point, as a share."""
+    forecast: Money | None = None
+    period: SafeText | None = None
+    resets: Moment | None = None
+    status: SafeText | None = None
+    paused: bool | None = None
+
+
+class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The answer to /api/budget: the whole, and whatever parts came with it."""
+
+    whole: Budget
+    parts: tuple[Budget, ...] = ()
+    shape: str = ""
+    digest: bytes = b""
+
+
+class Alert(Record, frozen=True, kw_only=True, gc=False):
+    """Something about a budget that a person should know."""
+
+    severity: Severity = Severity.UNKNOWN
+    text: SafeText
+    """The platform's words, else a sentence built from its fields."""
+    kind: SafeText | None = None
+    status: SafeText | None = None
+    open: bool | None = None
+    """False once resolved, dismissed or acknowledged; None if the platform doesn't say."""
+    company: Ref | None = None
+    agent: Ref | None = None
+    at: Moment | None = None
+    limit: Money | None = None
+    spent: Money | None = None
+    share: Decimal | None = None
+    threshold: Decimal | None = None
+    """As a share."""
+
+
+class Activity(Record, frozen=True, kw_only=True, gc=False):
+    """One entry of the activity log."""
+
+    at: Moment | None = None
+    text: SafeText
+    """The platform's words, else a sentence built from actor, verb and target."""
+    verb: SafeText | None = None
+    agent: Ref | None = None
+    actor: Ref | None = None
+    """Who did it, where that is not an agent."""
+    company: Ref | None = None
+    task: Ref | None = None
+    severity: Severity = Severity.UNKNOWN
+    outcome: SafeText | None = None
+    id_derived: bool = False
+    """True if the platform sent no id and it was made from the content."""
+
+
+class TraceStep(Record, frozen=True, kw_only=True, gc=False):
+    """One step of what an agent did for a task, in the order it happened."""
+
+    depth: int = 0
+    """0 for a root, one more for each parent above it."""
+    parent: str | None = None
+    kind: SafeText | None = None
+    name: SafeText | None = None
+    text: SafeText | None = None
+    """Input, output or message: several lines, safe as a block."""
+    status: SafeText | None = None
+    failed: bool = False
+    at: Moment | None = None
+    duration: float | None = None
+    """Seconds."""
+    tokens: int | None = None
+    cost: Money | None = None
+
+
+class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+    """The answer to a list request, all its pages in one."""
+
+    records: tuple[R, ...]
+    unread: int = 0
+    """How many records could not be read."""
+    unread_reasons: tuple[SafeText, ...] = ()
+    """Why, for the first few."""
+    capped: bool = False
+    """True if more exist than were fetched, because a stated cap was reached."""
+    more: bool = False
+    """True if the answer says or suggests that more exist and gave no way to get them."""
+    total: int | None = None
+    """The platform's own count, a hint only."""
+    shape: str = ""
+    """The envelope that was seen, for `doctor`: "tasks[] + next_cursor"."""
+    pages: int = 1
+    digest: bytes = b""
+    """Hash of the raw bodies: equal digests, equal answers."""
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """The trace of one task."""
+
+    steps: tuple[TraceStep, ...]
+    unread: int = 0
+    shape: str = ""
+    extra: bytes = b""
+    """What else stood in the answer, as JSON."""
+
+
+class Verdict(StrEnum):
+    """What a 2xx answer to a write says by itself; only a later read settles it."""
+
+    YES = "yes"
+    NO = "no"
+
+
+class Receipt(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+    """The answer to a write that came back with a 2xx."""
+
+    verdict: Verdict
+    http_status: int
+    record: R | None = None
+    """The record in the answer, if it holds one."""
+    record_id: str | None = None
+    """The id in the answer, if it names one."""
+    status_word: SafeText | None = None
+    """`status` in the answer: of the call or of the record, a hint only."""
+    message: SafeText | None = None
+    """The platform's own words; the reason where the verdict is NO."""
+
+
+def extra_fields(extra: bytes) -> Mapping[str, Any]:
+    """The fields kept in a record's `extra`, raw: pass them through `text` before showing."""
+    if not extra:
+        return {}
+    decoded = _decode(extra)
+    return decoded if isinstance(decoded, dict) else {"value": decoded}

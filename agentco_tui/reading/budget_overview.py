@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.model.records import Budget, BudgetOverview, BudgetScope
+from agentco_tui.model import Budget, BudgetOverview, BudgetScope
 from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.model.records import Record, Task
+from agentco_tui.model import Record, Task
 from agentco_tui.reading.content import content_of
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from agentco_tui.model.records import Money, Ref
+from agentco_tui.model import Money, Ref
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import SafeText, safe
 

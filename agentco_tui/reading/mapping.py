@@ -18,9 +18,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from agentco_tui.model.records import Record, Task, TaskState
+from agentco_tui.model import Record, Task, TaskState
 from agentco_tui.reading.schema import Around, Kind, Row
-from agentco_tui.reading.values.status import fold_word
+from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.unit import MINOR, NO_UNIT, Unit
 
 R = TypeVar("R", bound=Record)

@@ -44,7 +44,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from agentco_tui.model.records import Record, Ref
+from agentco_tui.model import Record, Ref
 from agentco_tui.reading.field_names import fold
 from agentco_tui.text import SafeText, safe
 

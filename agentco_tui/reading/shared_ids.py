@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from agentco_tui.model.records import Record, SharedTask, Task
+from agentco_tui.model import Record, SharedTask, Task
 
 R = TypeVar("R", bound=Record)
 

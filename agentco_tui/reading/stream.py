@@ -19,7 +19,7 @@ from weakref import WeakSet
 import msgspec
 
 from agentco_tui.background import SLICE, turn_of_thread
-from agentco_tui.model.records import Record
+from agentco_tui.model import Record
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:

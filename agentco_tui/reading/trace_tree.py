@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from agentco_tui.model.records import Moment, Trace, TraceStep
+from agentco_tui.model import Moment, Trace, TraceStep
 from agentco_tui.reading.decode import RefusedBody, Unshaped
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold

@@ -28,7 +28,7 @@ _KEY_LIKE: Final = lazy_pattern(
 _PLAIN: Final = frozenset((int, bool, type(None)))
 
 
-class Caps(NamedTuple):
+class ExtraBounds(NamedTuple):
     """How much of one record is kept."""
 
     size: int
@@ -40,8 +40,8 @@ class Caps(NamedTuple):
     depth: int
 
 
-USUAL: Final = Caps(16_384, 4_000, 2_000, 24)
-WHOLE: Final = Caps(64 * 1024, 30_000, 3_000, 48)
+USUAL: Final = ExtraBounds(16_384, 4_000, 2_000, 24)
+WHOLE: Final = ExtraBounds(64 * 1024, 30_000, 3_000, 48)
 """More than anybody reads before a decision: what is longer can't be decided here."""
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -52,7 +52,7 @@ def hide_keys(text: str) -> str:
     return _KEY_LIKE.sub(HIDDEN, text) if len(text) > 8 else text
 
 
-def as_extra(fields: Mapping[str, Json], caps: Caps = USUAL) -> bytes:
+def as_extra(fields: Mapping[str, Json], caps: ExtraBounds = USUAL) -> bytes:
     """`fields` as compact JSON of about `caps.size` bytes at most; b"" if there are none.
 
     Longer texts, lists and objects are shortened first; if that is not enough, later fields are
@@ -99,7 +99,7 @@ def compact(value: Json, max_bytes: int = USUAL.size) -> str:
 class _Budget:
     """How many nested values one extra may still hold, and what had no room in it."""
 
-    def __init__(self, caps: Caps) -> None:
+    def __init__(self, caps: ExtraBounds) -> None:
         self.caps = caps
         self.left = caps.values
         self.characters = 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final, TypeVar
 
-from agentco_tui.model.records import Agent, Budget, Company, Receipt, Record, Task, Verdict
+from agentco_tui.model import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.json_body import BodyError, parse_json

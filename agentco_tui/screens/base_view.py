@@ -15,10 +15,10 @@ from agentco_tui import format as fmt
 from agentco_tui.keys import Place, keys_of
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import Record, SharedTask, Task
+from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import decided_here, fate_of, line_note
 from agentco_tui.screens.header_footer import key_advice, notice, worst
-from agentco_tui.screens.key_queue import KeyApp, MovedByKeys, bindings_of
+from agentco_tui.screens.key_app import KeyApp, MovedByKeys, bindings_of
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, clipboard_text, plain, safe, signs
 from agentco_tui.ui_state import LONGEST_FILTER, ListMemory

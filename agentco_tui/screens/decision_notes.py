@@ -7,7 +7,7 @@ from math import ceil
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.outcome import AFTER_ALL, Outcome, OutcomeKind, Step
 from agentco_tui.actions.task_reader import decided_as, decision_about, says_it_waits
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Gap, Item, Text

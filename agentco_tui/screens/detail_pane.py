@@ -6,7 +6,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.live.insight import alert_level, budget_level, task_level, waiting_since
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Activity,
     Agent,
     Alert,
@@ -18,7 +18,7 @@ from agentco_tui.model.records import (
     Task,
     extra_fields,
 )
-from agentco_tui.screens.columns.agents import left_of
+from agentco_tui.screens.columns.agent_columns import left_of
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

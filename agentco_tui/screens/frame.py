@@ -23,7 +23,7 @@ from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import Agent, Company
+from agentco_tui.model import Agent, Company
 from agentco_tui.screens.base_view import View
 from agentco_tui.screens.decision_notes import open_cells
 from agentco_tui.screens.dialogs.base import size_needed, too_small
@@ -33,7 +33,7 @@ from agentco_tui.screens.header_footer import (
     header_right,
     tab_cells,
 )
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.prompts import Destination, FilterWords, GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.text import safe, signs
@@ -55,7 +55,7 @@ FOLLOW_EVERY = 1.0
 
 def make_view(place: Place, session: Session) -> View[Any]:
     """One of the six screens; its module is read when it is first visited."""
-    module = import_module(f"agentco_tui.screens.{place}")
+    module = import_module(f"agentco_tui.screens.{place}_view")
     view: View[Any] = getattr(module, f"{place.title()}View")(session)
     return view
 

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from agentco_tui import format as fmt
 from agentco_tui.live.feeds import NAMES, FeedName
 from agentco_tui.live.store import Change, Collection, Told
-from agentco_tui.model.records import Record
+from agentco_tui.model import Record
 from agentco_tui.screens.base_view import ListTable, View
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.session import Session

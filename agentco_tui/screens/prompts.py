@@ -10,14 +10,14 @@ from textual.app import App
 
 from agentco_tui.keys import SCREENS, Place
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Agent, Company
+from agentco_tui.model import Agent, Company
 from agentco_tui.screens.base_view import View
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.table.filter import FilterError
 
 
-class Asked(Protocol):
+class PromptFrame(Protocol):
     """What is asked of the frame around the prompt."""
 
     prompt: Prompt
@@ -36,7 +36,7 @@ class Asked(Protocol):
 class FilterWords:
     """A filter; it works while it is typed."""
 
-    def __init__(self, frame: Asked, view: View[Any]) -> None:
+    def __init__(self, frame: PromptFrame, view: View[Any]) -> None:
         self._frame = frame
         self._view = view
         self._before = view.filter_text
@@ -73,7 +73,7 @@ class FilterWords:
 class GoToWords:
     """Where to go."""
 
-    def __init__(self, frame: Asked, store: Store) -> None:
+    def __init__(self, frame: PromptFrame, store: Store) -> None:
         self._frame = frame
         self._store = store
 

@@ -16,7 +16,7 @@ from agentco_tui.live.insight import Waiting
 from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.screens.columns.cells import Look
 
 SECONDS_BETWEEN_AGES: Final = 10

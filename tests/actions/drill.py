@@ -22,7 +22,7 @@ from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress,
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from tests.actions.office import Office, journal_entries, office
 
 Result = TypeVar("Result")

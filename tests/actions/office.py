@@ -24,7 +24,7 @@ from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.fetch import whole
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 
 QUICK = Timing(
     still_pending=0.02,

@@ -15,7 +15,7 @@ from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress,
 from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.model import Task as WorldTask
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.model.records import Ref, Task
+from agentco_tui.model import Ref, Task
 from agentco_tui.text import plain
 from tests.actions.office import BRIEF, Office, journal_entries, office
 

@@ -19,7 +19,7 @@ from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Moment, Money, Ref, Task, TaskState
+from agentco_tui.model import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
 

@@ -16,7 +16,7 @@ from agentco_tui.api import decode
 from agentco_tui.demo.records import Cash, Link, When, Word
 from agentco_tui.demo.renderer import Ask, Renderer
 from agentco_tui.demo.shapes import ALL as SHAPES
-from agentco_tui.model.records import Ref, Task
+from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE, Place
 from agentco_tui.reading.shared_ids import marked

@@ -19,7 +19,7 @@ from agentco_tui.live import single_flight
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import Activity, Moment, Ref, Task, TaskState
+from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, journal_entries, office, until
 

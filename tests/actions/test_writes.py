@@ -17,7 +17,7 @@ from agentco_tui.actions.set_limit import set_limit
 from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.model.records import Budget, Company, Money, Ref, Task
+from agentco_tui.model import Budget, Company, Money, Ref, Task
 from tests.actions.office import Office, journal_entries, office, until
 
 APPLIED = ("drop_after", "status=500,applied=after", "html,applied=after", "bad_json")

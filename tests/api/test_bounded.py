@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import extra_fields
+from agentco_tui.model import extra_fields
 from agentco_tui.reading.unknown_fields import CUT, as_extra
 
 

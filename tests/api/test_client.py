@@ -17,7 +17,7 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.demo.front import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.model.records import TaskState, Verdict
+from agentco_tui.model import TaskState, Verdict
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import answering, http
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Activity,
     Agent,
     AgentState,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api import decode, pagination
-from agentco_tui.model.records import extra_fields
+from agentco_tui.model import extra_fields
 from agentco_tui.reading import json_body
 from agentco_tui.reading.field_names import word_set
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import Activity, Budget, Moment, Money, Ref, Task, extra_fields
+from agentco_tui.model import Activity, Budget, Moment, Money, Ref, Task, extra_fields
 from agentco_tui.reading import json_body
-from agentco_tui.reading.values.status import task_state
+from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import safe
 from tests.api.renderings import (
     ENVELOPES,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import Budget, Receipt, Task, Verdict, extra_fields
+from agentco_tui.model import Budget, Receipt, Task, Verdict, extra_fields
 from agentco_tui.reading import json_body
 
 TASK = {"id": "t1", "title": "Plan", "status": "pending"}

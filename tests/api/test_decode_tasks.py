@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import Ref, Task, TaskState, extra_fields
+from agentco_tui.model import Ref, Task, TaskState, extra_fields
 from agentco_tui.reading import json_body
 from agentco_tui.text import SafeText
 

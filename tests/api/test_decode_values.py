@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.model.records import AgentState, Moment, Severity, TaskState
+from agentco_tui.model import AgentState, Moment, Severity, TaskState
 from agentco_tui.reading.field_names import fold, is_secret
 from agentco_tui.reading.values.number import to_count, to_decimal
 from agentco_tui.reading.values.reference import looks_like_id, to_id
-from agentco_tui.reading.values.status import agent_state, alert_open, severity, task_state
+from agentco_tui.reading.values.status_word import agent_state, alert_open, severity, task_state
 from agentco_tui.reading.values.time import NONE, to_moment, to_seconds
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import decode
-from agentco_tui.model.records import Trace, TraceStep
+from agentco_tui.model import Trace, TraceStep
 from agentco_tui.reading import json_body
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()

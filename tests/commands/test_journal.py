@@ -11,7 +11,7 @@ import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
-from agentco_tui.commands.journal import leaving, run, since_when
+from agentco_tui.commands.journal_command import leaving, run, since_when
 
 NOON = 1_700_000_000.0
 

@@ -19,7 +19,7 @@ from agentco_tui.commands.judgement import (
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     Alert,
     Budget,

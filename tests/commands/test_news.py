@@ -15,7 +15,7 @@ from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.commands.tail import MISSING, TailOptions, _Tail
 from agentco_tui.config import Settings
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.model.records import Activity, Listing, Moment
+from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.text import plain
 
 

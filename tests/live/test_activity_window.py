@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
-from agentco_tui.model.records import Activity, Listing, Moment
+from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.text import plain
 
 

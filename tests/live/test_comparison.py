@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Collection, Comparison
-from agentco_tui.model.records import Agent, Listing
+from agentco_tui.model import Agent, Listing
 from agentco_tui.text import plain
 
 MANY = 5_000

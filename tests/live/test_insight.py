@@ -17,7 +17,7 @@ from agentco_tui.live.insight import (
     task_level,
     waits_for_person,
 )
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     AgentState,
     Alert,

@@ -6,7 +6,7 @@ import pytest
 
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     Alert,
     Budget,

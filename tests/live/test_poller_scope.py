@@ -21,7 +21,7 @@ from agentco_tui.live.feeds import (
     Query,
 )
 from agentco_tui.live.store import Change, Store
-from agentco_tui.model.records import Activity, Budget, Task
+from agentco_tui.model import Activity, Budget, Task
 from tests.live.choosy import ChoosyPlatform
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 

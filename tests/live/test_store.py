@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Collection, Store
-from agentco_tui.model.records import Agent, Budget, BudgetOverview, BudgetScope, Listing
+from agentco_tui.model import Agent, Budget, BudgetOverview, BudgetScope, Listing
 from agentco_tui.text import plain
 
 agents = st.dictionaries(

@@ -13,7 +13,7 @@ from agentco_tui.live import insight
 from agentco_tui.live.insight import Queue, Waiting, in_scope, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     Alert,
     Listing,

@@ -2,7 +2,7 @@
 
 `bodies/CALL--NAME.json` holds the client's method (`call`, `args`), the `answer`, further `pages`,
 where it comes from (`basis`, `like`) and the `truth`, record by record and field by field as in
-`agentco_tui.model.records`: a plain value; `{"$money": [amount, currency]}` ("USD?": the currency
+`agentco_tui.model`: a plain value; `{"$money": [amount, currency]}` ("USD?": the currency
 is not in the body); `{"$time": …}`; `{"$ref": {id, name}}`; `{"$any": […]}` (null: may stay
 unread); `{"$none": …}`: nothing may be shown; `{"$ambiguous": truth}`: the body alone can't
 settle it, so that it is unread, or marked as assumed; `{"$made": "alert-"}`: begins so.
@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.model.records import Moment, Money, Ref
+from agentco_tui.model import Moment, Money, Ref
 from tests.api.canary import CANARY
 from tests.api.wire_server import Answer, Exchange, answering
 

@@ -11,7 +11,7 @@ import pytest
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.file import ConfigFile
-from agentco_tui.model.records import Budget, BudgetOverview, Listing, Task, TaskState
+from agentco_tui.model import Budget, BudgetOverview, Listing, Task, TaskState
 from agentco_tui.reading.mapping import ProfileMapping
 from tests.api.canary import CANARY
 from tests.api.wire_server import Exchange, answering, http

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api.decode import TASKS, decode_page
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.reading import stream
 from agentco_tui.reading.json_body import parse_json
 from agentco_tui.reading.stream import KnownRows, ListReader, UnstreamableError

@@ -16,7 +16,7 @@ from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.model.records import Ref
+from agentco_tui.model import Ref
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office
 

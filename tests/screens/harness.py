@@ -34,7 +34,7 @@ from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.screens.base_view import View
 from agentco_tui.screens.frame import MainScreen
-from agentco_tui.screens.key_queue import REPEAT, KeyPresses
+from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 

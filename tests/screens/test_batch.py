@@ -13,7 +13,7 @@ from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.screens.decision_notes import fate_of
-from agentco_tui.screens.dialogs.batch import BatchProgress, BatchQuestion
+from agentco_tui.screens.dialogs.batch_dialog import BatchProgress, BatchQuestion
 from tests.actions.office import QUICK
 from tests.screens.harness import NARROW, NOW, WIDE, RunningClock, Stage, settings_for, stage
 

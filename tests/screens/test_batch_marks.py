@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.dialogs.batch import BatchQuestion
+from agentco_tui.screens.dialogs.batch_dialog import BatchQuestion
 from tests.actions.office import QUICK
 from tests.screens.harness import RunningClock, Stage, stage
 

@@ -10,7 +10,7 @@ import pytest
 
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.screens.dialogs.batch import BatchProgress
+from agentco_tui.screens.dialogs.batch_dialog import BatchProgress
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
 from tests.actions.office import QUICK

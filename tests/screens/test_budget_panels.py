@@ -8,7 +8,7 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.budget import BudgetView
+from agentco_tui.screens.budget_view import BudgetView
 from tests.screens.harness import NARROW, WIDE, Stage, settings_for, stage
 
 

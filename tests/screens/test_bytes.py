@@ -17,7 +17,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.model.records import Listing
+from agentco_tui.model import Listing
 from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import partial_paint
 from tests.screens.harness import WIDE, Stage, settings_for, stage

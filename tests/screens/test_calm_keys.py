@@ -12,9 +12,9 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.dialogs.approve import ApproveQuestion
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
 from agentco_tui.screens.dialogs.base import ARMING, Question
-from agentco_tui.screens.key_queue import REPEAT
+from agentco_tui.screens.key_app import REPEAT
 from tests.screens.harness import Stage, key_event, stage
 
 EVERY = 0.03

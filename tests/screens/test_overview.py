@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.insight import Level, Need, NeedKind
-from agentco_tui.model.records import Budget, Task
+from agentco_tui.model import Budget, Task
 from tests.screens.harness import Stage, settings_for, stage
 
 

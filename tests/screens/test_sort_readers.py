@@ -10,9 +10,9 @@ from typing import Any
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Agent, Company, Moment, Ref, Task
+from agentco_tui.model import Agent, Company, Moment, Ref, Task
 from agentco_tui.screens.columns.cells import Look
-from agentco_tui.screens.columns.tasks import task_columns
+from agentco_tui.screens.columns.task_columns import task_columns
 from agentco_tui.text import plain
 
 LIMITS: Any = SimpleNamespace(

@@ -14,7 +14,7 @@ from agentco_tui.config.settings import AlertLimits
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.shared_ids import marked
 from agentco_tui.screens.columns.cells import Look

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.model.records import Moment, Money, Trace, TraceStep
-from agentco_tui.screens.dialogs.trace import TraceScreen, step_items
+from agentco_tui.model import Moment, Money, Trace, TraceStep
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items
 from agentco_tui.text import plain
 from agentco_tui.widgets.text_pane import broken
 from tests.screens.harness import NOW, stage

@@ -9,8 +9,8 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import Freshness
-from agentco_tui.model.records import Agent, Budget, BudgetScope, Money, Task, TaskState
-from agentco_tui.screens.columns.agents import left_of
+from agentco_tui.model import Agent, Budget, BudgetScope, Money, Task, TaskState
+from agentco_tui.screens.columns.agent_columns import left_of
 from agentco_tui.screens.columns.cells import spent_text, task_status_cell
 from agentco_tui.screens.header_footer import at_most, bound, health_cells
 from agentco_tui.signs import ASCII, UNICODE

@@ -61,9 +61,9 @@ def test_help_imports_nothing_that_talks_to_a_network(tmp_path: Path) -> None:
 
 LATER = (
     "agentco_tui.screens.dialogs.router",
-    "agentco_tui.screens.dialogs.form",
-    "agentco_tui.screens.dialogs.batch",
-    "agentco_tui.screens.dialogs.trace",
+    "agentco_tui.screens.dialogs.form_dialog",
+    "agentco_tui.screens.dialogs.batch_dialog",
+    "agentco_tui.screens.dialogs.trace_dialog",
     "agentco_tui.screens.reload_key",
     "agentco_tui.actions.approve",
     "agentco_tui.actions.write_flow",
@@ -75,7 +75,8 @@ LATER = (
 
 def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
     code = (
-        "import sys, agentco_tui.app, agentco_tui.screens.tasks, agentco_tui.screens.overview;"
+        "import sys, agentco_tui.app;"
+        "import agentco_tui.screens.tasks_view, agentco_tui.screens.overview_view;"
         f"print([name for name in {LATER!r} if name in sys.modules]);"
         "agentco_tui.app.read_the_rest();"
         "print([name for name in sys.modules if name in"

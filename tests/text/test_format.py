@@ -24,7 +24,7 @@ from agentco_tui.format import (
     size,
     trust,
 )
-from agentco_tui.model.records import Moment, Money
+from agentco_tui.model import Moment, Money
 from agentco_tui.text import SafeText, cell_width, safe, signs
 
 HOUR, DAY = 3_600, 86_400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agentco_tui.model.records import Activity, Ref, Severity
+from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading import fallback
 from agentco_tui.reading.schema import (
     Around,
@@ -19,9 +19,9 @@ from agentco_tui.reading.schema import (
     under,
 )
 from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.plain_text import text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
-from agentco_tui.reading.values.status import fold_word, outcome_is_bad, severity
-from agentco_tui.reading.values.text import text_only, word
+from agentco_tui.reading.values.status_word import fold_word, outcome_is_bad, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
 

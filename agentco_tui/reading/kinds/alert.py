@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agentco_tui.model.records import Alert, BudgetScope, Ref, Severity
+from agentco_tui.model import Alert, BudgetScope, Ref, Severity
 from agentco_tui.reading import fallback
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.budget import (
@@ -25,6 +25,7 @@ from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Row, 
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values import percent
 from agentco_tui.reading.values.percent import Scale, part_reader
+from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
 from agentco_tui.reading.values.reference import (
     joined,
     to_id,
@@ -33,8 +34,7 @@ from agentco_tui.reading.values.reference import (
     to_ref_name,
     typed_ref,
 )
-from agentco_tui.reading.values.status import alert_open, fold_word, severity
-from agentco_tui.reading.values.text import flag, line, named, text_only, word
+from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
 

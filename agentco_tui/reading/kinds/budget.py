@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from agentco_tui.model.records import Budget, BudgetScope, Money, Ref
+from agentco_tui.model import Budget, BudgetScope, Money, Ref
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
@@ -28,9 +28,9 @@ from agentco_tui.reading.values.money import (
     told_unit,
 )
 from agentco_tui.reading.values.percent import Part, Scale, part_reader
+from agentco_tui.reading.values.plain_text import flag, named, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
-from agentco_tui.reading.values.status import fold_word
-from agentco_tui.reading.values.text import flag, named, word
+from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.reading.values.unit import NO_UNIT, UNIT_FIELDS, Unit, currency_word
 from agentco_tui.text import SafeText

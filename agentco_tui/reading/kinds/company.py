@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from agentco_tui.model.records import Company
+from agentco_tui.model import Company
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row, Unread
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.number import to_count
+from agentco_tui.reading.values.plain_text import block, named, word
 from agentco_tui.reading.values.reference import to_id
-from agentco_tui.reading.values.text import block, named, word
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import safe
 

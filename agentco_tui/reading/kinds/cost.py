@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentco_tui.model.records import Money
+from agentco_tui.model import Money
 from agentco_tui.reading.schema import Around, Values
 from agentco_tui.reading.values.money import Sum, money_field, to_money, told_unit
 from agentco_tui.reading.values.unit import NO_UNIT, UNIT_FIELDS

@@ -5,11 +5,19 @@ from __future__ import annotations
 from types import NoneType
 from typing import Any, Final
 
-from agentco_tui.model.records import Moment, Ref, Task, TaskState
+from agentco_tui.model import Moment, Ref, Task, TaskState
 from agentco_tui.reading.kinds.cost import COST, cost_of
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row, Unread
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.plain_text import (
+    first_line,
+    flag,
+    long_block,
+    named,
+    text_only,
+    word,
+)
 from agentco_tui.reading.values.reference import (
     joined,
     to_id,
@@ -19,8 +27,7 @@ from agentco_tui.reading.values.reference import (
     to_ref_name,
     typed_ref,
 )
-from agentco_tui.reading.values.status import task_state
-from agentco_tui.reading.values.text import first_line, flag, long_block, named, text_only, word
+from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, hidden_in, safe, safe_block
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.model.records import Moment, TaskState, TraceStep
+from agentco_tui.model import Moment, TaskState, TraceStep
 from agentco_tui.reading.fallback import content_id
 from agentco_tui.reading.kinds.cost import COST
 from agentco_tui.reading.schema import (
@@ -21,9 +21,9 @@ from agentco_tui.reading.schema import (
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import to_money, told_unit
 from agentco_tui.reading.values.number import to_count, to_decimal
+from agentco_tui.reading.values.plain_text import flag, line, named, shown, word
 from agentco_tui.reading.values.reference import to_id
-from agentco_tui.reading.values.status import fold_word, task_state
-from agentco_tui.reading.values.text import flag, line, named, shown, word
+from agentco_tui.reading.values.status_word import fold_word, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import SafeText, safe, safe_block

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Context, Decimal
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.model.records import Money
+from agentco_tui.model import Money
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Field, Json, Partial, Values

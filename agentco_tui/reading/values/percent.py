@@ -11,7 +11,7 @@ from decimal import Context, Decimal
 from enum import Enum
 from typing import Final, NamedTuple
 
-from agentco_tui.model.records import Money
+from agentco_tui.model import Money
 from agentco_tui.reading.schema import Json, Reader
 from agentco_tui.reading.values.money import comparable
 from agentco_tui.reading.values.number import to_decimal

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import unquote
 
-from agentco_tui.model.records import Ref
+from agentco_tui.model import Ref
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table

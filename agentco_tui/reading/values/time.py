@@ -13,7 +13,7 @@ from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from agentco_tui.model.records import Moment
+from agentco_tui.model import Moment
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Json

@@ -13,7 +13,7 @@ from agentco_tui.live.clock import Clock
 from agentco_tui.live.insight import Level, Thresholds, priority_rank
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     AgentState,
     Budget,

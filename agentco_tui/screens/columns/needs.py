@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentco_tui import format as fmt
 from agentco_tui.live.insight import Need, waiting_since
-from agentco_tui.model.records import Agent, Alert, Budget, Record, Ref, Task
+from agentco_tui.model import Agent, Alert, Budget, Record, Ref, Task
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

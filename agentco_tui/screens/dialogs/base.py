@@ -22,9 +22,9 @@ from textual.widget import Widget
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import line_note
-from agentco_tui.screens.key_queue import REPEAT, KeyApp, bindings_of
+from agentco_tui.screens.key_app import REPEAT, KeyApp, bindings_of
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.status_line import StatusLine

@@ -24,7 +24,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Agent,
     Alert,
     Budget,
@@ -37,7 +37,7 @@ from agentco_tui.model.records import (
 )
 from agentco_tui.screens.columns.cells import limit_text
 from agentco_tui.screens.dialogs.base import title_of
-from agentco_tui.screens.dialogs.form import (
+from agentco_tui.screens.dialogs.form_dialog import (
     Doubt,
     Errors,
     FormField,

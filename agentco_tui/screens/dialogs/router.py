@@ -22,14 +22,14 @@ from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
 from agentco_tui.background import Work, start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model.records import Record, SharedTask, Task
+from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, said_of, told
-from agentco_tui.screens.dialogs.approve import ApproveQuestion
-from agentco_tui.screens.dialogs.batch import BatchProgress, BatchQuestion
-from agentco_tui.screens.dialogs.form import Form, FormPlan
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
+from agentco_tui.screens.dialogs.batch_dialog import BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
-from agentco_tui.screens.dialogs.help import HelpScreen
-from agentco_tui.screens.dialogs.trace import TraceScreen
+from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
+from agentco_tui.screens.dialogs.help_dialog import HelpScreen
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import Say, key_advice
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from agentco_tui import format as fmt
-from agentco_tui.model.records import Moment, Money, SharedTask, Task, extra_fields
+from agentco_tui.model import Moment, Money, SharedTask, Task, extra_fields
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import word_set, words
 from agentco_tui.reading.unknown_fields import CUT

@@ -18,9 +18,9 @@ from agentco_tui.api.error_messages import Asked, refused
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import Freshness
 from agentco_tui.live.store import Store
-from agentco_tui.model.records import Agent
+from agentco_tui.model import Agent
 from agentco_tui.screens.dialogs.base import Question, title_of
-from agentco_tui.screens.dialogs.form import Form, FormField, FormPlan, Refusal
+from agentco_tui.screens.dialogs.form_dialog import Form, FormField, FormPlan, Refusal
 from agentco_tui.screens.header_footer import notice
 from agentco_tui.screens.prompts import parse, suggestion
 from agentco_tui.text import clipboard_text, plain, safe, safe_block

@@ -6,9 +6,9 @@ from typing import Any
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Collection
-from agentco_tui.model.records import Company
-from agentco_tui.screens.columns.companies import company_columns
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.model import Company
+from agentco_tui.screens.columns.company_columns import company_columns
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.widgets.table.layout import Column
 

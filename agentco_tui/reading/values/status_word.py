@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, TypeVar
 
-from agentco_tui.model.records import AgentState, Severity, TaskState
+from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.field_names import word_set
 
 _E = TypeVar("_E", TaskState, AgentState, Severity)

@@ -7,7 +7,7 @@ from decimal import Decimal
 import msgspec
 
 from agentco_tui.live.insight import Level, budget_level
-from agentco_tui.model.records import Agent, Budget, Money, Ref
+from agentco_tui.model import Agent, Budget, Money, Ref
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

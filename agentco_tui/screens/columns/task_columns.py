@@ -6,7 +6,7 @@ from decimal import Decimal
 from operator import attrgetter
 
 from agentco_tui.live.insight import Level, priority_rank, task_level, task_levels, waiting_since
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

@@ -10,11 +10,11 @@ from textual.timer import Timer
 
 from agentco_tui.live.insight import in_scope, waits_for_person
 from agentco_tui.live.store import Collection
-from agentco_tui.model.records import SharedTask, Task
+from agentco_tui.model import SharedTask, Task
 from agentco_tui.screens.base_view import ListTable
-from agentco_tui.screens.columns.tasks import task_columns
+from agentco_tui.screens.columns.task_columns import task_columns
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, fate_of
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column

@@ -9,9 +9,9 @@ from textual import on
 from agentco_tui import format as fmt
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Told
-from agentco_tui.model.records import Activity
-from agentco_tui.screens.columns.activity import activity_columns
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.model import Activity
+from agentco_tui.screens.columns.activity_columns import activity_columns
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.insight import Level
-from agentco_tui.model.records import Activity
+from agentco_tui.model import Activity
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

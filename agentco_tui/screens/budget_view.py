@@ -14,12 +14,12 @@ from agentco_tui.keys import keys_of
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, is_open
 from agentco_tui.live.store import Change, Told
-from agentco_tui.model.records import Alert, Budget, BudgetScope
+from agentco_tui.model import Alert, Budget, BudgetScope
 from agentco_tui.screens.base_view import STATES, ListTable
-from agentco_tui.screens.columns.budgets import alert_columns, budget_columns
+from agentco_tui.screens.columns.budget_columns import alert_columns, budget_columns
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import shown_key
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
 from agentco_tui.text import plain, signs

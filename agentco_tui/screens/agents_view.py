@@ -7,9 +7,9 @@ from typing import Any
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope
 from agentco_tui.live.store import Change, Collection
-from agentco_tui.model.records import Agent
-from agentco_tui.screens.columns.agents import agent_columns
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.model import Agent
+from agentco_tui.screens.columns.agent_columns import agent_columns
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.widgets.table.layout import Column
 

@@ -25,7 +25,7 @@ from agentco_tui.live.insight import (
     worst_tasks,
 )
 from agentco_tui.live.store import Change
-from agentco_tui.model.records import (
+from agentco_tui.model import (
     Activity,
     Agent,
     AgentState,
@@ -46,7 +46,7 @@ from agentco_tui.screens.columns.cells import (
 )
 from agentco_tui.screens.columns.needs import need_columns
 from agentco_tui.screens.decision_notes import fate_of, said_of
-from agentco_tui.screens.key_queue import bindings_of
+from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.status_line import StatusLine

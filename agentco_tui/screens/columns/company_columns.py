@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from agentco_tui import format as fmt
 from agentco_tui.live.insight import Level, budget_level
-from agentco_tui.model.records import Budget, Company, Ref
+from agentco_tui.model import Budget, Company, Ref
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

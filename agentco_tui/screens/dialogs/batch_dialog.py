@@ -23,11 +23,11 @@ from agentco_tui.actions.batch import Item as SetItem
 from agentco_tui.actions.batch_summary import Listed, NameCount, Standing
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.model.records import Task
+from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import line_note, told
 from agentco_tui.screens.dialogs.base import Dialog, TaskQuestion, Why, title_of
 from agentco_tui.screens.dialogs.substance import sums_told, whole_title
-from agentco_tui.screens.key_queue import REPEAT, KeyApp
+from agentco_tui.screens.key_app import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine

@@ -17,7 +17,7 @@ from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
 from agentco_tui.commands.output import Exit, complain
 from agentco_tui.format import ago, moment
-from agentco_tui.model.records import Moment
+from agentco_tui.model import Moment
 from agentco_tui.text import SafeText, plain, safe, signs
 
 _SPANS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}

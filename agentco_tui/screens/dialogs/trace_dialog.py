@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
-from agentco_tui.model.records import Task, Trace, TraceStep, extra_fields
+from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import READ_AFTER
 from agentco_tui.screens.detail_pane import details

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from agentco_tui.live.insight import Level, alert_level, budget_level
-from agentco_tui.model.records import Alert, Budget, BudgetScope, Money
+from agentco_tui.model import Alert, Budget, BudgetScope, Money
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,

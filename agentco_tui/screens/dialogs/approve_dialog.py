@@ -10,13 +10,13 @@ from agentco_tui.actions.services import age_of
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.model.records import Task, Trace
+from agentco_tui.model import Task, Trace
 from agentco_tui.screens.columns.cells import priority_cell, spent_text
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import budget_fields
 from agentco_tui.screens.dialogs.base import TaskQuestion, Why
 from agentco_tui.screens.dialogs.substance import substance
-from agentco_tui.screens.dialogs.trace import TraceScreen, summary_items
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
