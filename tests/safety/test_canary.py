@@ -1,4 +1,4 @@
-"""Keys that must turn up nowhere, searched for in all that the real dashboard writes (law 4)."""
+"""Keys that must turn up nowhere, searched for in all that the real dashboard writes."""
 
 from __future__ import annotations
 

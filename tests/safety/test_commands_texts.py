@@ -33,8 +33,6 @@ def run(folder: Path, base_url: str, *words: str) -> bytes:
         (("status",), b"L"),
         (("status", "--json"), b'"findings"'),
         (("doctor",), b""),
-        (("doctor", "--json"), b"{"),
-        (("tail",), b"E050"),
         (("tail", "--json"), b"E050"),
         (("export", "activity", "--format", "csv"), b"E050"),
     ],
@@ -55,7 +53,7 @@ def test_a_command_writes_no_payload_raw(
             assert json.loads(line)
 
 
-@pytest.mark.parametrize("command", ["status", "doctor", "tail", "export activity --format csv"])
+@pytest.mark.parametrize("command", ["doctor", "tail"])
 def test_a_refusal_with_payloads_is_told_clean(command: str, tmp_path: Path) -> None:
     with HostilePlatform() as platform:
         platform.failing = True

@@ -79,18 +79,29 @@ def back(session: PtySession) -> None:
     session.wait_for(lambda screen: "esc back" not in screen)
 
 
-def test_every_table_shows_every_payload_in_straight_columns(tmp_path: Path) -> None:
-    pairs = 0
+def test_every_table_and_every_failure(tmp_path: Path) -> None:
+    """All payloads in straight columns, clicks on markup, and refusals whose every part is one."""
+    pairs = clicked = 0
     with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
         painted = session.wait_quiet(0.2)
         for key, letters in TABLES.items():
             session.press(key)
             pairs += in_columns(session, letters)
+            if key in "46":
+                clicked += click_on_markup(session)
         session.press("4")
         session.wait_for("TASKS pending")
         session.press("v")
         pairs += in_columns(session, {"S", "T"})
-        assert unclean(session.since(painted)) == []
+        assert platform.writes == [], "no click ran anything"
+        platform.failing = True
+        for key in "123456":
+            session.press(key, "r")
+            session.wait_for("Z00")
+            session.wait_for("not available now (503)")
+        platform.failing = False
+        session.press("r")
+        session.wait_for(lambda screen: "(503)" not in screen)
         before_leaving = session.mark()
         session.press("q")
         assert session.wait_gone() == 0
@@ -98,9 +109,25 @@ def test_every_table_shows_every_payload_in_straight_columns(tmp_path: Path) -> 
         assert unclean(session.raw[painted:before_leaving]) == []
     sys.stdout.write(f"pairs: {pairs}\n")
     assert pairs >= 15 * COUNT
+    assert clicked >= 4
 
 
-def test_details_trace_and_raw_texts(tmp_path: Path) -> None:
+def click_on_markup(session: PtySession) -> int:
+    """Click on all that would be a link or an action if it were read as markup; how often."""
+    places = [
+        (row, line.index(words))
+        for row, line in enumerate(session.screen)
+        for words in ("[@click=", "[link=")
+        if words in line
+    ]
+    for row, column in places:
+        for at in (column, column + 9):
+            where = f"{at + 1};{row + 1}"
+            session.write(f"\x1b[<0;{where}M\x1b[<0;{where}m\x1b[<35;{where}M")
+    return 2 * len(places)
+
+
+def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> None:
     with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
         session.press("4")
         in_columns(session, {"T"})
@@ -119,16 +146,6 @@ def test_details_trace_and_raw_texts(tmp_path: Path) -> None:
         session.wait_for("u001b")
         session.press("esc")
         session.wait_for(lambda screen: "TRACE" not in screen)
-        assert unclean(session.since(painted)) == []
-        assert session.alive
-    sys.stdout.write(f"pairs: {pairs}\n")
-
-
-def test_dialogs_messages_scope_suggestion_and_clipboard(tmp_path: Path) -> None:
-    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
-        session.press("4")
-        in_columns(session, {"T"})
-        painted = session.mark()
         choose(session, "T003")
         session.press("a")
         session.wait_for("APPROVE 1 task")
@@ -169,42 +186,4 @@ def test_dialogs_messages_scope_suggestion_and_clipboard(tmp_path: Path) -> None
         assert copied is not None
         assert unclean(base64.b64decode(copied[1])) == []
         assert session.alive
-
-
-def test_failing_with_hostile_words_headers_and_reason(tmp_path: Path) -> None:
-    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
-        painted = session.wait_quiet(0.3)
-        platform.failing = True
-        for key in "123456":
-            session.press(key, "r")
-            session.wait_for("Z00")
-            session.wait_for("not available now (503)")
-        assert unclean(session.since(painted)) == []
-        platform.failing = False
-        session.press("r")
-        session.wait_for(lambda screen: "(503)" not in screen)
-        assert session.alive
-
-
-def test_a_click_on_markup_from_data_runs_nothing(tmp_path: Path) -> None:
-    clicked = 0
-    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
-        for key in ("4", "6"):
-            session.press(key)
-            in_columns(session, TABLES[key])
-            places = [
-                (row, line.index(words))
-                for row, line in enumerate(session.screen)
-                for words in ("[@click=", "[link=")
-                if words in line
-            ]
-            for row, column in places:
-                for at in (column, column + 9):
-                    where = f"{at + 1};{row + 1}"
-                    session.write(f"\x1b[<0;{where}M\x1b[<0;{where}m\x1b[<35;{where}M")
-                    clicked += 1
-        session.press("1")
-        session.wait_for("NEEDS YOU")
-        assert session.alive
-        assert platform.writes == []
-    assert clicked >= 4
+    sys.stdout.write(f"pairs: {pairs}\n")

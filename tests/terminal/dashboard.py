@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import re
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.terminal.calm import gone_after
+from tests.terminal.calm import assert_restored
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import NotSeenError, PtySession
+
+__all__ = ["assert_restored"]
 
 PLACES = ("OVERVIEW", "COMPANIES", "AGENTS", "TASKS", "BUDGET", "ACTIVITY")
 """The six screens in the order of their keys 1 to 6."""
@@ -120,18 +121,8 @@ def leave(session: PtySession) -> None:
     assert session.after_screen() == ""
 
 
-def end_by_signal(session: PtySession, number: signal.Signals, folder: Path) -> None:
-    """Send a signal, and check that the program ends by it in time, and as quietly as it should.
-
-    `folder` is where the program's own files lie.
-    """
-    assert gone_after(session, lambda: session.signal(number)) == 128 + number
-    assert_restored(session)
-    assert session.after_screen() == ""
-    assert not list((folder / "state").rglob("crash*"))
-
-
-def assert_restored(session: PtySession) -> None:
-    """The terminal is as it was found: every mode off again, the settings the same."""
-    assert session.left_on() == set()
-    assert session.termios() == session.termios_before
+def files_below(folder: Path) -> bytes:
+    """The names and contents of all files the program may have written."""
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    assert found, "the program remembers something, or there is nothing to search"
+    return b"\n".join(str(path).encode() + b"\n" + path.read_bytes() for path in found)

@@ -31,6 +31,7 @@ class PlatformProcess:
         self.base_url = ""
         self.full_key = ""
         self.read_key = ""
+        self._changed = False
         self._child: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -54,6 +55,7 @@ class PlatformProcess:
             text=True,
         )
         self._child = child
+        self._changed = False
         assert child.stdout is not None
         said = dict(line.strip().rsplit(None, 1) for line in _first(child.stdout, 3))
         self.base_url = said["address"]
@@ -90,7 +92,13 @@ class PlatformProcess:
 
     def change(self, **what: Any) -> None:
         """Change the world: keys, time, or what another operator does; see the control path."""
+        self._changed = True
         self._ask("POST", "/_demo/world", what)
+
+    def is_as_it_began(self) -> bool:
+        """Whether it runs, and nobody has changed its world."""
+        running = self._child is not None and not self._changed
+        return running and all(seen["method"] == "GET" for seen in self.requests())
 
     def world(self) -> dict[str, Any]:
         """What became of the world: tasks by status, approvals `applied` and attempted."""

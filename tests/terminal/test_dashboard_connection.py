@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.terminal.dashboard import LIVE, back, dashboard, leave, ready, say_yes, show, shows
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
@@ -28,8 +26,16 @@ def check_lost(screen: str, reason: str) -> None:
     assert not LIVE.search(screen)
 
 
-def test_the_platform_killed_and_started_again(tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path, *FAST) as session:
+def test_the_platform_that_was_not_there_comes_dies_and_comes_back(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    platform.kill()
+    with dashboard(platform, tmp_path, *FAST) as session:
+        screen = session.wait_for("no data yet")
+        assert "NEEDS YOU" in screen
+        session.wait_for("nothing answers at 127.0.0.1")
+        platform.start()
+        session.wait_for(lambda screen: TITLE in screen, timeout=45)
         ready(session)
         platform.kill()
         shows(session, lambda screen: check_lost(screen, "nothing answers at 127.0.0.1"))
@@ -50,35 +56,8 @@ def show_stale(session: PtySession, number: int, words: str) -> None:
     session.wait_for(lambda screen: f"▌{number} " in screen and words in screen)
 
 
-def test_the_platform_that_was_not_there_at_the_start(tmp_path: Path) -> None:
-    with PlatformProcess() as platform:
-        platform.kill()
-        with dashboard(platform, tmp_path, *FAST) as session:
-            screen = session.wait_for("no data yet")
-            assert "NEEDS YOU" in screen
-            session.wait_for("nothing answers at 127.0.0.1")
-            platform.start()
-            session.wait_for(lambda screen: TITLE in screen, timeout=45)
-            ready(session)
-            leave(session)
-
-
-def test_the_platform_that_hangs_is_left_at_once(tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path, *FAST) as session:
-        ready(session)
-        platform.fault("*:hang")
-        session.press("r")
-        session.wait_for(lambda _: any(seen["fault"] == "hang" for seen in platform.requests()))
-        session.press("4")
-        session.wait_for(lambda screen: "TASKS pending" in screen and TITLE in screen)
-        leave(session)
-
-
-def test_a_wrong_key_at_the_start(tmp_path: Path) -> None:
-    with (
-        PlatformProcess() as platform,
-        dashboard(platform, tmp_path, key="ag_wrong_key_of_nobody", size=(100, 30)) as session,
-    ):
+def test_a_wrong_key_at_the_start(platform: PlatformProcess, tmp_path: Path) -> None:
+    with dashboard(platform, tmp_path, key="ag_wrong_key_of_nobody", size=(100, 30)) as session:
         screen = session.wait_for("the key is missing or invalid")
         assert "AGENTCO_API_KEY" in screen
         assert "no data yet" in screen
@@ -89,8 +68,10 @@ def test_a_wrong_key_at_the_start(tmp_path: Path) -> None:
         leave(session)
 
 
-def test_a_key_revoked_in_the_middle_and_given_back(tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path, *FAST) as session:
+def test_a_key_revoked_in_the_middle_and_given_back(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    with dashboard(platform, tmp_path, *FAST) as session:
         ready(session)
         platform.change(revoke="full")
         shows(session, lambda screen: check_lost(screen, "the key is missing or invalid"))
@@ -101,11 +82,10 @@ def test_a_key_revoked_in_the_middle_and_given_back(tmp_path: Path) -> None:
         leave(session)
 
 
-def test_an_approval_with_a_key_revoked_meanwhile(tmp_path: Path) -> None:
-    with (
-        PlatformProcess() as platform,
-        dashboard(platform, tmp_path, "--screen", "tasks", "--refresh", "60") as session,
-    ):
+def test_an_approval_with_a_key_revoked_meanwhile(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    with dashboard(platform, tmp_path, "--screen", "tasks", "--refresh", "60") as session:
         session.wait_for(TITLE)
         session.press("a")
         session.wait_for("APPROVE 1 task")
@@ -116,41 +96,14 @@ def test_an_approval_with_a_key_revoked_meanwhile(tmp_path: Path) -> None:
         leave(session)
 
 
-def test_a_read_only_key_approving(tmp_path: Path) -> None:
-    with (
-        PlatformProcess() as platform,
-        dashboard(
-            platform, tmp_path, "--screen", "tasks", key=platform.read_key, size=(150, 40)
-        ) as session,
-    ):
-        session.wait_for(TITLE)
-        session.press("a")
-        session.wait_for("APPROVE 1 task")
-        say_yes(session, "APPROVE 1 task")
-        screen = session.wait_for("403")
-        assert "lacks the permission" in screen
-        assert platform.world()["applied"] == {}
-        session.press("a")
-        session.wait_for("this key may not approve tasks")
-        assert "APPROVE 1 task" not in session.text
-        writes = [seen for seen in platform.requests() if seen["method"] != "GET"]
-        assert len(writes) == 1
-        session.press("?")
-        session.wait_for("now: this key may not approve")
-        back(session, "Keys on")
-        leave(session)
-
-
-@pytest.mark.parametrize("how", ["flag", "environment"])
-def test_read_only_is_shown_and_refuses(how: str, tmp_path: Path) -> None:
-    arguments = ("--read-only",) if how == "flag" else ()
-    env: dict[str, str | None] = {} if how == "flag" else {"AGENTCO_READ_ONLY": "1"}
-    with (
-        PlatformProcess() as platform,
-        dashboard(platform, tmp_path, *arguments, env=env) as session,
-    ):
+def test_read_only_and_thin_are_shown_and_writing_is_refused(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    env: dict[str, str | None] = {"AGENTCO_READ_ONLY": "1"}
+    with dashboard(platform, tmp_path, "--thin", env=env) as session:
         ready(session)
         assert "read-only" in session.text.split("\n")[0]
+        assert " thin" in session.text.split("\n")[0]
         for number, keys in ((4, "an"), (2, "nc"), (3, "l")):
             show(session, number)
             for key in keys:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.terminal.dashboard import assert_restored, command, leave, ready
-from tests.terminal.platform_process import own_folders
-from tests.terminal.processes import children_of, gone
+from tests.terminal.platform_process import PlatformProcess, own_folders
+from tests.terminal.processes import children_of, command_lines, gone
 from tests.terminal.pty_session import PtySession
 
 
@@ -27,7 +27,9 @@ def latest(screen: str) -> list[str]:
     return [row[column:].strip().partition(" ")[2] for row in rows[at + 1 : -1]]
 
 
-def test_the_demo_shows_the_whole_house_and_leaves_nothing(tmp_path: Path) -> None:
+def test_the_demo_shows_the_whole_house_and_leaves_nothing(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
     with demo(tmp_path, "--speed", "40", "--refresh", "0.5") as session:
         ready(session)
         # The queue comes first; the money and the log have feeds of their own.
@@ -40,43 +42,33 @@ def test_the_demo_shows_the_whole_house_and_leaves_nothing(tmp_path: Path) -> No
         first = latest(screen)[0]
         session.wait_for(lambda now: latest(now)[0] != first)
         (child,) = children_of(session.pid)
+        shown = command_lines(session.pid)
+        assert b"--until-stdin-closes" in shown, "the platform's own line is among them"
         leave(session)
         gone(child)
+        # Keys follow from the seed, which is the same.
+        for searched in (shown, session.raw):
+            assert platform.full_key.encode() not in searched
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_the_platform_goes_with_the_dashboard_however_that_ends(
-    number: signal.Signals, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGKILL", "hang-up", "ctrl+c"])
+def test_the_platform_goes_with_the_dashboard_however_that_ends(end: str, tmp_path: Path) -> None:
     with demo(tmp_path, "--speed", "0") as session:
         ready(session)
         (child,) = children_of(session.pid)
-        session.signal(number)
-        assert session.wait_gone() == 128 + number
+        if end == "hang-up":
+            session.hang_up()
+            assert session.wait_gone() == 128 + signal.SIGHUP
+        elif end == "ctrl+c":
+            session.press(end)
+            assert session.wait_gone() == 0
+        else:
+            session.signal(signal.Signals[end])
+            assert session.wait_gone() == 128 + signal.Signals[end]
         gone(child)
-        if number != signal.SIGKILL:
+        if end in {"SIGTERM", "ctrl+c"}:
             assert_restored(session)
             assert session.after_screen() == ""
-
-
-def test_the_terminal_closed_under_the_demo(tmp_path: Path) -> None:
-    with demo(tmp_path, "--speed", "0") as session:
-        ready(session)
-        (child,) = children_of(session.pid)
-        session.hang_up()
-        assert session.wait_gone() == 128 + signal.SIGHUP
-        gone(child)
-
-
-def test_ctrl_c_ends_the_demo_as_q_does(tmp_path: Path) -> None:
-    with demo(tmp_path, "--speed", "0") as session:
-        ready(session)
-        (child,) = children_of(session.pid)
-        session.press("ctrl+c")
-        assert session.wait_gone() == 0
-        assert_restored(session)
-        assert session.after_screen() == ""
-        gone(child)
 
 
 def test_a_demo_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -12,11 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.dashboard import LIVE, assert_restored, dashboard, leave, ready, say_yes
+from tests.terminal.dashboard import (
+    LIVE,
+    assert_restored,
+    back,
+    dashboard,
+    files_below,
+    leave,
+    ready,
+    say_yes,
+)
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.processes import gone
 from tests.terminal.pty_session import PtySession
-from tests.terminal.test_dashboard_secrets import files_below
 
 NEW = "ag_canary_of_today_e7d1"
 TITLE = "Refund 214 customers"
@@ -68,103 +76,105 @@ def live(screen: str) -> bool:
     return bool(LIVE.search(screen)) and TITLE in screen and REFUSED not in screen
 
 
-def test_a_key_in_a_file_is_taken_up_with_no_key_pressed(tmp_path: Path, kept: Kept) -> None:
+def test_a_key_in_a_file_is_taken_up_with_no_key_pressed(
+    platform: PlatformProcess, tmp_path: Path, kept: Kept
+) -> None:
     log = tmp_path / "log"
-    with PlatformProcess() as platform:
+    kept.put(platform.full_key)
+    source = f'api_key_file = "{kept.path}"'
+    with kept.dashboard(platform, tmp_path, source, "--log-file", str(log)) as session:
+        ready(session)
+        platform.change(replace={"which": "full", "key": NEW})
+        screen = session.wait_for(REFUSED)
+        assert TITLE in screen
+        session.wait_for(re.compile(r"; r reads the\s+key again"))
+        session.press("r")
+        session.wait_for("the key is still the one that was")
+        kept.put(NEW)
+        session.wait_for(live, timeout=45)
+        session.wait_for("the key was read again")
+        leave(session)
+        assert platform.full_key.encode() not in session.raw
+        assert NEW.encode() not in session.raw
+    searched = files_below(tmp_path)
+    assert b"the key was read again from api_key_file of profile prod" in searched
+    assert platform.full_key.encode() not in searched
+    assert NEW.encode() not in searched
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def test_a_permission_that_was_missing_comes_back(
+    platform: PlatformProcess, tmp_path: Path, kept: Kept
+) -> None:
+    kept.put(platform.read_key)
+    source = f'api_key_file = "{kept.path}"'
+    with kept.dashboard(platform, tmp_path, source, "--screen", "tasks") as session:
+        session.wait_for(TITLE)
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+        say_yes(session, "APPROVE 1 task")
+        session.wait_for("403")
+        session.wait_for(re.compile(r"lacks\s+the\s+permission"))
+        session.press("a")
+        session.wait_for("this key may not approve tasks")
+        assert "APPROVE 1 task" not in session.text
+        session.press("?")
+        session.wait_for("now: this key may not approve")
+        back(session, "Keys on")
+        writes = [seen for seen in platform.requests() if seen["method"] != "GET"]
+        assert len(writes) == 1
+        assert platform.world()["applied"] == {}
         kept.put(platform.full_key)
-        source = f'api_key_file = "{kept.path}"'
-        with kept.dashboard(platform, tmp_path, source, "--log-file", str(log)) as session:
-            ready(session)
-            platform.change(replace={"which": "full", "key": NEW})
-            screen = session.wait_for(REFUSED)
-            assert TITLE in screen
-            session.wait_for(re.compile(r"; r reads the\s+key again"))
-            session.press("r")
-            session.wait_for("the key is still the one that was")
-            kept.put(NEW)
-            session.wait_for(live, timeout=45)
-            session.wait_for("the key was read again")
-            leave(session)
-            assert platform.full_key.encode() not in session.raw
-            assert NEW.encode() not in session.raw
-        searched = files_below(tmp_path)
-        assert b"the key was read again from api_key_file of profile prod" in searched
-        assert platform.full_key.encode() not in searched
-        assert NEW.encode() not in searched
+        session.press("r")
+        session.wait_for("the key was read again")
+        session.press("a")
+        session.wait_for("APPROVE 1 task")
+        say_yes(session, "APPROVE 1 task")
+        session.wait_for(lambda _: bool(platform.world()["applied"]))
+        session.wait_for("approved here")  # what is not settled would be told at the end
+        leave(session)
 
 
-def test_a_command_is_run_on_r_without_the_terminal(tmp_path: Path, kept: Kept) -> None:
+@pytest.mark.parametrize("end", ["q", "SIGTERM"])
+def test_a_command_is_run_on_r_without_the_terminal_and_ends_with_the_program(
+    end: str, platform: PlatformProcess, tmp_path: Path, kept: Kept
+) -> None:
     """At the start it has one, and may ask there; then nothing of it reaches the screen."""
+    hang = kept.path.with_name("hang")
     script = (
-        'if (printf "DISTURBED\\n" >/dev/tty) 2>/dev/null; then word=terminal; else word=none; fi\n'
+        'if (printf "DISTURBED\n" >/dev/tty) 2>/dev/null; then word=terminal; else word=none; fi\n'
         f"echo $word >>{shlex.quote(str(kept.notes))}\n"
         "echo DISTURBED >&2\n"
+        f"if test -e {shlex.quote(str(hang))}\n"
+        f"then echo $$ >{shlex.quote(str(hang))}; sleep 60; fi\n"
         f"cat {shlex.quote(str(kept.path))}\n"
     )
-    with PlatformProcess() as platform:
-        kept.put(platform.full_key)
-        with kept.dashboard(platform, tmp_path, kept.command(script)) as session:
-            ready(session)
-            assert kept.notes.read_text() == "terminal\n"
-            started = session.mark()
-            platform.change(replace={"which": "full", "key": NEW})
-            session.wait_for(REFUSED)
+    kept.put(platform.full_key)
+    with kept.dashboard(platform, tmp_path, kept.command(script)) as session:
+        ready(session)
+        assert kept.notes.read_text() == "terminal\n"
+        started = session.mark()
+        platform.change(replace={"which": "full", "key": NEW})
+        session.wait_for(REFUSED)
+        if end == "q":
             kept.put(NEW)
             session.press("r")
             session.wait_for("the key was read again")
             session.wait_for(live, timeout=45)
             assert kept.notes.read_text() == "terminal\nnone\n"
-            assert b"DISTURBED" not in session.since(started)
-            leave(session)
-            assert NEW.encode() not in session.raw
-
-
-def test_a_permission_that_was_missing_comes_back(tmp_path: Path, kept: Kept) -> None:
-    with PlatformProcess() as platform:
-        kept.put(platform.read_key)
-        source = f'api_key_file = "{kept.path}"'
-        with kept.dashboard(platform, tmp_path, source, "--screen", "tasks") as session:
-            session.wait_for(TITLE)
-            session.press("a")
-            session.wait_for("APPROVE 1 task")
-            say_yes(session, "APPROVE 1 task")
-            session.wait_for("403")
-            session.press("a")
-            session.wait_for("this key may not approve tasks")
-            kept.put(platform.full_key)
-            session.press("r")
-            session.wait_for("the key was read again")
-            session.press("a")
-            session.wait_for("APPROVE 1 task")
-            say_yes(session, "APPROVE 1 task")
-            session.wait_for(lambda _: bool(platform.world()["applied"]))
-            leave(session)
-
-
-@pytest.mark.parametrize("how", ["q", "SIGTERM"])
-def test_leaving_while_a_command_hangs_leaves_nothing_behind(
-    how: str, tmp_path: Path, kept: Kept
-) -> None:
-    script = (
-        f"if test -e {shlex.quote(str(kept.notes))}\n"
-        f"then echo $$ >{shlex.quote(str(kept.notes))}; sleep 60; fi\n"
-        f"cat {shlex.quote(str(kept.path))}\n"
-    )
-    with PlatformProcess() as platform:
-        kept.put(platform.full_key)
-        with kept.dashboard(platform, tmp_path, kept.command(script)) as session:
-            ready(session)
             platform.change(revoke="full")
             session.wait_for(REFUSED)
-            kept.notes.touch()
-            session.press("r")
-            session.wait_for(lambda _: kept.notes.read_text().endswith("\n"))
-            running = int(kept.notes.read_text())
-            assert os.getsid(running) == running
-            if how == "q":
-                leave(session)
-            else:
-                session.signal(signal.SIGTERM)
-                assert session.wait_gone() == 128 + signal.SIGTERM
-                assert_restored(session)
-            gone(running)
+        hang.touch()
+        session.press("r")
+        session.wait_for(lambda _: hang.read_text().endswith("\n"))
+        running = int(hang.read_text())
+        assert os.getsid(running) == running
+        assert b"DISTURBED" not in session.since(started)
+        if end == "q":
+            leave(session)
+            assert NEW.encode() not in session.raw
+        else:
+            session.signal(signal.SIGTERM)
+            assert session.wait_gone() == 128 + signal.SIGTERM
+            assert_restored(session)
+        gone(running)

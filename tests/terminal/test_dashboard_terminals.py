@@ -26,26 +26,29 @@ COLOUR = re.compile(rb"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d
 """A colour of text or ground, in any of the forms; bold, dim, underlined and reversed are none."""
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16), (200, 60)])
-def test_every_screen_at_a_size(size: tuple[int, int], tmp_path: Path) -> None:
+def walk(session: PtySession, size: tuple[int, int]) -> None:
+    """Every screen fills the terminal, and none is wider."""
     columns, rows = size
-    with PlatformProcess() as platform, dashboard(platform, tmp_path, size=size) as session:
-        ready(session)
-        for number, title in enumerate(TITLES, start=1):
-            lines = show(session, number).split("\n")
-            assert len(lines) == rows
-            assert lines[0].startswith(" agentco")
-            assert f"▌{number} " in lines[1]
-            assert lines[2].startswith(f" {title}")
-            assert "q quit" in lines[-1]
-            assert "? help" in lines[-1]
-            assert max(map(len, lines)) <= columns
-        leave(session)
+    for number, title in enumerate(TITLES, start=1):
+        lines = show(session, number, lambda screen: fills(screen, rows)).split("\n")
+        assert lines[0].startswith(" agentco")
+        assert f"▌{number} " in lines[1]
+        assert lines[2].startswith(f" {title}")
+        assert max(map(len, lines)) <= columns
 
 
-def test_shrunk_below_what_can_be_read_and_back(tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path, size=(80, 24)) as session:
+def fills(screen: str, rows: int) -> None:
+    """The footer stands in the last line."""
+    lines = screen.split("\n")
+    assert len(lines) == rows
+    assert "q quit" in lines[-1]
+    assert "? help" in lines[-1]
+
+
+def test_every_size_and_below_what_can_be_read(platform: PlatformProcess, tmp_path: Path) -> None:
+    with dashboard(platform, tmp_path, size=(80, 24)) as session:
         ready(session)
+        walk(session, (80, 24))
         show(session, 4)
         session.press("j", "j")
         before = session.wait_for(lambda screen: cursor_row(screen) == 6)
@@ -57,9 +60,14 @@ def test_shrunk_below_what_can_be_read_and_back(tmp_path: Path) -> None:
         session.press("j", "k")
         session.resize(60, 16)
         session.wait_for(lambda screen: "TASKS pending" in screen and cursor_row(screen) > 0)
+        walk(session, (60, 16))
+        show(session, 4)
         session.resize(80, 24)
         session.wait_for(lambda screen: screen.split("\n")[cursor_row(screen)].lstrip("▌") == task)
+        session.resize(200, 60)
+        walk(session, (200, 60))
         leave(session)
+        assert COLOUR.search(session.raw), "the search finds colours where there are some"
 
 
 def cursor_row(screen: str) -> int:
@@ -68,11 +76,10 @@ def cursor_row(screen: str) -> int:
     return next((at for at, row in enumerate(rows) if at > 1 and row.startswith("▌")), 0)
 
 
-def test_without_colours_the_signs_are_still_there(tmp_path: Path) -> None:
-    with (
-        PlatformProcess() as platform,
-        dashboard(platform, tmp_path, env={"NO_COLOR": "1"}) as session,
-    ):
+def test_without_colours_the_signs_are_still_there(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    with dashboard(platform, tmp_path, env={"NO_COLOR": "1"}) as session:
         ready(session)
         shows(session, has_signs)
         for number in range(2, 7):
@@ -83,9 +90,6 @@ def test_without_colours_the_signs_are_still_there(tmp_path: Path) -> None:
         back(session, "APPROVE 1 task")
         leave(session)
         assert COLOUR.search(session.raw) is None
-    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
-        ready(session)
-        assert COLOUR.search(session.raw), "the search finds colours where there are some"
 
 
 def has_signs(screen: str) -> None:
@@ -102,20 +106,9 @@ def in_ascii(screen: str) -> None:
     assert rows_with(screen, "Globex", "29 %", "#")
 
 
-@pytest.mark.parametrize(
-    "env",
-    [
-        {"LANG": "C"},
-        {"TERM": "linux", "COLORTERM": None},
-        {"LANG": "C", "TERM": "linux", "COLORTERM": None},
-    ],
-    ids=["LANG=C", "TERM=linux", "both"],
-)
-def test_in_ascii_all_is_readable(env: dict[str, str | None], tmp_path: Path) -> None:
-    with (
-        PlatformProcess() as platform,
-        dashboard(platform, tmp_path, env=env, size=(100, 30)) as session,
-    ):
+def test_in_ascii_all_is_readable(platform: PlatformProcess, tmp_path: Path) -> None:
+    env: dict[str, str | None] = {"LANG": "C", "TERM": "linux", "COLORTERM": None}
+    with dashboard(platform, tmp_path, env=env, size=(100, 30)) as session:
         ready(session)
         shows(session, in_ascii)
         for number in range(2, 7):
@@ -132,33 +125,42 @@ def test_in_ascii_all_is_readable(env: dict[str, str | None], tmp_path: Path) ->
         assert session.raw.isascii()
 
 
-@pytest.mark.parametrize("term", ["dumb", "", None])
-def test_a_terminal_that_draws_nothing_is_refused(term: str | None, tmp_path: Path) -> None:
-    with PlatformProcess() as platform:
-        with dashboard(platform, tmp_path, env={"TERM": term}) as session:
-            assert session.wait_gone() == 2
-            said = session.text.strip()
-            assert "agentco-tui status" in said
-            assert "agentco-tui tail" in said
-            assert session.raw.count(b"\n") == 1
-            assert b"\x1b" not in session.raw
-            assert_restored(session)
-        assert platform.requests() == []
-
-
-@pytest.mark.parametrize("arguments", [(), ("demo",)])
-def test_an_output_that_is_no_terminal_is_refused(
-    arguments: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(
+    ("arguments", "env", "word"),
+    [
+        ((), {"TERM": "dumb"}, "TERM=dumb"),
+        ((), {"TERM": None}, "TERM is not set"),
+        (("demo",), {"TERM": "dumb"}, "TERM=dumb"),
+    ],
+)
+def test_a_terminal_that_draws_nothing_is_refused(
+    arguments: tuple[str, ...],
+    env: dict[str, str | None],
+    word: str,
+    platform: PlatformProcess,
+    tmp_path: Path,
 ) -> None:
-    out = tmp_path / "out"
-    with (
-        PlatformProcess() as platform,
-        dashboard(platform, tmp_path, *arguments, stdout=out) as session,
-    ):
+    with dashboard(platform, tmp_path, *arguments, env=env) as session:
+        assert session.wait_gone() == 2
+        said = session.text.strip()
+        for words in (word, "agentco-tui status", "agentco-tui tail"):
+            assert words in " ".join(said.split())
+        assert session.raw.count(b"\n") == 1
+        assert b"\x1b" not in session.raw
+        assert_restored(session)
+    assert platform.requests() == []
+
+
+@pytest.mark.parametrize(("stream", "arguments"), [("stdin", ()), ("stdout", ("demo",))])
+def test_a_stream_that_is_no_terminal_is_refused(
+    stream: str, arguments: tuple[str, ...], platform: PlatformProcess, tmp_path: Path
+) -> None:
+    place = Path("/dev/null") if stream == "stdin" else tmp_path / "out"
+    with dashboard(platform, tmp_path, *arguments, **{stream: place}) as session:
         assert session.wait_gone() == 2
         assert "`agentco-tui status` and `agentco-tui tail`" in " ".join(session.text.split())
         assert session.raw.count(b"\n") == 1
-        assert out.read_bytes() == b""
+        assert place.read_bytes() == b""
 
 
 def test_without_any_setting_it_says_how_to_start(tmp_path: Path) -> None:

@@ -9,29 +9,23 @@ import pytest
 
 from tests.terminal.calm import assert_no_key, assert_restored, calm, gone_after, ready
 
+PIXELS = {b"\x1b[?2048$p": b"\x1b[?2048;2$y", b"\x1b[?2026$p": b"\x1b[?2026;2$y"}
+"""What a terminal answers that knows in-band resize: Textual turns pixel reports on then, and
+leaves them on by itself."""
 
-@pytest.mark.parametrize(("key", "code"), [("q", 0), ("7", 7)])
-def test_a_normal_end(key: str, code: int, tmp_path: Path) -> None:
-    with calm(tmp_path) as session:
+
+@pytest.mark.parametrize(("key", "code", "replies"), [("q", 0, PIXELS), ("7", 7, {})])
+def test_a_normal_end(key: str, code: int, replies: dict[bytes, bytes], tmp_path: Path) -> None:
+    with calm(tmp_path, replies=replies) as session:
         ready(session)
+        if replies:
+            session.wait_raw(b"\x1b[?1016h")
         session.press(key)
         assert session.wait_gone() == code
         assert_restored(session)
         assert session.after_screen() == ""
     assert (tmp_path / "ended").read_text() == "once\n"
     assert not (tmp_path / "state").exists()
-
-
-@pytest.mark.parametrize("mode", ["pixels"])
-def test_a_terminal_that_answers_queries_is_restored_too(mode: str, tmp_path: Path) -> None:
-    """With in-band resize Textual turns pixel reports on, and leaves them on by itself."""
-    replies = {b"\x1b[?2048$p": b"\x1b[?2048;2$y", b"\x1b[?2026$p": b"\x1b[?2026;2$y"}
-    with calm(tmp_path, replies=replies) as session:
-        ready(session)
-        session.wait_raw(b"\x1b[?1016h")
-        session.press("q")
-        assert session.wait_gone() == 0
-        assert_restored(session)
 
 
 def test_a_normal_end_with_a_thread_that_cannot_be_stopped(tmp_path: Path) -> None:
@@ -81,15 +75,17 @@ def test_system_exit_within_the_app_keeps_its_code(tmp_path: Path) -> None:
     assert (tmp_path / "ended").read_text() == "once\n"
 
 
-def test_an_error_when_no_report_can_be_written(tmp_path: Path) -> None:
+def test_an_error_when_no_report_can_be_written_and_errors_go_to_a_file(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("in the way")
-    with calm(tmp_path, "handler") as session:
+    with calm(tmp_path, "handler", stderr=tmp_path / "errors") as session:
         ready(session)
         session.press("x")
         assert session.wait_gone() == 1
-        told = session.after_screen().splitlines()
-        assert told[1] == "no report could be written: File exists"
         assert_restored(session)
+    told = (tmp_path / "errors").read_text().splitlines()
+    assert len(told) == 2
+    assert told[0].startswith("agentco-tui: stopped by an error: RuntimeError")
+    assert told[1] == "no report could be written: File exists"
 
 
 def test_a_task_that_nobody_waits_for_is_logged_and_does_not_print(tmp_path: Path) -> None:
@@ -104,14 +100,3 @@ def test_a_task_that_nobody_waits_for_is_logged_and_does_not_print(tmp_path: Pat
     log = (tmp_path / "log").read_text()
     assert "Task exception was never retrieved" in log
     assert "RuntimeError: a fault with" in log
-
-
-def test_standard_error_in_a_file_leaves_the_screen_on_the_terminal(tmp_path: Path) -> None:
-    with calm(tmp_path, "handler", stderr=tmp_path / "log") as session:
-        ready(session)
-        session.press("x")
-        assert session.wait_gone() == 1
-        assert_restored(session)
-    log = (tmp_path / "log").read_text().splitlines()
-    assert len(log) == 2
-    assert log[0].startswith("agentco-tui: stopped by an error: RuntimeError")

@@ -70,7 +70,7 @@ def settings(session: PtySession, mark: str) -> str:
     return str(re.findall(rf"^{mark}\n(.+)\n{mark}$", seen, re.MULTILINE)[-1])
 
 
-def test_ctrl_z_and_fg(tmp_path: Path) -> None:
+def test_ctrl_z_fg_bg_and_kill(tmp_path: Path) -> None:
     with shell() as session:
         before = settings(session, "one")
         start(session, tmp_path)
@@ -78,33 +78,25 @@ def test_ctrl_z_and_fg(tmp_path: Path) -> None:
         session.wait_for("Stopped")
         back_in_the_shell(session)
         assert settings(session, "two") == before
+        # Continued in the background it waits for fg.
+        pid = program_pid(session)
+        session.press("bg", "enter")
+        session.wait_for(re.compile(r"prompt> bg\n.*&$", re.MULTILINE | re.DOTALL))
+        wait_for_state(pid, "T")
+        back_in_the_shell(session)
+        # Settings that are changed while it is stopped are kept.
+        session.press("stty tostop", "enter")
+        changed = settings(session, "three")
+        assert changed != before
         session.press("fg", "enter")
         session.wait_for(SHOWN)
         session.press("k")
         session.wait_for("pressed: k")
         session.press("q")
-        session.wait_for("prompt>")
         back_in_the_shell(session)
-        assert settings(session, "three") == before
-
-
-def test_settings_changed_while_stopped_are_kept(tmp_path: Path) -> None:
-    with shell() as session:
-        start(session, tmp_path)
-        session.press("ctrl+z")
-        session.wait_for("Stopped")
-        back_in_the_shell(session)
-        session.press("stty tostop", "enter")
-        changed = settings(session, "one")
-        session.press("fg", "enter")
-        session.wait_for(SHOWN)
-        session.press("q")
-        back_in_the_shell(session)
-        assert settings(session, "two") == changed
-
-
-def test_killing_a_stopped_job_ends_it(tmp_path: Path) -> None:
-    with shell() as session:
+        assert settings(session, "four") == changed
+        session.press("clear", "enter")
+        session.wait_for(lambda screen: screen.strip() == "prompt>")
         start(session, tmp_path)
         session.press("ctrl+z")
         session.wait_for("Stopped")
@@ -114,25 +106,6 @@ def test_killing_a_stopped_job_ends_it(tmp_path: Path) -> None:
         wait_for_state(pid, "X")  # ended, and the shell has noticed
         session.press("enter")
         session.wait_for("Exit 143")
-        back_in_the_shell(session)
-
-
-def test_a_job_continued_in_the_background_waits_for_fg(tmp_path: Path) -> None:
-    with shell() as session:
-        start(session, tmp_path)
-        session.press("ctrl+z")
-        session.wait_for("Stopped")
-        back_in_the_shell(session)
-        pid = program_pid(session)
-        session.press("bg", "enter")
-        session.wait_for(re.compile(r"prompt> bg\n.*&$", re.MULTILINE | re.DOTALL))
-        wait_for_state(pid, "T")
-        back_in_the_shell(session)
-        session.press("fg", "enter")
-        session.wait_for(SHOWN)
-        session.press("k")
-        session.wait_for("pressed: k")
-        session.press("q")
         back_in_the_shell(session)
 
 

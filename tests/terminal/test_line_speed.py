@@ -88,8 +88,10 @@ def test_slow_begins_soon_and_ends_late() -> None:
     assert not verdict.look(0.001)
 
 
-def test_a_reader_that_stalls_makes_the_dashboard_thin(tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path) as session:
+def test_a_reader_that_stalls_makes_the_dashboard_thin(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    with dashboard(platform, tmp_path) as session:
         ready(session)
         assert " thin" not in session.screen[0]
         stalled = session.mark()
@@ -101,9 +103,3 @@ def test_a_reader_that_stalls_makes_the_dashboard_thin(tmp_path: Path) -> None:
         session.release()
         session.wait_for(lambda screen: " thin" in screen.split("\n")[0])
         session.wait_raw(b"painting less", mark=stalled)
-
-
-def test_thin_from_the_start(tmp_path: Path) -> None:
-    with PlatformProcess() as platform, dashboard(platform, tmp_path, "--thin") as session:
-        ready(session)
-        assert " thin" in session.screen[0]
