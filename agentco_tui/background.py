@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
@@ -22,6 +24,10 @@ SLICE: Final = 0.004
 """Seconds of work after which other things get their turn."""
 QUIET: Final = 0.03
 """Seconds after a key for which there is none."""
+AT_ONCE: Final = 20
+"""Steps (of about a millisecond) that are always taken at once."""
+ASKED_SLICE: Final = 0.016
+"""Seconds of work in one go while a person waits for it."""
 
 
 @dataclass(slots=True)
@@ -78,27 +84,69 @@ class Runs(Protocol):
 
     @property
     def run_worker(self) -> Callable[..., object]:
-        """Textual's own."""
+        """Textual's own, whose type leaves the result open."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it takes messages yet, and still."""
 
 
-def start_worker(
-    node: Runs,
-    work: Work,
-    description: str,
-    *,
-    name: str = "",
-    group: str = "default",
-    exclusive: bool = False,
-) -> None:
-    """Run `work` beside the event loop for as long as `node` is there.
+def start_worker(node: Runs, work: Work, description: str, **options: Any) -> None:
+    """Run `work` beside the event loop for as long as `node` is there; `options` are Textual's own.
 
     It takes the function and not its coroutine: where the program ends first, Python would write to
     the terminal that a coroutine was never awaited.
     """
-    node.run_worker(
-        work,
-        name=name,
-        group=group,
-        description=description,
-        exclusive=exclusive,
-    )
+    node.run_worker(work, description=description, **options)
+
+
+class SlicedWork:
+    """Work for a widget that may be long: few steps are taken at once, the others in slices."""
+
+    def __init__(self, node: Runs, description: str) -> None:
+        self.idle = asyncio.Event()
+        """Set while nothing is being done in slices."""
+        self.idle.set()
+        self._node = node
+        self._description = description
+        self._steps: Iterator[None] | None = None
+        self._done: Callable[[bool], object] = bool
+
+    @property
+    def busy(self) -> bool:
+        """True while something is still being worked on."""
+        return self._steps is not None
+
+    def start(
+        self, steps: Iterator[None], done: Callable[[bool], object], *, asked: bool = False
+    ) -> None:
+        """Take the steps, then call `done` with whether it took slices. What a person has `asked`
+        for doesn't wait until no key comes.
+        """
+        self._steps, self._done = steps, done
+        for taken, _ in enumerate(steps):
+            if taken >= AT_ONCE and self._node.is_running:
+                self.idle.clear()
+                start_worker(self._node, partial(self._go_on, steps, asked), self._description)
+                return
+        self._end()
+
+    def finish(self) -> None:
+        """Take what steps are left at once: something else is about to happen."""
+        if self._steps is not None:
+            deque(self._steps, maxlen=0)
+            self._end()
+
+    async def _go_on(self, steps: Iterator[None], asked: bool) -> None:
+        while self._steps is steps:
+            await (asyncio.sleep(0) if asked else turn())
+            until = perf_counter() + (ASKED_SLICE if asked else SLICE)
+            while self._steps is steps and perf_counter() < until:
+                if next(steps, self) is self:
+                    self._end()
+
+    def _end(self) -> None:
+        in_slices = not self.idle.is_set()
+        self._steps = None
+        self.idle.set()
+        self._done(in_slices)

@@ -29,42 +29,15 @@ _AGES: Final = (  # below so many seconds, in units of so many, called
     (728 * _DAY, 7 * _DAY, "w"),
     (math.inf, 365.25 * _DAY, "y"),
 )
-_MONTHS: Final = (
-    "Jan",
-    "Feb",
-    "Mar",
-    "Apr",
-    "May",
-    "Jun",
-    "Jul",
-    "Aug",
-    "Sep",
-    "Oct",
-    "Nov",
-    "Dec",
-)
+_MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 _BEFORE: Final = {
-    "USD": "$",
-    "EUR": "€",
-    "GBP": "£",
-    "JPY": "¥",
-    "INR": "₹",
-    "KRW": "₩",
-    "ILS": "₪",
-    "CAD": "CA$",
-    "AUD": "A$",
-    "NZD": "NZ$",
-    "HKD": "HK$",
-    "SGD": "S$",
-    "MXN": "MX$",
-    "BRL": "R$",
-    "CNY": "CN¥",
+    **{"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩", "ILS": "₪"},
+    **{"CAD": "CA$", "AUD": "A$", "NZD": "NZ$", "HKD": "HK$", "SGD": "S$", "MXN": "MX$"},
+    **{"BRL": "R$", "CNY": "CN¥"},
 }
 """Currencies whose sign is unmistakable; all others show their code behind the sum."""
 _NO_CENTS: Final = frozenset({"JPY", "KRW", "VND", "CLP", "ISK", "UGX", "XAF", "XOF", "HUF"})
-_CODE_LETTERS: Final = 3
-"""ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid."""
 _UNITS_OF_THREE: Final = frozenset({"REQ", "TOK", "GIB", "MIB", "KIB", "HRS", "MIN", "SEC"})
 
 _LARGEST: Final = 15
@@ -126,7 +99,8 @@ def money(sum_: Money | None, short: bool = False) -> SafeText:
         return signs.missing
     unit = clip(safe(sum_.currency or ""), 12)
     amount, sign = abs(sum_.amount), ""
-    if unit and not _is_money(unit):
+    # ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid.
+    if unit and (len(unit) != 3 or not unit.isalpha() or unit in _UNITS_OF_THREE):
         figure = _quantity(amount, short)
     else:
         figure = _sum(amount, 0 if unit in _NO_CENTS else 2, short)
@@ -147,21 +121,11 @@ def money_full(sum_: Money | None) -> SafeText:
     if sum_ is None or not sum_.amount.is_finite():
         return text
     # Nothing is nothing in cents too.
-    unsure = [
-        word
-        for word, is_so in (
-            ("unit", sum_.unit_assumed and bool(sum_.amount)),
-            ("currency", sum_.currency is None),
-        )
-        if is_so
-    ]
+    unsure = ["unit"] * (sum_.unit_assumed and bool(sum_.amount))
+    unsure += ["currency"] * (sum_.currency is None)
     notes = [f"{' and '.join(unsure)} not sent"] if unsure else []
     notes += ["worked out here"] if sum_.derived else []
     return plain(f"{text} ({', '.join(notes)})") if notes else text
-
-
-def _is_money(currency: str) -> bool:
-    return len(currency) == _CODE_LETTERS and currency.isalpha() and currency not in _UNITS_OF_THREE
 
 
 def _sum(amount: Decimal, decimals: int, short: bool) -> str:
@@ -172,15 +136,10 @@ def _sum(amount: Decimal, decimals: int, short: bool) -> str:
     if exponent < _SMALLEST:
         return "<0.000000001"
     if exponent < (-1 if decimals else 0):
-        return _at_least(amount, decimals)
+        # Two significant digits, and no fewer than `decimals` decimals.
+        whole, _, fraction = f"{_rounded(amount, 1 - exponent):f}".rstrip("0").partition(".")
+        return f"{whole}.{fraction:0<{decimals}}" if fraction or decimals else whole
     return _large(amount, short) or f"{_rounded(amount, decimals):,}"
-
-
-def _at_least(amount: Decimal, decimals: int) -> str:
-    """Two significant digits, and no fewer than `decimals` decimals."""
-    text = f"{_rounded(amount, 1 - amount.adjusted()):f}".rstrip("0")
-    whole, _, fraction = text.partition(".")
-    return f"{whole}.{fraction:0<{decimals}}" if fraction or decimals else whole
 
 
 def _quantity(amount: Decimal, short: bool = False) -> str:
@@ -189,7 +148,7 @@ def _quantity(amount: Decimal, short: bool = False) -> str:
         return "0"
     exponent = amount.adjusted()
     if exponent < _SMALLEST:
-        return _scientific(amount)
+        return f"{amount:.1E}"
     if large := _large(amount, short):
         return large
     text = f"{_rounded(amount, max(0, 11 - max(exponent, 0))):,f}"
@@ -200,7 +159,7 @@ def _large(amount: Decimal, short: bool) -> str | None:
     """The short forms of large amounts; None if the amount is to be written out."""
     exponent = amount.adjusted()
     if exponent >= _LARGEST:
-        return _scientific(amount)
+        return f"{amount:.1E}"
     if not short or exponent < 6:
         return None
     for power, letter in ((6, "M"), (9, "B"), (12, "T")):
@@ -212,10 +171,6 @@ def _large(amount: Decimal, short: bool) -> str | None:
 
 def _rounded(amount: Decimal, decimals: int) -> Decimal:
     return amount.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
-
-
-def _scientific(amount: Decimal) -> str:
-    return f"{amount:.1E}"
 
 
 def percent(share: Decimal | None, derived: bool = False) -> SafeText:
@@ -290,7 +245,7 @@ def clock(moment_: Moment | None, now: float, tz: tzinfo | None = None) -> SafeT
         return signs.unknown
     if then.date() == today.date():
         return SafeText(f"{then:%H:%M:%S}")
-    day = f"{then.day} {_MONTHS[then.month - 1]}"
+    day = f"{then.day} {_MONTHS[3 * then.month - 3 : 3 * then.month]}"
     return SafeText(f"{day} {then:%H:%M}" if then.year == today.year else f"{day} {then.year}")
 
 

@@ -146,6 +146,8 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.wait_for("u001b")
         session.press("esc")
         session.wait_for(lambda screen: "TRACE" not in screen)
+        session.press("esc")
+        session.wait_for(lambda screen: "/T000" not in screen)
         choose(session, "T003")
         session.press("a")
         session.wait_for("APPROVE 1 task")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,7 +157,8 @@ def test_a_stream_that_is_no_terminal_is_refused(
     stream: str, arguments: tuple[str, ...], platform: PlatformProcess, tmp_path: Path
 ) -> None:
     place = Path("/dev/null") if stream == "stdin" else tmp_path / "out"
-    with dashboard(platform, tmp_path, *arguments, **{stream: place}) as session:
+    streams: dict[str, Any] = {stream: place}
+    with dashboard(platform, tmp_path, *arguments, **streams) as session:
         assert session.wait_gone() == 2
         assert "`agentco-tui status` and `agentco-tui tail`" in " ".join(session.text.split())
         assert session.raw.count(b"\n") == 1

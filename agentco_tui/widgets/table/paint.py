@@ -15,13 +15,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
+from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, coloured
 
 GUTTER: Final = 3
 """Cells before the first column: the cursor, the mark and a blank."""
@@ -54,6 +55,33 @@ class RowLook(NamedTuple):
 Line = RowLook | SafeText
 """What stands in a line of the body: a row, or a text in place of rows."""
 
+_PARTS = ("header", "header-sorted", "cursor", "cursor-sign", "mark", "scrollbar", "stale")
+TABLE_CLASSES = TONE_CLASSES | {f"record-table--{part}" for part in _PARTS}
+TABLE_CSS = (
+    """
+    RecordTable {
+        width: 1fr; height: 1fr; background: $background; color: $foreground;
+        & > .record-table--header { color: $text-muted; }
+        & > .record-table--header-sorted { color: $foreground; text-style: bold; }
+        & > .record-table--cursor { background: $surface; color: $foreground; }
+        & > .record-table--cursor-sign { background: $surface; color: $text-muted; }
+        &:focus > .record-table--cursor { background: $panel; }
+        &:focus > .record-table--cursor-sign { background: $panel; color: $accent; }
+        & > .record-table--mark { color: $accent; text-style: bold; }
+        & > .record-table--scrollbar { color: $text-disabled; }
+        & > .record-table--stale { color: $text-disabled; }
+    """
+    + TONE_CSS
+    + """
+        &:ansi > .tone--dim { text-style: dim; }
+        &:ansi > .record-table--stale { text-style: dim; }
+        &:ansi:focus > .record-table--cursor { text-style: reverse; }
+    }
+    """
+)
+SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
+"""Tones that are told from others under the cursor too."""
+
 
 @dataclass(frozen=True)
 class TableStyles:
@@ -69,8 +97,18 @@ class TableStyles:
     header: Style
     header_sorted: Style
     scrollbar: Style
-    dimmed: Style
+    stale: Style
     """What rows, ghosts and all, look like while the table is stale."""
+
+    @classmethod
+    def of_widget(cls, table: Widget) -> TableStyles:
+        """Those that the table's style sheet and theme give at the moment."""
+        parts = {part: table.get_component_rich_style(f"record-table--{part}") for part in _PARTS}
+        tones = {tone: table.get_component_rich_style(f"tone--{tone.value}") for tone in Tone}
+        cursor = parts["cursor"]
+        severe = {tone: coloured(cursor, tones[tone]) for tone in SEVERE}
+        named = {part.replace("-", "_"): style for part, style in parts.items()}
+        return cls(tones=tones, cursor_tones=severe, **named)
 
     def of(self, tone: Tone, look: RowLook, stale: bool) -> Style:
         """The style of a piece of a row. The cursor's row has few: it is painted most often, and
@@ -79,7 +117,7 @@ class TableStyles:
         if look.band:
             return self.cursor if stale else self.cursor_tones.get(tone, self.cursor)
         if stale or (look.ghost and tone is Tone.PLAIN):
-            return self.dimmed
+            return self.stale
         return self.tones[tone]
 
 

@@ -8,41 +8,38 @@ row numbers, and stay with them through every insert, removal and sort.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import Any, ClassVar, Final, Generic
 
-from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentco_tui import background
-from agentco_tui.background import start_worker
+from agentco_tui.background import SlicedWork
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table.filter import FilterError, parse
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import Steps, TableModel
-from agentco_tui.widgets.table.paint import GUTTER, TablePainter, TableStyles
+from agentco_tui.widgets.table.paint import (
+    GUTTER,
+    TABLE_CLASSES,
+    TABLE_CSS,
+    TablePainter,
+    TableStyles,
+)
 from agentco_tui.widgets.table.viewport import Viewport
-from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, coloured
+from agentco_tui.widgets.tones import Cell
 
-_AT_ONCE: Final = 20
-"""Steps (of about a thousand rows) that are always taken at once."""
-_ASKED_SLICE: Final = 0.016
-"""Seconds of such work in one go while a person waits for it."""
 _FILTER_AGES: Final = 10.0
 """Seconds after which a filter on a ticking column is applied anew."""
 _WHEEL: Final = 3
 """Rows that one notch of the wheel scrolls."""
-SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
-"""Tones that are told from others under the cursor too."""
 
 
 class TableState(Enum):
@@ -62,41 +59,8 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     uses it.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES | {
-        f"record-table--{part}"
-        for part in (
-            "header",
-            "header-sorted",
-            "cursor",
-            "cursor-sign",
-            "mark",
-            "scrollbar",
-            "stale",
-        )
-    }
-
-    DEFAULT_CSS = (
-        """
-    RecordTable {
-        width: 1fr; height: 1fr; background: $background; color: $foreground;
-        & > .record-table--header { color: $text-muted; }
-        & > .record-table--header-sorted { color: $foreground; text-style: bold; }
-        & > .record-table--cursor { background: $surface; color: $foreground; }
-        & > .record-table--cursor-sign { background: $surface; color: $text-muted; }
-        &:focus > .record-table--cursor { background: $panel; }
-        &:focus > .record-table--cursor-sign { background: $panel; color: $accent; }
-        & > .record-table--mark { color: $accent; text-style: bold; }
-        & > .record-table--scrollbar { color: $text-disabled; }
-        & > .record-table--stale { color: $text-disabled; }
-    """
-        + TONE_CSS
-        + """
-        &:ansi > .tone--dim { text-style: dim; }
-        &:ansi > .record-table--stale { text-style: dim; }
-        &:ansi:focus > .record-table--cursor { text-style: reverse; }
-    }
-    """
-    )
+    COMPONENT_CLASSES: ClassVar[set[str]] = TABLE_CLASSES
+    DEFAULT_CSS = TABLE_CSS
 
     @dataclass
     class TableMessage(Message):
@@ -151,7 +115,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._model = TableModel(columns, search_text, _index(columns, key), descending)
         self._view = Viewport(self._model)
         self._painter = TablePainter(self._model, self._view, self._text_instead)
-        self._styles_now: TableStyles | None = None
+        self._styles: TableStyles | None = None
         self._fitted_to = Size(0, 0)
         self._fit_due = True
         self.can_mark = can_mark
@@ -159,10 +123,8 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._cursor_told: str | None = None
         self._state = TableState.LOADING
         self._state_text: SafeText | None = None
-        self._work: Steps | None = None
+        self._work = SlicedWork(self, "sorting rows")
         self._sort_due: tuple[int | None, bool] | None = None
-        self._idle = asyncio.Event()
-        self._idle.set()
         self._filtered_at = 0.0
 
     # ---- rows
@@ -391,48 +353,27 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     @property
     def busy(self) -> bool:
         """True while a large sort, filter or load is still being worked on."""
-        return self._work is not None
+        return self._work.busy
 
     async def settled(self) -> None:
         """Returns when no work is under way that would change what is shown."""
-        await self._idle.wait()
+        await self._work.idle.wait()
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
         """Takes the steps: a few at once; a large table's in slices, others getting their turn.
 
         What a person has asked for doesn't wait until no key comes.
         """
-        before = self._model.shown
-        self._work = steps
-        for taken, _ in enumerate(steps):
-            if taken >= _AT_ONCE and self.is_running:
-                self._idle.clear()
-                work = partial(self._go_on, steps, before, asked)
-                start_worker(self, work, "sorting rows")
-                return
-        self._done(before)
-
-    async def _go_on(self, steps: Steps, before: list[str], asked: bool) -> None:
-        while self._work is steps:
-            await (asyncio.sleep(0) if asked else background.turn())
-            until = perf_counter() + (_ASKED_SLICE if asked else background.SLICE)
-            while self._work is steps and perf_counter() < until:
-                if next(steps, self) is self:
-                    self._done(before)
+        self._work.start(steps, partial(self._done, self._model.shown), asked=asked)
 
     def _finish(self) -> None:
         """Takes what steps are left, because something else is about to happen to the rows."""
-        if self._work is not None:
-            before = self._model.shown
-            for _ in self._work:
-                pass
-            self._done(before)
+        self._work.finish()
 
-    def _done(self, before: list[str]) -> None:
+    def _done(self, before: list[str], in_slices: bool) -> None:
         """Shows what the rows have become by the work."""
-        self._work = self._sort_due = None
-        if not self._idle.is_set():
-            self._idle.set()
+        self._sort_due = None
+        if in_slices:
             self.post_message(self.WorkDone(self))
         marks = self._view.marks
         self._marked(marks.unmark(self._model.gone_from(marks.ids.keys())), sync=False)
@@ -564,15 +505,13 @@ class RecordTable(Widget, Generic[R], can_focus=True):
                 elif column.sort_key is not None:
                     self.sort_by(column.key)
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+    @on(events.MouseScrollDown)
+    @on(events.MouseScrollUp)
+    def _roll(self, event: events.MouseScrollDown | events.MouseScrollUp) -> None:
         """The view moves, the cursor stays with its record."""
         event.stop()
-        self._scroll_view(self._view.top + _WHEEL)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The view moves, the cursor stays with its record."""
-        event.stop()
-        self._scroll_view(self._view.top - _WHEEL)
+        down = isinstance(event, events.MouseScrollDown)
+        self._scroll_view(self._view.top + (_WHEEL if down else -_WHEEL))
 
     def _scroll_view(self, top: int) -> None:
         self._finish()
@@ -597,7 +536,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget: the header or a row (Textual's line API)."""
-        return self._painter.strip(y, self._styles())
+        if self._styles is None:
+            self._styles = TableStyles.of_widget(self)
+        return self._painter.strip(y, self._styles)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a part. After a change of size all are asked for before `on_resize` comes:
@@ -624,31 +565,10 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._painter.forget(columns=True)
         return self._look_again()
 
-    def _styles(self) -> TableStyles:
-        if self._styles_now is None:
-
-            def style(name: str) -> Style:
-                return self.get_component_rich_style(f"record-table--{name}")
-
-            tones = {tone: self.get_component_rich_style(f"tone--{tone.value}") for tone in Tone}
-            cursor = style("cursor")
-            self._styles_now = TableStyles(
-                tones=tones,
-                cursor=cursor,
-                cursor_tones={tone: coloured(cursor, tones[tone]) for tone in SEVERE},
-                cursor_sign=style("cursor-sign"),
-                mark=style("mark"),
-                header=style("header"),
-                header_sorted=style("header-sorted"),
-                scrollbar=style("scrollbar"),
-                dimmed=style("stale"),
-            )
-        return self._styles_now
-
     def notify_style_update(self) -> None:
         """Textual calls it when theme, focus or style sheet change: styles are worked out anew."""
         super().notify_style_update()
-        self._styles_now = None
+        self._styles = None
 
 
 def _index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
