@@ -86,7 +86,7 @@ class ActivityView(ListView[Activity]):
 
     @on(RecordTable.CursorMoved)
     def _leaves_the_top(self, message: RecordTable.CursorMoved) -> None:
-        shown = self.table.shown_ids
+        shown = self.table.rows.shown
         by_hand = self.table.has_focus and message.table is self.table
         if by_hand and self.following and shown and message.row_id != shown[0]:
             self._follow(False)

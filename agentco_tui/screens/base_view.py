@@ -126,7 +126,7 @@ class View(Widget, Generic[T]):
         self.title_line = StatusLine(classes="view--title")
         self.notice = Notice()
         self.table = self.make_table()
-        self.table.thin = session.thin.on
+        self.table.view.thin = session.thin.on
         self.filter_text = ""
         self._touched_at = 0.0
         self._reload_due = False
@@ -193,9 +193,9 @@ class View(Widget, Generic[T]):
 
     def title_right(self) -> list[Cell]:
         """What stands in the title line, right: how many rows wait until the list may change."""
-        if not self.table.hold or not self.table.held_new:
+        if not self.table.hold or not self.table.rows.waiting:
             return []
-        return [Cell(plain(f"{self.table.held_new} new, r shows  "), Tone.ACCENT)]
+        return [Cell(plain(f"{self.table.rows.waiting} new, r shows  "), Tone.ACCENT)]
 
     def filter_cells(self) -> list[Cell]:
         """The filter, for the title: a list that hides something always says so."""
@@ -253,8 +253,8 @@ class View(Widget, Generic[T]):
         """Let the order stand still: what comes waits, what goes leaves a ghost."""
         self._touched_at = self.session.clock.monotonic()
         # Holding a large table would end its sorting or filtering in one go.
-        self._hold_due = self.table.busy
-        if self.calm and not self._hold_due and not self.table.hold and self.table.shown_count:
+        self._hold_due = self.table.work.busy
+        if self.calm and not self._hold_due and not self.table.hold and self.table.rows.shown:
             self.table.hold = True
 
     def arrive(self) -> None:
@@ -327,7 +327,7 @@ class View(Widget, Generic[T]):
             return  # the program is ending
         for task_id in task_ids:
             row_id = self.row_of_task(task_id)
-            if row_id is not None and self.table.is_ghost(row_id):
+            if row_id is not None and self.table.rows.is_ghost(row_id):
                 self.table.ghost(row_id, fate_of(self.session, task_id))
 
     @on(RecordTable.MarksChanged)
@@ -345,7 +345,7 @@ class View(Widget, Generic[T]):
             row_id
             for row_id in (before if table is self.table else ())
             if row_id not in left
-            and (self.table.record(row_id) is None or self.table.is_ghost(row_id))
+            and (self.table.rows.record(row_id) is None or self.table.rows.is_ghost(row_id))
             and not decided_here(self.session, row_id)
         ]
         if lost:
@@ -371,7 +371,7 @@ class View(Widget, Generic[T]):
 
     def recall(self, memory: ListMemory) -> None:
         """Sort and filter as the list was left; a column that is no more is passed over."""
-        sortable = {column.key for column in self.table.columns if column.sort_key is not None}
+        sortable = {column.key for column in self.table.rows.columns if column.sort_key is not None}
         if memory.sort in sortable:
             self.table.sort_by(memory.sort, memory.descending)
         if memory.filter and self.table.set_filter(memory.filter) is None:
@@ -386,7 +386,7 @@ class View(Widget, Generic[T]):
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
         self.bring_up_to_date()
-        if self.table.record(row_id) is None:
+        if self.table.rows.record(row_id) is None:
             return False
         if self.filter_text:
             self.set_filter("")

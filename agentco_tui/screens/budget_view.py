@@ -160,8 +160,8 @@ class BudgetView(ListView[Budget]):
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
             Cell(
-                fmt.count(self.alerts.total_count)
-                if answered or self.alerts.total_count
+                fmt.count(len(self.alerts.rows.records))
+                if answered or self.alerts.rows.records
                 else signs.missing
             ),
             *self.unread_cells(
@@ -209,11 +209,15 @@ class BudgetView(ListView[Budget]):
         }[change.feed]
         pairs = [(f"{scope}:{i}", collection.get(i)) for i in (*change.added, *change.changed)]
         wanted = [(key, record) for key, record in pairs if record and self.wanted(record)]
-        there = {key for key, _ in wanted if self.table.record(key) is not None}
+        there = {key for key, _ in wanted if self.table.rows.record(key) is not None}
         self.table.apply(
             [pair for pair in wanted if pair[0] not in there],
             [pair for pair in wanted if pair[0] in there],
-            [key for key in (f"{scope}:{i}" for i in change.removed) if self.table.record(key)],
+            [
+                key
+                for key in (f"{scope}:{i}" for i in change.removed)
+                if self.table.rows.record(key)
+            ],
         )
         self.show_state()
         self.show_detail()
@@ -244,7 +248,7 @@ class BudgetView(ListView[Budget]):
         """The alert under the cursor, while the keys are there or its detail is read."""
         meant = self._reads_alert if self.reading else self.alerts.has_focus
         row_id = self.alerts.cursor_id
-        return self.alerts.record(row_id) if meant and row_id is not None else None
+        return self.alerts.rows.record(row_id) if meant and row_id is not None else None
 
     @on(RecordTable.CursorMoved)
     def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:

@@ -44,7 +44,7 @@ class CompaniesView(ListView[Company]):
         if change.feed is FeedName.COMPANY_BUDGETS:
             self.read_again((*change.added, *change.changed, *change.removed))
         elif change.feed in (FeedName.AGENTS, FeedName.PENDING):
-            self.read_again(self.table.shown_ids)
+            self.read_again(self.table.rows.shown)
         else:
             super().take_figures(change)
 

@@ -183,7 +183,7 @@ class MainScreen(Screen[None]):
     def paint_as_told(self) -> None:
         """Paint the lists' cursors as signs only on a thin line."""
         for view in self.views.values():
-            view.table.thin = self.session.thin.on
+            view.table.view.thin = self.session.thin.on
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:

@@ -75,7 +75,7 @@ class ListView(View[R]):
     def swap_table(self) -> None:
         """Put a table with other columns in the place of the one there is."""
         before, self.table = self.table, self.make_table()
-        self.table.thin = before.thin
+        self.table.view.thin = before.view.thin
         before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
         before.remove()
         if self.filter_text and self.table.set_filter(self.filter_text) is not None:
@@ -188,8 +188,10 @@ class ListView(View[R]):
 
     def read_again(self, record_ids: Iterable[str]) -> None:
         """Sort and filter these records anew, because figures beside them have changed."""
-        there = [(i, record) for i in record_ids if (record := self.table.record(i)) is not None]
-        self.table.apply(changed=[pair for pair in there if not self.table.is_ghost(pair[0])])
+        there = [
+            (i, record) for i in record_ids if (record := self.table.rows.record(i)) is not None
+        ]
+        self.table.apply(changed=[pair for pair in there if not self.table.rows.is_ghost(pair[0])])
         self.table.renew()
 
     def _apply(self, change: Change) -> None:
@@ -202,7 +204,7 @@ class ListView(View[R]):
         removed = list(change.removed)
         for record_id in (*change.added, *change.changed):
             record = self.record_of(record_id)
-            there = self.table.record(record_id) is not None
+            there = self.table.rows.record(record_id) is not None
             if record is None or not self.wanted(record):
                 if there:
                     removed.append(record_id)
@@ -210,7 +212,7 @@ class ListView(View[R]):
                 changed.append((record_id, record))
             else:
                 added.append((record_id, record))
-        if self.table.hold and not self.table.shown_count:
+        if self.table.hold and not self.table.rows.shown:
             # There is nothing that a hand could be on, as after another company was chosen.
             self.table.release()
             self.table.hold = False
@@ -246,7 +248,7 @@ class ListView(View[R]):
 
     def title_cells(self) -> list[Cell]:
         """Heading, what is shown of it, company, and what the answer said of itself."""
-        shown, total = self.table.shown_count, self.table.total_count
+        shown, total = len(self.table.rows.shown), len(self.table.rows.records)
         number = fmt.count(total)
         if self.filter_text:
             number = plain(f"{fmt.count(shown)} of {number}")
@@ -278,7 +280,7 @@ class ListView(View[R]):
     def subject(self) -> R | None:
         """The record under the cursor."""
         row_id = self.table.cursor_id
-        return None if row_id is None else self.table.record(row_id)
+        return None if row_id is None else self.table.rows.record(row_id)
 
     @property
     def reading(self) -> bool:

@@ -376,7 +376,7 @@ class OverviewView(View[Need]):
 
     def subject(self) -> Record | None:
         """What the need under the cursor is about."""
-        need = None if (row_id := self.table.cursor_id) is None else self.table.record(row_id)
+        need = None if (row_id := self.table.cursor_id) is None else self.table.rows.record(row_id)
         return None if need is None else need.record
 
     @on(RecordTable.Opened)
@@ -400,7 +400,7 @@ class OverviewView(View[Need]):
 
     def copied_id(self, row_id: str) -> str:
         """The id of what the line is about."""
-        need = self.table.record(row_id)
+        need = self.table.rows.record(row_id)
         return row_id if need is None else need.record.id
 
     def action_raw(self) -> None:

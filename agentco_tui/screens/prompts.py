@@ -43,7 +43,7 @@ class FilterWords:
 
     def ask(self) -> None:
         """Open the prompt for it."""
-        keys = [column.key for column in self._view.table.columns if column.key != "level"]
+        keys = [column.key for column in self._view.table.rows.columns if column.key != "level"]
         hint = plain("words  !not  " + " ".join(keys)[:60])
         self._frame.prompt.ask("/", self._before, hint, asking=self)
 

@@ -100,7 +100,7 @@ class TasksView(ListView[Task]):
         """
         decision = self.session.decisions.of(record.id)
         found = None if decision is None or decision.outcome is None else decision.outcome.record
-        return found if isinstance(found, Task) and self.table.is_ghost(record.id) else record
+        return found if isinstance(found, Task) and self.table.rows.is_ghost(record.id) else record
 
     def detail_head(self, record: Task) -> list[Item]:
         """How far a decision about the task is, or what came of it."""
@@ -134,7 +134,7 @@ class TasksView(ListView[Task]):
         """The ids of all marked tasks, those first that are kept while others are shown, each with
         why its line is not in sight, if so.
         """
-        shown, filtered = set(self.table.shown_ids), plain("marked, but hidden by the filter")
+        shown, filtered = set(self.table.rows.shown), plain("marked, but hidden by the filter")
         kept = plain(f"marked, but hidden: the list shows {self.title_parts()[0]}")
         return {
             **dict.fromkeys(self._kept_marks, kept),
@@ -168,7 +168,7 @@ class TasksView(ListView[Task]):
         """Ask whether to approve what is marked, else the task under the cursor."""
         marked, store = self.marked(), self.session.store
         found = (
-            self.table.record(row_id) or store.pending.get(row_id) or store.tasks.get(row_id)
+            self.table.rows.record(row_id) or store.pending.get(row_id) or store.tasks.get(row_id)
             for row_id in marked
         )
         tasks = [task for task in found if task is not None]
@@ -185,7 +185,7 @@ class TasksView(ListView[Task]):
 
     def words_on_lost(self, row_ids: Sequence[str]) -> str:
         """What became of marked tasks that wait no more."""
-        task, fate = self.table.record(row_ids[0]), self.fate(row_ids[0]).text
+        task, fate = self.table.rows.record(row_ids[0]), self.fate(row_ids[0]).text
         title = row_ids[0] if task is None else task.title
         more = f", and {len(row_ids) - 1} more" if len(row_ids) > 1 else ""
         return (
@@ -210,7 +210,7 @@ class TasksView(ListView[Task]):
     def _take_marks(self) -> None:
         """Tell how many are marked; what can't be acted on keeps no mark."""
         for row_id in self.table.marked:
-            task = self.table.record(row_id)
+            task = self.table.rows.record(row_id)
             if isinstance(task, SharedTask):
                 self.table.unmark([row_id])
                 self.main.say(f"not marked: {task.refusal}")

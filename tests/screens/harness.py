@@ -152,7 +152,7 @@ class Stage:
     @property
     def rows(self) -> list[str]:
         """The ids in the table, from top to bottom."""
-        return list(self.view.table.shown_ids)
+        return list(self.view.table.rows.shown)
 
     @property
     def cursor(self) -> str | None:

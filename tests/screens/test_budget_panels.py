@@ -30,7 +30,7 @@ async def test_tab_leads_to_the_alerts_and_back(
         assert budget(s).alerts.has_focus
         await s.press("j")
         alerts = budget(s).alerts
-        assert alerts.cursor_id == alerts.shown_ids[1]
+        assert alerts.cursor_id == alerts.rows.shown[1]
         await s.press("tab")
         await s.sees("tab to these")
         assert budget(s).table.has_focus

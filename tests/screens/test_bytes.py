@@ -103,7 +103,7 @@ async def test_k_changed_cells_repaint_k_cells(
     async with quiet(platform, monkeypatch, "tasks") as (s, written):
         table, store = s.view.table, s.session.store
         # Not the line under the cursor, whose detail tells of it too.
-        chosen = set(table.shown_ids[3 : 3 + count])
+        chosen = set(table.rows.shown[3 : 3 + count])
         word = SafeText("odd")
         assert all(task.priority != word for task in store.pending)
         records = tuple(
@@ -141,8 +141,8 @@ async def test_a_thin_line_paints_less_and_says_so(
         await s.pilot.pause()
         written.updates.clear()
         table = s.view.table
-        table.move_cursor_to(table.shown_ids[3])
-        table.move_cursor_to(table.shown_ids[4])
+        table.move_cursor_to(table.rows.shown[3])
+        table.move_cursor_to(table.rows.shown[4])
         await s.pilot.pause()
         lines = {y for y, left, right in written.spans if left == 0 and right - left > 3}
         assert not lines, "the cursor is its sign only"
@@ -157,12 +157,12 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(
         s.app._look_at_the_line()
         await s.sees("painting less")
         assert " thin" in s.lines[0]
-        assert s.view.table.thin
+        assert s.view.table.view.thin
         s.app._line.slow = False
         s.app._look_at_the_line()
         await s.sees("everything is painted")
         assert " thin" not in s.lines[0]
-        assert not s.view.table.thin
+        assert not s.view.table.view.thin
 
 
 async def test_ages_are_told_every_ten_seconds_on_a_thin_line(

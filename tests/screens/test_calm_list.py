@@ -225,8 +225,8 @@ async def test_what_a_ghost_says_while_it_is_approved_from_here(
         table = s.view.table
 
         def look() -> None:
-            if table.is_ghost(first):
-                said.append(table._model.notes[first].text)
+            if table.rows.is_ghost(first):
+                said.append(table.rows.notes[first].text)
 
         await s.press("y")
         await s.wait_until(lambda: s.in_flight(first), "it to be sent")
@@ -258,8 +258,8 @@ async def test_what_somebody_else_decided_is_never_claimed_as_ours(
         said: set[str] = set()
         while not any(word in toast.message for toast in s.app._notifications):
             await s.settle()
-            if s.view.table.is_ghost(first):
-                said.add(s.view.table._model.notes[first].text)
+            if s.view.table.rows.is_ghost(first):
+                said.add(s.view.table.rows.notes[first].text)
         await says(s, f"already {word} elsewhere by Wanda")
         await s.sees(f"{word} elsewhere · ")
         assert not any(note.startswith(("sending", "confirming", "unknown")) for note in said)
@@ -281,6 +281,6 @@ async def test_a_lost_answer_claims_nothing_until_a_read_settles_it(
         await says(s, "the answer was lost, so it may have been this attempt or somebody else")
         assert platform.world.applied[first] == 1
         await s.poll(FeedName.ACTIVITY)
-        note = s.view.table._model.notes[first].text
+        note = s.view.table.rows.notes[first].text
         assert note == "approved"
         assert len(s.writes) == 1

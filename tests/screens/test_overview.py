@@ -11,7 +11,7 @@ from tests.screens.harness import Stage, settings_for, stage
 
 def needs(s: Stage) -> list[Need]:
     table = s.view.table
-    found = [table.record(row_id) for row_id in s.rows]
+    found = [table.rows.record(row_id) for row_id in s.rows]
     return [need for need in found if isinstance(need, Need)]
 
 

@@ -19,7 +19,7 @@ def new_task(platform: EmbeddedPlatform, title: str, priority: str = "low") -> s
 
 def place_of(s: Stage, row_id: str) -> int:
     """The line of the screen that a row stands on."""
-    record = s.view.table.record(row_id)
+    record = s.view.table.rows.record(row_id)
     title = str(getattr(record, "title", ""))[:20]
     return next(at for at, line in enumerate(s.lines) if title in line and "TASK" not in line)
 

@@ -128,7 +128,7 @@ async def test_alerts_beside_the_gauges(platform: EmbeddedPlatform, tmp_path: Pa
             await s.press("j")
             alerts = s.view.alerts  # type: ignore[attr-defined]
             assert alerts.has_focus
-            assert alerts.cursor_id == alerts.shown_ids[1]
+            assert alerts.cursor_id == alerts.rows.shown[1]
             await s.press("l")
             await s.sees("SET LIMIT", "Ada")
             await s.press("escape")

@@ -31,6 +31,6 @@ async def test_a_terminal_that_falls_behind_keeps_the_detail(
         await s.wait_until(lambda: s.listed.detail.display, "the detail beside the list")
         await s.sees_no("  thin ")
         s.session.thin.set_slow(True)
-        assert s.view.table.thin
+        assert s.view.table.view.thin
         await s.settle()
         assert s.listed.detail.display

@@ -256,7 +256,7 @@ class Host(App[None]):
 
     def action_change(self) -> None:
         cursor = self.table.cursor_id
-        job = self.table.record(cursor) if cursor is not None else None
+        job = self.table.rows.record(cursor) if cursor is not None else None
         if job is not None:
             self.table.apply(changed=[(job.id, replace(job, trust=(job.trust or 0) + 1))])
 

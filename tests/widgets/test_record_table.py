@@ -203,7 +203,7 @@ async def test_a_filter_that_hides_all_says_how_to_leave() -> None:
     async with app.run_test(size=SMALL):
         app.table.set_filter("nobody")
         assert app.line(1).strip() == "no row matches nobody, esc clears the filter"
-        assert (app.table.shown_count, app.table.total_count) == (0, 20)
+        assert (len(app.table.rows.shown), len(app.table.rows.records)) == (0, 20)
         assert cursor(app) is None
         app.table.set_filter("")
         assert cursor(app) is not None
@@ -236,7 +236,7 @@ async def test_ascii_only() -> None:
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("space")
         app.table.hold = True
-        app.table.apply(removed=[app.table.shown_ids[3]])
+        app.table.apply(removed=[app.table.rows.shown[3]])
         own = (app.line(y)[:3] + app.line(y)[-1] for y in range(24))
         assert all(text.isascii() for text in own)
         assert app.line(4).strip().startswith("gone - ")
@@ -249,7 +249,7 @@ async def test_keys_move_the_cursor() -> None:
     app = Watched(100)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
-        ids = table.shown_ids
+        ids = table.rows.shown
         for keys, place in (
             ("j j down", 3),
             ("k up", 1),
@@ -301,7 +301,7 @@ async def test_when_its_record_goes_the_cursor_goes_to_the_row_below_and_at_the_
     app = Watched(30)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press(*"jjj")
-        ids = list(app.table.shown_ids)
+        ids = list(app.table.rows.shown)
         app.table.apply(removed=[ids[3], ids[4]])
         assert cursor(app) == ids[5]
         assert app.line(4).startswith("▌")
@@ -331,7 +331,7 @@ async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
 async def test_move_cursor_to() -> None:
     app = Watched(100)
     async with app.run_test(size=SMALL):
-        wanted = app.table.shown_ids[80]
+        wanted = app.table.rows.shown[80]
         assert app.table.move_cursor_to(wanted)
         assert cursor(app) == wanted
         assert not app.table.move_cursor_to("nobody")
@@ -341,6 +341,6 @@ async def test_move_cursor_to() -> None:
 async def test_thin_moves_the_view_in_larger_steps() -> None:
     app = Watched(100)
     async with app.run_test(size=SMALL) as pilot:
-        app.table.thin = True
+        app.table.view.thin = True
         await pilot.press(*("j" * 23))
         assert app.lines()[11].startswith("▌")

@@ -30,7 +30,7 @@ def partial(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def changed(app: Watched, place: int, trust: int) -> tuple[str, Job]:
-    job = app.table.record(app.table.shown_ids[place])
+    job = app.table.rows.record(app.table.rows.shown[place])
     assert job is not None
     return job.id, replace(job, trust=trust)
 
@@ -76,7 +76,7 @@ async def test_changes_that_cannot_be_seen_paint_nothing() -> None:
         app.table.apply(changed=[changed(app, place, 999) for place in range(100, 500)])
         app.table.apply(
             added=[("new", replace(app.first[0], id="new", since=1e9))],
-            removed=[app.table.shown_ids[700]],
+            removed=[app.table.rows.shown[700]],
         )
         assert await app.painted(pilot) == []
 
@@ -97,7 +97,8 @@ async def test_a_tick_repaints_only_the_ages_that_read_differently() -> None:
         app.clock.now += 1
         app.table.tick()
         ages = {
-            app.table.record(app.table.shown_ids[y - 1]): y for y, _, _ in await app.painted(pilot)
+            app.table.rows.record(app.table.rows.shown[y - 1]): y
+            for y, _, _ in await app.painted(pilot)
         }
         assert set(ages) == {rows[0], rows[1]}
         app.table.tick()
@@ -116,7 +117,7 @@ async def test_a_cursor_move_repaints_two_rows_and_no_scroll_bar() -> None:
 async def test_a_thin_cursor_repaints_its_sign_only() -> None:
     app = Watched(1_000)
     async with app.run_test(size=WIDE) as pilot:
-        app.table.thin = True
+        app.table.view.thin = True
         await pilot.press("j")
         await app.quiet(pilot)
         await pilot.press("j")
@@ -127,7 +128,7 @@ async def test_a_mark_repaints_its_sign_only() -> None:
     app = Watched(1_000)
     async with app.run_test(size=WIDE) as pilot:
         await app.quiet(pilot)
-        app.table.mark([app.table.shown_ids[7]])
+        app.table.mark([app.table.rows.shown[7]])
         assert await app.painted(pilot) == [(8, 0, 3)]
 
 
@@ -136,13 +137,13 @@ async def test_a_row_that_moves_repaints_only_the_rows_between() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press("j")
         await app.quiet(pilot)
-        tenth, fifth = (app.table.record(app.table.shown_ids[at]) for at in (10, 5))
+        tenth, fifth = (app.table.rows.record(app.table.rows.shown[at]) for at in (10, 5))
         assert tenth is not None
         assert fifth is not None
         app.table.apply(changed=[(tenth.id, replace(tenth, since=fifth.since - 0.5))])
         spans = await app.painted(pilot)
         assert {y for y, _, _ in spans} <= set(range(6, 12))
-        assert app.table.shown_ids[5] == tenth.id
+        assert app.table.rows.shown[5] == tenth.id
 
 
 async def test_a_ghost_repaints_its_row() -> None:
@@ -150,7 +151,7 @@ async def test_a_ghost_repaints_its_row() -> None:
     async with app.run_test(size=WIDE) as pilot:
         app.table.hold = True
         await app.quiet(pilot)
-        gone = app.table.shown_ids[3]
+        gone = app.table.rows.shown[3]
         app.table.apply(removed=[gone])
         assert await app.painted(pilot) == [(4, 0, 119)]
         app.table.ghost(gone, Cell(plain("approved elsewhere")))
@@ -172,14 +173,14 @@ async def test_bytes_in_full_colour(partial: bool) -> None:
         assert await app.written(pilot) <= 80 - 22
         app.table.apply(changed=[changed(app, place, 998) for place in range(3, 23)])
         assert await app.written(pilot) <= 20 * 25 + 50
-        app.table.mark([app.table.shown_ids[8]])
+        app.table.mark([app.table.rows.shown[8]])
         assert await app.written(pilot) <= 90 - 22
         moves = []
         for key in "jjjjkkkjjj":
             await pilot.press(key)
             moves.append(await app.written(pilot) + 22)
         assert sum(moves) / len(moves) <= 430
-        app.table.thin = True
+        app.table.view.thin = True
         await pilot.press("k")
         await app.quiet(pilot)
         await pilot.press("j")
@@ -190,7 +191,7 @@ async def test_cells_of_rows_never_shown_are_never_made() -> None:
     app = Watched()
     made: list[str] = []
     async with app.run_test(size=WIDE) as pilot:
-        title = next(column for column in app.table.columns if column.key == "title")
+        title = next(column for column in app.table.rows.columns if column.key == "title")
         real = title.cell
 
         def counted(job: Job) -> Cell:

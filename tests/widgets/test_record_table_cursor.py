@@ -78,9 +78,9 @@ def test_the_cursor_stays_with_its_record(
     do(table, ("load", dict(zip(IDS, first, strict=False))))
     do(table, ("move", place))
     for change in changes:
-        before, cursor = list(table.shown_ids), table.cursor_id
+        before, cursor = list(table.rows.shown), table.cursor_id
         do(table, change)
-        shown = list(table.shown_ids)
+        shown = list(table.rows.shown)
         assert (table.cursor_id is None) is (not shown)
         if change[0] in {"move", "mark"} or not shown:
             continue
@@ -91,5 +91,5 @@ def test_the_cursor_stays_with_its_record(
         else:
             assert table.cursor_id == nearest(before, cursor, shown)
         for row_id in table.marked:
-            assert table.record(row_id) is not None
-            assert not table.is_ghost(row_id)
+            assert table.rows.record(row_id) is not None
+            assert not table.rows.is_ghost(row_id)

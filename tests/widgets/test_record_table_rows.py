@@ -33,7 +33,7 @@ def marked(app: Watched) -> tuple[str, ...]:
 
 
 def busy(app: Watched) -> bool:
-    return app.table.busy
+    return app.table.work.busy
 
 
 # ---- sort and filter
@@ -48,7 +48,9 @@ async def test_sorting_keeps_the_cursor_on_its_record() -> None:
         assert app.table.sort == ("trust", True)
         assert "TRUST▼" in app.line(0)
         assert cursor(app) == at
-        trusts = [row.trust for row_id in app.table.shown_ids if (row := app.table.record(row_id))]
+        trusts = [
+            row.trust for row_id in app.table.rows.shown if (row := app.table.rows.record(row_id))
+        ]
         known = [trust for trust in trusts if trust is not None]
         assert known == sorted(known, reverse=True)
         assert trusts[: len(known)] == known
@@ -60,7 +62,7 @@ async def test_sorting_keeps_the_cursor_on_its_record() -> None:
             app.table.cycle_sort()
         assert app.table.sort == ("age", False)
         app.table.sort_by(None)
-        assert list(app.table.shown_ids) == [one.id for one in app.first]
+        assert list(app.table.rows.shown) == [one.id for one in app.first]
         with pytest.raises(KeyError):
             app.table.sort_by("nobody")
 
@@ -69,12 +71,12 @@ async def test_a_filter_that_cannot_be_used_leaves_the_one_before() -> None:
     app = Watched(100)
     async with app.run_test(size=SMALL):
         assert app.table.set_filter("agent:linus") is None
-        count = app.table.shown_count
+        count = len(app.table.rows.shown)
         assert 0 < count < 100
         error = app.table.set_filter("agnet:ada")
         assert error is not None
         assert error.nearest == "agent"
-        assert (app.table.shown_count, app.table.filter_text) == (count, "agent:linus")
+        assert (len(app.table.rows.shown), app.table.rows.filter.text) == (count, "agent:linus")
 
 
 async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
@@ -86,13 +88,13 @@ async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
         monkeypatch.setattr("agentco_tui.widgets.table.widget.monotonic", lambda: now[0])
         app.table.load([job("a", app.clock.now - 7_190), job("b", app.clock.now - 7_300)])
         app.table.set_filter("age>2h")
-        assert list(app.table.shown_ids) == ["b"]
+        assert list(app.table.rows.shown) == ["b"]
         app.clock.now += 20
         app.table.tick()
-        assert list(app.table.shown_ids) == ["b"]
+        assert list(app.table.rows.shown) == ["b"]
         now[0] += 20
         app.table.tick()
-        assert list(app.table.shown_ids) == ["b", "a"]
+        assert list(app.table.rows.shown) == ["b", "a"]
 
 
 # ---- hold
@@ -110,19 +112,19 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
             changed=[job("a", 99.0, "task A changed")],
             removed=["c"],
         )
-        assert list(table.shown_ids) == list("abcde")
-        assert table.held_new == 2
+        assert list(table.rows.shown) == list("abcde")
+        assert table.rows.waiting == 2
         assert "task A changed" in app.line(1)
         assert app.line(3).strip().startswith("gone · task c")
-        assert table.is_ghost("c")
+        assert table.rows.is_ghost("c")
         table.ghost("c", Cell(plain("approved elsewhere"), Tone.GOOD))
         assert app.line(3).strip().startswith("approved elsewhere · task c")
         await pilot.press("j")
         assert cursor(app) == "c"
         table.hold = False
-        assert list(table.shown_ids) == ["n1", "b", "n2", "d", "e", "a"]
+        assert list(table.rows.shown) == ["n1", "b", "n2", "d", "e", "a"]
         assert cursor(app) == "d"
-        assert table.held_new == 0
+        assert table.rows.waiting == 0
 
 
 async def test_held_new_counts_what_the_filter_lets_through() -> None:
@@ -132,9 +134,9 @@ async def test_held_new_counts_what_the_filter_lets_through() -> None:
         app.table.set_filter("refund")
         app.table.hold = True
         app.table.apply([job("b", title="refund"), job("c", title="publish")])
-        assert app.table.held_new == 1
+        assert app.table.rows.waiting == 1
         app.table.apply(removed=["b"])
-        assert app.table.held_new == 0
+        assert app.table.rows.waiting == 0
 
 
 # ---- marks
@@ -143,7 +145,7 @@ async def test_held_new_counts_what_the_filter_lets_through() -> None:
 async def test_space_marks_and_goes_on() -> None:
     app = Watched(30)
     async with app.run_test(size=SMALL) as pilot:
-        ids = list(app.table.shown_ids)
+        ids = list(app.table.rows.shown)
         await pilot.press("space", "space", "k", "space")
         assert marked(app) == (ids[0],)
         assert cursor(app) == ids[2]
@@ -159,14 +161,14 @@ async def test_space_goes_to_others_where_nothing_can_be_marked() -> None:
         app.table.can_mark = False
         await pilot.press("space")
         assert marked(app) == ()
-        assert cursor(app) == app.table.shown_ids[0]
+        assert cursor(app) == app.table.rows.shown[0]
 
 
 async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
     app = Watched(30)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
-        ids = list(table.shown_ids)
+        ids = list(table.rows.shown)
         await pilot.press("space", "j", "j")
         table.action_mark_range()
         assert marked(app) == tuple(ids[:4])
@@ -177,14 +179,14 @@ async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:
         assert set(marked(app)) == set(ids[7:10])
         table.set_filter("agent:linus")
         table.action_mark_all_shown()
-        assert set(marked(app)) == {*ids[7:10], *table.shown_ids}
+        assert set(marked(app)) == {*ids[7:10], *table.rows.shown}
 
 
 async def test_marks_belong_to_records_and_go_with_them() -> None:
     app = Watched(30)
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
-        ids = list(table.shown_ids)
+        ids = list(table.rows.shown)
         table.mark([ids[2], ids[5], "nobody"])
         table.sort_by("title")
         assert marked(app) == (ids[2], ids[5])
@@ -204,7 +206,7 @@ async def test_marks_belong_to_records_and_go_with_them() -> None:
 async def test_a_click_moves_the_cursor_and_another_opens() -> None:
     app = Watched(30)
     async with app.run_test(size=SMALL) as pilot:
-        ids = list(app.table.shown_ids)
+        ids = list(app.table.rows.shown)
         await pilot.click(app.table, offset=(20, 4))
         assert cursor(app) == ids[3]
         assert said(app, RecordTable.Opened) == []
@@ -228,7 +230,7 @@ async def test_a_click_on_the_scroll_bar_goes_there() -> None:
     app = Watched(300)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.click(app.table, offset=(79, 23))
-        last = app.table.record(app.table.shown_ids[-1])
+        last = app.table.rows.record(app.table.rows.shown[-1])
         assert last is not None
         assert last.title[:10] in app.line(23)
 
@@ -243,10 +245,10 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         many = list(jobs(40_000))
         table.load((one.id, one) for one in many)
         assert busy(app)
-        assert table.shown_count == 0
-        await table.settled()
+        assert len(table.rows.shown) == 0
+        await table.work.idle.wait()
         assert not busy(app)
-        assert table.shown_count == 40_000
+        assert len(table.rows.shown) == 40_000
         await pilot.pause()
         assert len(said(app, RecordTable.WorkDone)) == 1
         table.sort_by("title")
@@ -254,9 +256,9 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         changed = replace(many[7], title="  first of all")
         table.apply(changed=[(changed.id, changed)])
         assert not busy(app)
-        assert table.shown_ids[0] == changed.id
+        assert table.rows.shown[0] == changed.id
         assert table.set_filter("refund 39999") is None
         assert table.set_filter("first of all") is None
-        await table.settled()
-        assert list(table.shown_ids) == [changed.id]
+        await table.work.idle.wait()
+        assert list(table.rows.shown) == [changed.id]
         await pilot.press("j")

@@ -102,6 +102,10 @@ class TableModel(Generic[R]):
         """What became of the record, if the row shows that rather than the record."""
         return self.notes.get(row_id, GONE if row_id in self._ghosts else None)
 
+    def is_ghost(self, row_id: str) -> bool:
+        """True if the row only shows what became of its record."""
+        return self.ghost_note(row_id) is not None
+
     @property
     def waiting(self) -> int:
         """How many new rows would be shown after a release."""

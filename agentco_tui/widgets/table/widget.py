@@ -91,7 +91,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
         marked: tuple[str, ...]
 
-    @dataclass
     class WorkDone(TableMessage):
         """Work on a large table that took several turns is done: rows and counts are right now."""
 
@@ -112,9 +111,11 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """
         super().__init__(id=id, classes=classes)
         key, descending = sort or (None, False)
-        self._model = TableModel(columns, search_text, _index(columns, key), descending)
-        self._view = Viewport(self._model)
-        self._painter = TablePainter(self._model, self._view, self._text_instead)
+        self.rows = TableModel(columns, search_text, _index(columns, key), descending)
+        """The records and their order: to be read; whoever changes them does so here."""
+        self.view = Viewport(self.rows)
+        self.work = SlicedWork(self, "sorting rows")
+        self._painter = TablePainter(self.rows, self.view, self._text_instead)
         self._styles: TableStyles | None = None
         self._fitted_to = Size(0, 0)
         self._fit_due = True
@@ -123,8 +124,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._cursor_told: str | None = None
         self._state = TableState.LOADING
         self._state_text: SafeText | None = None
-        self._work = SlicedWork(self, "sorting rows")
-        self._sort_due: tuple[int | None, bool] | None = None
         self._filtered_at = 0.0
 
     # ---- rows
@@ -136,9 +135,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         `WorkDone` says when they are; so it is with sorting and filtering. Whatever is done to the
         table before that finishes it first.
         """
-        self._finish()
+        self.work.finish()
         self._become(TableState.READY)
-        self._do(self._model.load(rows))
+        self._do(self.rows.load(rows))
 
     def apply(
         self,
@@ -149,19 +148,19 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """Takes in what changed. Rows may be called added or changed alike; ids that aren't there
         may be removed. A state of LOADING becomes READY.
         """
-        self._finish()
+        self.work.finish()
         if self._state is TableState.LOADING:
             self._become(TableState.READY)
-        self._do(self._model.apply((*added, *changed), removed))
+        self._do(self.rows.apply((*added, *changed), removed))
 
     def tick(self) -> None:
         """Repaints the cells on the screen whose text the clock has changed."""
         if self._painter.tick():
             self._sync()
-        model = self._model
+        model = self.rows
         ticks = any(model.columns[index].ticks for index in model.filter.columns)
         if ticks and not model.held and monotonic() - self._filtered_at > _FILTER_AGES:
-            self._finish()
+            self.work.finish()
             self._filtered_at = monotonic()
             self._do(model.refilter(model.filter, anew=True))
 
@@ -169,30 +168,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
         self._painter.forget_cells()
         self._sync()
-
-    def record(self, row_id: str) -> R | None:
-        """The record with this id, also the last one of a ghost."""
-        return self._model.record(row_id)
-
-    @property
-    def columns(self) -> tuple[Column[R], ...]:
-        """The columns, shown or not."""
-        return self._model.columns
-
-    @property
-    def shown_count(self) -> int:
-        """How many rows the filter lets through, ghosts included."""
-        return len(self._model.shown)
-
-    @property
-    def total_count(self) -> int:
-        """How many records there are."""
-        return len(self._model.records)
-
-    @property
-    def shown_ids(self) -> Sequence[str]:
-        """The ids shown, from top to bottom; not to be changed."""
-        return self._model.shown
 
     # ---- state
 
@@ -210,132 +185,104 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     def _become(self, state: TableState, text: SafeText | None = None) -> None:
         self._state, self._state_text = state, text
         stale = state in {TableState.STALE, TableState.FAILED}
-        if stale is not self._view.stale:
-            self._view.stale = stale
+        if stale is not self.view.stale:
+            self.view.stale = stale
             self._painter.forget()
 
     def _text_instead(self) -> SafeText:
         """What stands in the body when no row is shown."""
-        if self._model.records and self._model.filter:
-            typed = safe(self._model.filter.text, 60)
+        if self.rows.records and self.rows.filter:
+            typed = safe(self.rows.filter.text, 60)
             return plain(f"no row matches {typed}, esc clears the filter")
-        if self._state_text is not None:
-            return self._state_text
-        if self._state is TableState.LOADING:
-            return plain("loading…")
-        if self._state is TableState.FAILED:
-            return plain("could not be read")
-        return self.empty_text
-
-    @property
-    def thin(self) -> bool:
-        """True for a slow line: the cursor is its sign only, and the view moves in larger steps."""
-        return self._view.thin
-
-    @thin.setter
-    def thin(self, thin: bool) -> None:
-        self._view.thin = thin
+        said = {TableState.LOADING: "loading…", TableState.FAILED: "could not be read"}
+        return self._state_text or plain(said.get(self._state, self.empty_text))
 
     # ---- sort and filter
 
     @property
     def sort(self) -> tuple[str | None, bool]:
-        """The key of the column sorted by, or about to be, and whether the highest comes first."""
-        column, descending = self._sort_due or (self._model.sort_column, self._model.descending)
-        return (None if column is None else self._model.columns[column].key), descending
+        """The key of the column sorted by, and whether the highest comes first."""
+        column = self.rows.sort_column
+        return (None if column is None else self.rows.columns[column].key), self.rows.descending
 
     def sort_by(self, key: str | None, descending: bool | None = None) -> None:
         """Sorts by a column, in its usual direction if none is given; None is order of arrival.
 
         KeyError if there is no such column, ValueError if it can't be sorted by.
         """
-        self._finish()
-        index = _index(self.columns, key)
-        column = None if index is None else self.columns[index]
+        self.work.finish()
+        index = _index(self.rows.columns, key)
+        column = None if index is None else self.rows.columns[index]
         if column is not None and column.sort_key is None:
             raise ValueError(f"column {key} can't be sorted by")
         if descending is None:
             descending = column is not None and column.descending_first
-        self._sort_due = index, descending
-        self._do(self._model.sort(index, descending), asked=True)
+        self._do(self.rows.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
         """Sorts by the next column that can be sorted by, from left to right."""
-        self._finish()
-        able = [at for at, column in enumerate(self.columns) if column.sort_key and column.shown]
-        now = self._model.sort_column
+        self.work.finish()
+        able = [
+            at for at, column in enumerate(self.rows.columns) if column.sort_key and column.shown
+        ]
+        now = self.rows.sort_column
         after = [at for at in able if now is not None and at > now]
         if able:
-            self.sort_by(self.columns[(after or able)[0]].key)
+            self.sort_by(self.rows.columns[(after or able)[0]].key)
 
     def reverse_sort(self) -> None:
         """The same column, the other way."""
-        self._finish()
-        key, descending = self.sort
-        self.sort_by(key, not descending)
-
-    @property
-    def filter_text(self) -> str:
-        """The filter in force, as it was typed."""
-        return self._model.filter.text
+        self.work.finish()
+        self.sort_by(self.sort[0], not self.sort[1])
 
     def set_filter(self, text: str) -> FilterError | None:
         """Shows only what matches; the error, and the filter as before, if it can't be used."""
-        wanted = parse(text, self.columns)
+        wanted = parse(text, self.rows.columns)
         if isinstance(wanted, FilterError):
             return wanted
-        self._finish()
+        self.work.finish()
         self._filtered_at = monotonic()
-        self._do(self._model.refilter(wanted), asked=True)
+        self._do(self.rows.refilter(wanted), asked=True)
         return None
 
     def warm_filter(self) -> None:
         """Reads the text of all rows while nothing else is to do: for when a filter is opened."""
-        self._finish()
-        self._do(self._model.warm())
+        self.work.finish()
+        self._do(self.rows.warm())
 
     # ---- hold
 
     @property
     def hold(self) -> bool:
         """True while the order stands still. Ends with new rows in, ghosts gone, all in order."""
-        return self._model.held
+        return self.rows.held
 
     @hold.setter
     def hold(self, wanted: bool) -> None:
         if not wanted:
             self.release()
             return
-        self._finish()
-        self._model.held = True
-
-    @property
-    def held_new(self) -> int:
-        """How many new rows wait to be shown."""
-        return self._model.waiting
+        self.work.finish()
+        self.rows.held = True
 
     def release(self) -> None:
         """Ends the hold."""
-        self._finish()
-        if self._model.held or self._model.pending:
-            self._do(self._model.release())
-
-    def is_ghost(self, row_id: str) -> bool:
-        """True if the row only shows what became of its record."""
-        return self._model.ghost_note(row_id) is not None
+        self.work.finish()
+        if self.rows.held or self.rows.pending:
+            self._do(self.rows.release())
 
     def ghost(self, row_id: str, note: Cell | None) -> None:
         """Says what became of a row, shown in its place until the release; None takes it back."""
-        self._finish()
-        if note == self._model.notes.get(row_id):
+        self.work.finish()
+        notes, place = self.rows.notes, self.rows.position(row_id)
+        if note == notes.get(row_id):
             return
         if note is None:
-            self._model.notes.pop(row_id, None)
+            del notes[row_id]
         else:
-            self._model.notes[row_id] = note
-        place = self._model.position(row_id)
+            notes[row_id] = note
         # A set of hundreds says so of each; only what can be seen has to be drawn.
-        if place is not None and self._view.shows(place):
+        if place is not None and self.view.shows(place):
             self._sync()
 
     def remark(self, remarks: Mapping[str, Cell]) -> None:
@@ -343,41 +290,25 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
         Ids without a row are kept: the row may come, or come back.
         """
-        if remarks != self._view.remarks:
-            self._painter.forget_cells(self._view.remarks)
-            self._view.remarks = dict(remarks)
+        if remarks != self.view.remarks:
+            self._painter.forget_cells(self.view.remarks)
+            self.view.remarks = dict(remarks)
             self._sync()
 
     # ---- work on the rows
 
-    @property
-    def busy(self) -> bool:
-        """True while a large sort, filter or load is still being worked on."""
-        return self._work.busy
-
-    async def settled(self) -> None:
-        """Returns when no work is under way that would change what is shown."""
-        await self._work.idle.wait()
-
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
-        """Takes the steps: a few at once; a large table's in slices, others getting their turn.
-
-        What a person has asked for doesn't wait until no key comes.
-        """
-        self._work.start(steps, partial(self._done, self._model.shown), asked=asked)
-
-    def _finish(self) -> None:
-        """Takes what steps are left, because something else is about to happen to the rows."""
-        self._work.finish()
+        """Takes the steps; what comes to the rows meanwhile finishes them first."""
+        self.work.start(steps, partial(self._done, self.rows.shown), asked=asked)
 
     def _done(self, before: list[str], in_slices: bool) -> None:
         """Shows what the rows have become by the work."""
-        self._sort_due = None
         if in_slices:
             self.post_message(self.WorkDone(self))
-        marks = self._view.marks
-        self._marked(marks.unmark(self._model.gone_from(marks.ids.keys())), sync=False)
-        self._view.follow(before)
+        marks = self.view.marks
+        lost = marks.unmark(self.rows.gone_from(marks.ids.keys()))
+        self.view.follow(before)
+        self._marked(lost)
         self._sync()
 
     # ---- cursor
@@ -385,39 +316,39 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     @property
     def cursor_id(self) -> str | None:
         """The id of the record the cursor is on; None if no row is shown."""
-        return self._view.cursor
+        return self.view.cursor
 
     def move_cursor_to(self, row_id: str) -> bool:
         """Puts the cursor on this record; False if it isn't shown."""
-        self._finish()
-        place = self._model.position(row_id)
+        self.work.finish()
+        place = self.rows.position(row_id)
         if place is not None:
             self._move_to(place)
         return place is not None
 
     def _move_to(self, place: int) -> None:
-        self._finish()
-        self._view.move_to(place)
+        self.work.finish()
+        self.view.move_to(place)
         self._sync()
 
     def action_move(self, rows: int) -> None:
         """Moves the cursor down by `rows`."""
-        self._move_to(self._view.cursor_at + rows)
+        self._move_to(self.view.cursor_at + rows)
 
     def action_page(self, pages: int) -> None:
         """Moves cursor and view by screens."""
-        self._finish()
-        self._view.page(pages)
+        self.work.finish()
+        self.view.page(pages)
         self._sync()
 
     def action_first(self) -> None:
         """The cursor on the first row; from now on the top of the list stays in view."""
         self._move_to(0)
-        self._view.touched = False
+        self.view.touched = False
 
     def action_last(self) -> None:
         """The cursor on the last row."""
-        self._move_to(self.shown_count - 1)
+        self._move_to(len(self.rows.shown) - 1)
 
     def action_open(self) -> None:
         """Says that the row with the cursor was opened."""
@@ -429,50 +360,48 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     @property
     def marked(self) -> tuple[str, ...]:
         """The ids of marked records in the order they were marked. Ghosts are never among them."""
-        return tuple(self._view.marks.ids)
+        return tuple(self.view.marks.ids)
 
     def mark(self, ids: Iterable[str]) -> None:
         """Marks these records; ids that have none, and ghosts, are passed over."""
         wanted = dict.fromkeys(ids)
-        for row_id in self._model.gone_from(wanted.keys()):
-            del wanted[row_id]
-        self._marked(self._view.marks.mark(wanted))
+        gone = self.rows.gone_from(wanted.keys())
+        self._marked(self.view.marks.mark(dict.fromkeys(i for i in wanted if i not in gone)))
 
     def unmark(self, ids: Iterable[str]) -> None:
         """Takes the marks of these records."""
-        self._marked(self._view.marks.unmark(ids))
+        self._marked(self.view.marks.unmark(ids))
 
     def clear_marks(self) -> None:
         """Takes all marks."""
         self.unmark(self.marked)
-        self._view.marks.last = None
+        self.view.marks.last = None
 
-    def _marked(self, changed: bool, sync: bool = True) -> None:
+    def _marked(self, changed: bool) -> None:
         if changed:
             self.post_message(self.MarksChanged(self, self.marked))
-            if sync:
-                self._sync()
+            self._sync()
 
     def action_toggle_mark(self) -> None:
         """Marks the row with the cursor or takes its mark, and goes to the next."""
         row_id = self.cursor_id
         if self.can_mark and row_id is not None:
-            (self.unmark if row_id in self._view.marks.ids else self.mark)([row_id])
+            (self.unmark if row_id in self.view.marks.ids else self.mark)([row_id])
             self.action_move(1)
 
     def action_mark_range(self) -> None:
         """Marks the rows shown from the one marked last to the cursor, in either direction."""
-        self._finish()
-        last, cursor = self._view.marks.last or self.cursor_id, self._view.cursor_at
-        place = None if last is None else self._model.position(last)
+        self.work.finish()
+        last, cursor = self.view.marks.last or self.cursor_id, self.view.cursor_at
+        place = None if last is None else self.rows.position(last)
         if self.can_mark and place is not None:
-            self.mark(self._model.shown[min(place, cursor) : max(place, cursor) + 1])
+            self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
 
     def action_mark_all_shown(self) -> None:
         """Marks all that the filter shows."""
-        self._finish()
+        self.work.finish()
         if self.can_mark:
-            self.mark(self._model.shown)
+            self.mark(self.rows.shown)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Lets the keys for marking through to others where nothing can be marked."""
@@ -484,38 +413,34 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
-        self._finish()
-        view, place = self._view, self._view.top + event.y - 1
+        self.work.finish()
+        view, place = self.view, self.view.top + event.y - 1
         if event.y == 0:
-            self._click_title(event.x - GUTTER)
+            places = self._painter.layout.columns
+            for at in (p.index for p in places if p.x <= event.x - GUTTER <= p.x + p.width):
+                if at == self.rows.sort_column:
+                    self.reverse_sort()
+                elif self.rows.columns[at].sort_key is not None:
+                    self.sort_by(self.rows.columns[at].key)
         elif event.x == self.size.width - 1 and view.last_top:
             self._scroll_view((event.y - 1) * view.last_top // max(1, view.height - 1))
-        elif place < self.shown_count:
+        elif place < len(self.rows.shown):
             if place == view.cursor_at and view.touched:
                 self.action_open()
             else:
                 self._move_to(place)
-
-    def _click_title(self, x: int) -> None:
-        for placed in self._painter.layout.columns:
-            if placed.x <= x < placed.x + placed.width + 1:
-                column = self.columns[placed.index]
-                if placed.index == self._model.sort_column:
-                    self.reverse_sort()
-                elif column.sort_key is not None:
-                    self.sort_by(column.key)
 
     @on(events.MouseScrollDown)
     @on(events.MouseScrollUp)
     def _roll(self, event: events.MouseScrollDown | events.MouseScrollUp) -> None:
         """The view moves, the cursor stays with its record."""
         event.stop()
-        down = isinstance(event, events.MouseScrollDown)
-        self._scroll_view(self._view.top + (_WHEEL if down else -_WHEEL))
+        rows = _WHEEL if isinstance(event, events.MouseScrollDown) else -_WHEEL
+        self._scroll_view(self.view.top + rows)
 
     def _scroll_view(self, top: int) -> None:
-        self._finish()
-        self._view.scroll_to(top)
+        self.work.finish()
+        self.view.scroll_to(top)
         self._sync()
 
     # ---- painting
@@ -561,7 +486,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         if not self._fit_due and self._fitted_to == self.size:
             return []
         self._fitted_to, self._fit_due = self.size, False
-        self._view.fit(max(0, self.size.height - 1))
+        self.view.fit(max(0, self.size.height - 1))
         self._painter.forget(columns=True)
         return self._look_again()
 
@@ -573,9 +498,4 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
 def _index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
     """The place of the column with this key; KeyError if there is none."""
-    if key is None:
-        return None
-    try:
-        return next(at for at, column in enumerate(columns) if column.key == key)
-    except StopIteration:
-        raise KeyError(key) from None
+    return None if key is None else {column.key: at for at, column in enumerate(columns)}[key]
