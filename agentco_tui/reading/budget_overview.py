@@ -22,7 +22,8 @@ from agentco_tui.reading.kinds.budget import (
 )
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Json, Kind, Unread, under
-from agentco_tui.reading.values.unit import Unit, unit_beside
+from agentco_tui.reading.values.money import unit_beside
+from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import safe
 
 _WRAPPERS: Final = word_set("data result response payload body attributes info item")

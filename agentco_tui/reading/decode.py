@@ -20,9 +20,10 @@ from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread, under
 from agentco_tui.reading.shared_ids import identity
+from agentco_tui.reading.values.money import unit_beside
 from agentco_tui.reading.values.number import to_count
 from agentco_tui.reading.values.reference import looks_like_id
-from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_beside
+from agentco_tui.reading.values.unit import NO_UNIT, Unit
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -143,7 +144,7 @@ def _rows(
             _count(unread, safe(f"{_type_name(raw)} where an object was due"))
             continue
         row = read(unwrapped(raw, kind))
-        if keys is None and not kind.is_row(row):
+        if keys is None and not kind.is_one(row.obj):
             _count(unread, kind.nameless)
             continue
         taken += 1

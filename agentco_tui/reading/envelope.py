@@ -199,7 +199,12 @@ def _holds_records(value: Json, kind: Kind[Any]) -> bool:
 def _keyed(
     obj: Mapping[str, Json], kind: Kind[Any], path: str, *, is_own: bool = False
 ) -> FoundList | None:
-    """A map of id to record; under the kind's own name some values may be broken."""
+    """A map of id to record; under the kind's own name some values may be broken.
+
+    What has keys that name a field is a record itself, and no map.
+    """
+    if kind.table.plan(obj).has:
+        return None
     values = list(obj.values())
     records = [value for value in values if type(value) is dict]
     if not records or not (is_own or len(records) == len(values)):

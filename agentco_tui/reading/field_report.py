@@ -8,12 +8,11 @@ import msgspec
 
 from agentco_tui.reading.decode import Unshaped, outline
 from agentco_tui.reading.envelope import find_list, unwrapped
-from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.mapping import field_names
 from agentco_tui.reading.schema import Json, Kind, Row, dig
 from agentco_tui.reading.unknown_fields import compact
-from agentco_tui.reading.values.money import Sum, told_unit
-from agentco_tui.reading.values.unit import MINOR, Unit, unit_beside
+from agentco_tui.reading.values.money import Sum, told_unit, unit_beside
+from agentco_tui.reading.values.unit import MINOR, Unit
 from agentco_tui.text import SafeText, safe
 
 _ROWS: Final = 200
@@ -81,10 +80,10 @@ def report_fields(name: str, kind: Kind[Any], body: Json) -> FieldReport:
 
 
 def _read(row: Row, slot: str, field: str, around: Unit) -> ReadField:
-    key, value = row.key(slot), row.values[slot]
-    inner = row.origin(slot).partition(".")[2]
+    source, value = row.source(slot), row.values[slot]
+    key, inner = source.key, ".".join(source.inner)
     unit = told_unit(row.values, around)
-    sample = dig(row.obj[key], tuple(map(fold, inner.split(".")))) if inner else row.obj[key]
+    sample = dig(row.obj[key], source.inner)
     return ReadField(
         field,
         safe(f"{key}.{inner}" if inner else key, 80),

@@ -4,8 +4,8 @@ The usual body takes msgspec's fast way. One that it refuses is read again by th
 library's parser with its hazards taken away: a byte-order mark, NaN and Infinity (no numbers in
 JSON; they become None), control characters inside texts, lone surrogates, bytes that are no
 UTF-8, integers of thousands of digits and exponents past all sense (both kept as text), and
-several documents in one body (NDJSON, server-sent events), which come back as a list. What would
-fill the memory is not parsed at all.
+several documents in one body (NDJSON, server-sent events), which come back as a list. A text
+that holds JSON is parsed as well. What would fill the memory is not parsed at all.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def parse_json(body: bytes) -> Json:
     if not fits_memory(body):
         raise _overfull(body)
     try:
-        return _decode(body)
+        found = _decode(body)
+        return _decode(found) if type(found) is str and found[:1] in ("{", "[") else found
     except RecursionError:
         raise _too_deep(body) from None
     except (ValueError, InvalidOperation):

@@ -29,15 +29,15 @@ What no name of the table leads to is kept in `Row.left`. Two spellings of one n
 A platform's own names come in by `Kind.with_mapping({"spent": "usage.cost_cents"})`: they are
 tried before all others.
 
-Where the name itself tells how a value is read, `Field.reader_for` makes the reader: a sum's name
-may end in its unit. A key that is no name of the table is then looked up without that end, which
-`Field.stems` cuts off. A reader with a `bias` moves its names back in rank, below 0 forward.
+The names of a field of sums (`UnitReader`) may have a unit at their end, declared or not: `cost`
+stands for `cost_usd` and `costCents`, too. One that tells a unit of money goes before all others.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
@@ -46,6 +46,7 @@ import msgspec
 
 from agentco_tui.model import Record, Ref
 from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.values.unit import NO_UNIT, Unit, split_unit, unit_in_name
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -84,6 +85,21 @@ class Unread(ValueError):  # noqa: N818 - told, and no failure of the call
     """One record cannot be read; costs only itself. `str(error)` is the reason, fit to show."""
 
 
+class UnitReader:
+    """A reader of sums in one unit."""
+
+    def __init__(self, unit: Unit = NO_UNIT) -> None:
+        self.unit = unit
+
+    def __call__(self, raw: Json) -> Any:
+        """As every reader."""
+        raise NotImplementedError
+
+    def in_unit(self, unit: Unit) -> UnitReader:
+        """The same for sums in another unit."""
+        return type(self)(unit)
+
+
 class Field(NamedTuple):
     """One slot of a record, the names it may come under, and how a value is read."""
 
@@ -91,10 +107,6 @@ class Field(NamedTuple):
     names: str
     """Best first, blank-separated; the rest of a line after `#` is their source."""
     reader: Reader
-    reader_for: Callable[[str], Reader] | None = None
-    """Makes the reader for a name, as it was declared or sent."""
-    stems: Callable[[str], Iterable[str]] | None = None
-    """What a folded key may be a longer spelling of."""
 
     def sourced(self) -> Iterator[tuple[str, str]]:
         """Each name and its source."""
@@ -102,10 +114,6 @@ class Field(NamedTuple):
             names, _, source = line.partition("#")
             for name in names.split():
                 yield from ((each, source.strip()) for each in _expanded(name))
-
-    def read_as(self, name: str) -> Reader:
-        """The reader of values under this name."""
-        return self.reader if self.reader_for is None else self.reader_for(name)
 
 
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
@@ -121,45 +129,61 @@ def _expanded(name: str) -> list[str]:
 
 
 class Candidate(NamedTuple):
-    """One name of the table, as it occurs in objects with certain keys."""
+    """One name of the table, and the key that it is in an object."""
 
-    key: str
-    inner: tuple[str, ...]
-    """The folded names below that key; empty if the value is under the key itself."""
-    reader: Reader
+    slot: str
     name: str
     """As declared."""
-
-
-class _Place(NamedTuple):
-    """One name of the table."""
-
-    rank: int
-    field: Field
     inner: tuple[str, ...]
+    """The folded names below the key; empty if the value is under the key itself."""
     reader: Reader
-    name: str
+    rank: int
+    """Among all names of the table."""
+    key: str = ""
 
+    def spelt(self, name: str) -> Candidate:
+        """The same for sums in the unit that a name ends in."""
+        assert isinstance(self.reader, UnitReader)
+        return self._replace(reader=self.reader.in_unit(unit_in_name(name)))
 
-def _bias(reader: Reader) -> int:
-    return getattr(reader, "bias", 0)
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """What comes first is tried first; in no case does the order of keys matter."""
+        unit = self.reader.unit if isinstance(self.reader, UnitReader) else NO_UNIT
+        return unit.rank, self.rank, self.key
+
+    def find(self, obj: Mapping[str, Json]) -> tuple[Json, Candidate]:
+        """The raw value in an object, else None; and the candidate as it was spelt there."""
+        raw = obj[self.key]
+        if not self.inner:
+            return raw, self
+        if not isinstance(self.reader, UnitReader):
+            return dig(raw, self.inner), self
+        *path, last = self.inner
+        holder = dig(raw, path)
+        if type(holder) is not dict:
+            return None, self
+        key = _with_unit(_first_keys(holder), last)
+        if key is None:
+            return under(holder, last), self
+        return holder[key], self.spelt(key)._replace(inner=(*path, fold(key)))
 
 
 class Plan(NamedTuple):
     """What one tuple of keys means."""
 
-    plain: tuple[tuple[str, str, Reader], ...]
+    plain: tuple[tuple[str, str, Reader], ...] = ()
     """(slot, key, reader) where nothing else may fill the slot, and the key no other slot."""
-    ranked: tuple[tuple[str, tuple[Candidate, ...], tuple[str, ...]], ...]
-    """The other slots: their candidates, best first, and the keys of those that are not nested."""
-    shared: tuple[str, ...]
+    ranked: tuple[tuple[Candidate, ...], ...] = ()
+    """For each of the other slots its candidates, best first."""
+    shared: tuple[str, ...] = ()
     """The keys of ranked candidates."""
-    unknown: tuple[str, ...]
-    twins: tuple[tuple[str, str], ...]
+    unknown: tuple[str, ...] = ()
+    twins: tuple[tuple[str, str], ...] = ()
     """Keys that are spellings of one name."""
-    names: Mapping[str, str]
-    """By plain slot, the name as declared."""
-    has: frozenset[str]
+    only: Mapping[str, Candidate] = {}
+    """By plain slot."""
+    has: frozenset[str] = frozenset()
     """The slots that may be filled."""
 
 
@@ -175,27 +199,22 @@ class Row(NamedTuple):
     chosen: Mapping[str, Candidate]
     """By slot, which of several candidates it was."""
 
+    def source(self, slot: str) -> Candidate:
+        """Where a slot's value was read from."""
+        return self.chosen.get(slot) or self.plan.only[slot]
+
     def origin(self, slot: str) -> str:
         """The declared name that a slot's value was read from."""
-        chosen = self.chosen.get(slot)
-        return self.plan.names[slot] if chosen is None else chosen.name
-
-    def key(self, slot: str) -> str:
-        """The key of the object that a slot's value stood under, or in."""
-        chosen = self.chosen.get(slot)
-        if chosen is not None:
-            return chosen.key
-        return next(key for name, key, _ in self.plan.plain if name == slot)
+        return self.source(slot).name
 
     @property
     def keys(self) -> dict[str, str]:
-        """By slot that has a value, its key."""
-        keys = {slot: key for slot, key, _ in self.plan.plain if slot in self.values}
-        return keys | {slot: each.key for slot, each in self.chosen.items()}
+        """By slot that has a value, the key of the object that it stood under, or in."""
+        return {slot: self.source(slot).key for slot in self.values}
 
     def keep(self, slot: str) -> None:
         """Put a field that was read but is not used back with the unknown ones."""
-        key = self.key(slot)
+        key = self.source(slot).key
         self.left[key] = self.obj[key]
 
 
@@ -204,7 +223,7 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
 
     names: Mapping[str, SafeText] = {}
     """Names of other records in the same answer by id (`included`, sideloaded lists)."""
-    unit: Any = None
+    unit: Unit = NO_UNIT
     """The unit of all sums, where the answer tells it once: `{"currency": "EUR", "data": []}`."""
     is_root: bool = False
     """True if the record is the whole body: then `timestamp` is the answer's time."""
@@ -234,44 +253,35 @@ class Table:
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
         self._plans: dict[tuple[str, ...], Plan] = {}
-        self._last: tuple[tuple[str, ...], Plan] = ((), Plan((), (), (), (), (), {}, frozenset()))
+        self._last: tuple[tuple[str, ...], Plan] = ((), Plan())
 
     @cached_property
-    def _by_first(self) -> dict[str, list[_Place]]:
+    def _by_first(self) -> dict[str, list[Candidate]]:
         """All names by the folded first part; made when the first object is read."""
-        found: dict[str, list[_Place]] = {}
-        rank = 0
-        for field in self.fields:
-            for name, _ in field.sourced():
-                first, *inner = map(fold, name.split("."))
-                reader = field.read_as(name)
-                place = _Place(rank + _bias(reader), field, tuple(inner), reader, name)
-                found.setdefault(first, []).append(place)
-                rank += 1
+        found: dict[str, list[Candidate]] = {}
+        names = ((field, name) for field in self.fields for name, _ in field.sourced())
+        for rank, (field, name) in enumerate(names):
+            first, *inner = map(fold, name.split("."))
+            each = Candidate(field.slot, name, tuple(inner), field.reader, rank)
+            if isinstance(field.reader, UnitReader):
+                each = each.spelt(name)
+            found.setdefault(first, []).append(each)
         return found
 
-    @cached_property
-    def _stems(self) -> tuple[Callable[[str], Iterable[str]], ...]:
-        return tuple({field.stems: None for field in self.fields if field.stems is not None})
-
-    def _spelt_longer(self, key: str) -> list[_Place] | None:
-        """What a key means that is no name of the table, but has one at its beginning."""
+    def _named(self, key: str) -> list[Candidate]:
+        """What a key means: names that it is, else those of sums without the unit at its end."""
         folded = fold(key)
-        for stems in self._stems:
-            for stem in stems(folded):
-                if stem not in self._by_first:
-                    continue
-                places = [
-                    place._replace(
-                        rank=place.rank - _bias(place.reader) + _bias(reader), reader=reader
-                    )
-                    for place in self._by_first.get(stem, ())
-                    if place.field.stems is stems and not place.inner
-                    for reader in (place.field.read_as(key),)
-                ]
-                if places:
-                    return places
-        return None
+        if found := self._by_first.get(folded):
+            return [each._replace(key=key) for each in found]
+        for stem, _ in split_unit(folded):
+            sums = [
+                each.spelt(key)._replace(key=key)
+                for each in self._by_first.get(stem, ())
+                if not each.inner and isinstance(each.reader, UnitReader)
+            ]
+            if sums:
+                return sums
+        return []
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys."""
@@ -288,54 +298,47 @@ class Table:
         return known
 
     def _made(self, keys: tuple[str, ...]) -> Plan:
-        found: dict[str, list[tuple[int, Candidate]]] = {}
+        slots: dict[str, list[Candidate]] = {}
         spelt: dict[str, str] = {}
         twins: list[tuple[str, str]] = []
         unknown: list[str] = []
         uses: dict[str, int] = {}
         for key in keys[:_MOST_KEYS]:
-            folded = fold(key)
-            places = self._by_first.get(folded) or self._spelt_longer(key)
-            if places is None:
+            candidates = self._named(key)
+            if not candidates:
                 unknown.append(key)
                 continue
-            uses[key] = len({place.field.slot for place in places})
-            if spelt.setdefault(folded, key) != key:
-                twins.append((spelt[folded], key))
-            for rank, field, inner, reader, name in places:
-                candidate = Candidate(key, inner, reader, name)
-                found.setdefault(field.slot, []).append((rank, candidate))
-        plain: list[tuple[str, str, Reader]] = []
-        names: dict[str, str] = {}
-        ranked: list[tuple[str, tuple[Candidate, ...], tuple[str, ...]]] = []
-        for slot, each in found.items():
-            each.sort(key=lambda one: one[0])
-            first = each[0][1]
-            if len(each) == 1 and not first.inner and uses[first.key] == 1:
-                plain.append((slot, first.key, first.reader))
-                names[slot] = first.name
+            uses[key] = len({each.slot for each in candidates})
+            if spelt.setdefault(fold(key), key) != key:
+                twins.append((spelt[fold(key)], key))
+            for each in candidates:
+                slots.setdefault(each.slot, []).append(each)
+        only: dict[str, Candidate] = {}
+        ranked: list[tuple[Candidate, ...]] = []
+        for slot, found in slots.items():
+            first = found[0]
+            if len(found) == 1 and not first.inner and uses[first.key] == 1:
+                only[slot] = first
                 del uses[first.key]
-                continue
-            candidates = tuple(candidate for _, candidate in each)
-            direct = tuple(one.key for one in candidates if not one.inner)
-            ranked.append((slot, candidates, direct))
+            else:
+                ranked.append(tuple(sorted(found, key=lambda each: each.order)))
         return Plan(
-            plain=tuple(plain),
+            plain=tuple((slot, each.key, each.reader) for slot, each in only.items()),
             ranked=tuple(ranked),
             shared=tuple(uses),
             unknown=(*unknown, *keys[_MOST_KEYS:]),
             twins=tuple(twins),
-            names=names,
-            has=frozenset(found),
+            only=only,
+            has=frozenset(slots),
         )
 
     def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
         """The slots that this object has a value for."""
         plan = self.plan(obj)
-        filled = {slot for slot, key, _ in plan.plain if obj[key] is not None}
-        for slot, candidates, _ in plan.ranked:
-            if any(dig(obj[each.key], each.inner) is not None for each in candidates):
-                filled.add(slot)
+        filled = [slot for slot, key, _ in plan.plain if obj[key] is not None]
+        for candidates in plan.ranked:
+            if any(each.find(obj)[0] is not None for each in candidates):
+                filled.append(candidates[0].slot)
         return frozenset(filled)
 
     def read(self, obj: Mapping[str, Json]) -> Row:
@@ -365,50 +368,64 @@ class Table:
         return Row(values, left, obj, plan, chosen)
 
 
+_ALL: Final[list[tuple[str, ...]]] = [()]
+"""The path of a whole value."""
+
+
 def _ranked(
     plan: Plan, obj: Mapping[str, Json], values: Values, left: Values
 ) -> dict[str, Candidate]:
     """Fill the slots that several names lead to, or whose names serve others as well."""
     chosen: dict[str, Candidate] = {}
-    used: set[str] = set()
-    dug: dict[str, list[tuple[str, ...]]] | None = None
-    for slot, candidates, direct in plan.ranked:
-        for candidate in candidates:
-            key, inner, reader, _ = candidate
+    used: dict[str, list[tuple[str, ...]]] = {}
+    """By key the paths that were read."""
+    for candidates in plan.ranked:
+        for each in candidates:
+            slot, _, inner, reader, _, key = found = each
             raw = obj[key]
-            if inner:
-                if type(raw) is not dict:
-                    continue
-                raw = dig(raw, inner)
-            if raw is None:
+            if inner and type(raw) is dict:
+                raw, found = each.find(obj)
+                inner, reader = found.inner, found.reader
+            elif inner:
                 continue
-            value = reader(raw)
+            value = None if raw is None else reader(raw)
             if value is None:
                 continue
             if type(value) is Partial:
                 value = value.value
-            elif inner:
-                dug = {} if dug is None else dug
-                dug.setdefault(key, []).append(inner)
             else:
-                used.add(key)
+                used[key] = [*used.get(key, ()), inner] if inner else _ALL
             if value is NOTHING:
                 continue
             values[slot] = value
-            chosen[slot] = candidate
-            if len(direct) > 1:
+            chosen[slot] = found
+            if len(candidates) > 1 and not inner:
                 # The same value under another name of the slot says nothing more.
-                used.update(each for each in direct if each != key and obj[each] == raw)
+                for one in candidates:
+                    if not one.inner and one.key != key and obj[one.key] == raw:
+                        used[one.key] = _ALL
             break
     for key in plan.shared:
-        if key in used:
+        paths = used.get(key)
+        if paths is not None and () in paths:
             continue
-        raw = obj[key]
-        if dug is not None and key in dug:
-            raw = _without(raw, dug[key]) or None
+        raw = obj[key] if paths is None else _without(obj[key], paths)
         if raw is not None and raw != "":
             left[key] = raw
     return chosen
+
+
+def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
+    """What is left of a value when what stands at these paths was read; None if nothing."""
+    kept: dict[str, Json] = {}
+    for key, inner in value.items():
+        below = [path[1:] for path in paths if path[0] == fold(key)]
+        rest = inner
+        if below:
+            rest = None if () in below or type(inner) is not dict else _without(inner, below)
+        if rest is not None:
+            kept[key] = rest
+    return kept or None
 
 
 def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> set[str]:
@@ -421,6 +438,10 @@ def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> set[
     return found
 
 
+def _first_keys(obj: Mapping[str, Json]) -> tuple[str, ...]:
+    return tuple(obj) if len(obj) <= _MOST_KEYS else tuple(islice(obj, _MOST_KEYS))
+
+
 @lru_cache(maxsize=2048)
 def _index(keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
@@ -430,10 +451,18 @@ def _index(keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return found
 
 
+@lru_cache(maxsize=2048)
+def _with_unit(keys: tuple[str, ...], folded: str) -> str | None:
+    """The first key, by the alphabet, that is a name with a unit of money at its end."""
+    for key in sorted(keys):
+        if any(stem == folded and unit.rank == 0 for stem, unit in split_unit(fold(key))):
+            return key
+    return None
+
+
 def under(obj: Mapping[str, Json], folded: str) -> Json:
     """The value under a folded name; None without one, and if its spellings disagree."""
-    keys = tuple(obj) if len(obj) <= _MOST_KEYS else tuple(islice(obj, _MOST_KEYS))
-    spelt = _index(keys).get(folded)
+    spelt = _index(_first_keys(obj)).get(folded)
     if spelt is None:
         return None
     value = obj[spelt[0]]
@@ -444,11 +473,10 @@ def under(obj: Mapping[str, Json], folded: str) -> Json:
 
 def key_of(obj: Mapping[str, Json], folded: str) -> str | None:
     """The key that is this folded name."""
-    keys = tuple(obj) if len(obj) <= _MOST_KEYS else tuple(islice(obj, _MOST_KEYS))
-    return _index(keys).get(folded, (None,))[0]
+    return _index(_first_keys(obj)).get(folded, (None,))[0]
 
 
-def dig(value: Json, path: tuple[str, ...]) -> Json:
+def dig(value: Json, path: Iterable[str]) -> Json:
     """What is at the end of a path of folded names through nested objects, else None."""
     for folded in path:
         if type(value) is not dict:
@@ -457,21 +485,18 @@ def dig(value: Json, path: tuple[str, ...]) -> Json:
     return value
 
 
-def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
-    """A nested object without what was read of it."""
-    kept: dict[str, Json] = {}
-    for key, inner in value.items():
-        below = [path[1:] for path in paths if path and path[0] == fold(key)]
-        if () in below or inner is None:
-            continue
-        rest = _without(inner, below) if below and type(inner) is dict else inner
-        if rest != {}:
-            kept[key] = rest
-    return kept
-
-
 class Kind(Generic[R]):
-    """One kind of record that the interface lists: its names, its table, how a record is built."""
+    """One kind of record that the interface lists: its names, its table, how a record is built.
+
+    `name` is that of the kind, as in `[profiles.X.fields.NAME]`; `noun` is for sentences. `own`
+    are its own names in answers, best first, the last one in the singular; `also` what relatives
+    call it, looked for after the usual wrappers. `build` makes the record and raises Unread if it
+    is none. `needs` are slots of which one must be filled (without any: one of the table);
+    `nameless` says why a record without was not read. A listing has `most` records. `survey`
+    looks at all rows of an answer before the first record is built. `holds` tells whether an
+    object is one of these where the table alone does not. `instead` reads a summary that came in
+    place of a list, and raises Unread if it is none.
+    """
 
     def __init__(
         self,
@@ -489,31 +514,13 @@ class Kind(Generic[R]):
         holds: Callable[[Mapping[str, Json]], bool] | None = None,
         instead: Callable[[Json], R | None] | None = None,
     ) -> None:
-        self.name = name
-        """Of the kind, as in `[profiles.X.fields.NAME]`."""
-        self.noun = noun
-        """For sentences: "tasks"."""
-        self.own = tuple(map(fold, own.split()))
-        """Its own names in answers, best first: "tasks", "task"."""
-        self.also = tuple(map(fold, also.split()))
-        """What relatives call it: "issues", "jobs"; looked for after the usual wrappers."""
-        self.table = Table(fields)
-        self.build = build
-        """Makes the record; raises Unread if it is none."""
-        self.needs = frozenset(needs.split())
-        """Slots of which one must be filled; without any, one slot of the table must be."""
-        self.nameless = safe(nameless)
-        """Why a record was not read that has none of them."""
-        self.most = most
-        """Records of a listing; that there are more is told."""
-        self.survey = survey
-        """Looks at all rows of an answer before the first record is built."""
-        self.unit: Any = None
+        self.name, self.noun = name, noun
+        self.own, self.also = tuple(map(fold, own.split())), tuple(map(fold, also.split()))
+        self.table, self.build = Table(fields), build
+        self.needs, self.nameless, self.most = frozenset(needs.split()), safe(nameless), most
+        self.survey, self.instead, self._holds = survey, instead, holds
+        self.unit: Unit = NO_UNIT
         """The unit of sums that a profile tells."""
-        self._holds = holds
-        """Tells whether an object is one of these, where the table alone does not."""
-        self.instead = instead
-        """Reads a summary that came in place of a list; raises Unread if it is none."""
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"
@@ -523,14 +530,9 @@ class Kind(Generic[R]):
 
         Raises KeyError for a slot that the kind does not have.
         """
-        other: Kind[R] = Kind.__new__(Kind)
-        other.__dict__.update(self.__dict__)
-        mapped = []
-        for slot, name in names.items():
-            field = next((each for each in self.table.fields if each.slot == slot), None)
-            if field is None:
-                raise KeyError(slot)
-            mapped.append(field._replace(names=f"{name} # profile"))
+        other = copy(self)
+        fields = {field.slot: field for field in reversed(self.table.fields)}
+        mapped = [fields[slot]._replace(names=f"{name} # profile") for slot, name in names.items()]
         # "spent month" gives way to a mapped "spent", too.
         others = [each for each in self.table.fields if each.slot.split(" ")[0] not in names]
         bare = [each for each in self.table.fields if each.slot in names]
@@ -542,13 +544,6 @@ class Kind(Generic[R]):
         if self._holds is not None and self._holds(obj):
             return True
         filled = self.table.plan(obj).has
-        return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
-
-    def is_row(self, row: Row) -> bool:
-        """Whether what was read of an object may be such a record."""
-        filled = row.plan.has
-        if self._holds is not None and self._holds(row.obj):
-            return True
         return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
 
     def read(self, obj: Mapping[str, Json], around: Around) -> R:

@@ -18,9 +18,10 @@ from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.kinds.trace import CHILDREN, STEP, StepDraft, finish_step, read_step
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.money import unit_beside
 from agentco_tui.reading.values.reference import looks_like_id
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.reading.values.unit import Unit, unit_beside
+from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import safe
 
 MAX_STEPS: Final = 20_000

@@ -68,6 +68,8 @@ class MoneyStyle:
     suffix: str
     written: Callable[[Decimal], Any]
     beside: tuple[tuple[str, Any], ...] = ()
+    assumed: bool = False
+    """Nothing tells the unit: a currency does not."""
 
 
 def _number(value: Decimal) -> Any:
@@ -75,8 +77,8 @@ def _number(value: Decimal) -> Any:
 
 
 MONEY_STYLES: dict[str, MoneyStyle] = {
-    "units and currency": MoneyStyle("", _number, (("currency", "usd"),)),
-    "text and currency": MoneyStyle("", lambda value: f"{value:.2f}", (("currency", "USD"),)),
+    "units and currency": MoneyStyle("", _number, (("currency", "usd"),), True),
+    "text and currency": MoneyStyle("", lambda value: f"{value:.2f}", (("currency", "USD"),), True),
     "usd": MoneyStyle("_usd", _number),
     "cents": MoneyStyle("_usd_cents", lambda value: int(value * 100)),
     "cents text": MoneyStyle("_usd_cents", lambda value: str(int(value * 100))),
@@ -87,8 +89,12 @@ MONEY_STYLES: dict[str, MoneyStyle] = {
     "dollar sign": MoneyStyle(
         "", lambda value: f"${value:,.2f}" if value >= 0 else f"-${-value:,.2f}"
     ),
-    "object": MoneyStyle("", lambda value: {"amount": f"{value:.2f}", "currency": "USD"}),
-    "value object": MoneyStyle("", lambda value: {"value": float(value), "currency": "usd"}),
+    "object": MoneyStyle(
+        "", lambda value: {"amount": f"{value:.2f}", "currency": "USD"}, assumed=True
+    ),
+    "value object": MoneyStyle(
+        "", lambda value: {"value": float(value), "currency": "usd"}, assumed=True
+    ),
     "aws": MoneyStyle("", lambda value: {"Amount": f"{value:.2f}", "Unit": "USD"}),
 }
 

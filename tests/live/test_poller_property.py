@@ -28,8 +28,8 @@ T = TypeVar("T")
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
 KINDS = (
-    "status=500", "status=429,retry_after=40", "status=401", "status=422", "close", "cut", "hang",
-    "html", "bad_json", "latency=3ms", "drop_after", "redirect",
+    "status=500", "status=429,retry_after=40", "status=401", "status=422", "drop_before", "cut",
+    "hang", "bad_json", "latency=3ms", "drop_after", "redirect",
 )  # fmt: skip
 targets = st.sampled_from(["*", *sorted(set(OPERATIONS.values()))])
 turns = st.integers(0, 1_000_000)

@@ -8,13 +8,18 @@ from typing import Any, Final
 from agentco_tui.model import Agent, AgentState, Money
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import minus, money_field, to_money, told_unit
+from agentco_tui.reading.values.money import (
+    UNIT_FIELDS,
+    minus,
+    money_field,
+    to_money,
+    told_unit,
+)
 from agentco_tui.reading.values.number import to_count, to_decimal
 from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.reading.values.unit import UNIT_FIELDS
 from agentco_tui.text import SafeText, safe
 
 _MOST: Final = 50_000

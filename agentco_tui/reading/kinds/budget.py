@@ -19,6 +19,7 @@ from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, 
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values import percent
 from agentco_tui.reading.values.money import (
+    UNIT_FIELDS,
     MoneyReader,
     Sum,
     comparable,
@@ -32,7 +33,7 @@ from agentco_tui.reading.values.plain_text import flag, named, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.reading.values.unit import NO_UNIT, UNIT_FIELDS, Unit, currency_word
+from agentco_tui.reading.values.unit import NO_UNIT, Unit, currency_word
 from agentco_tui.text import SafeText
 
 WHOLE_ID: Final = "all"
@@ -179,7 +180,7 @@ def _part_field(scale: Scale) -> Any:
 
 
 def _limit_field(slot: str, names: str) -> Field:
-    return money_field(slot, names, LimitReader)
+    return Field(slot, names, LimitReader())
 
 
 FIGURES: Final = (

@@ -6,8 +6,8 @@ from typing import Final
 
 from agentco_tui.model import Money
 from agentco_tui.reading.schema import Around, Values
-from agentco_tui.reading.values.money import Sum, money_field, to_money, told_unit
-from agentco_tui.reading.values.unit import NO_UNIT, UNIT_FIELDS
+from agentco_tui.reading.values.money import UNIT_FIELDS, Sum, money_field, to_money, told_unit
+from agentco_tui.reading.values.unit import NO_UNIT
 
 COST: Final = (
     money_field(

@@ -11,17 +11,18 @@ from typing import Any, Final, NamedTuple
 from agentco_tui.model import Money
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Field, Json, Partial, Values
+from agentco_tui.reading.schema import Field, Json, Partial, UnitReader, Values, under
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.unit import (
     MINOR,
     NO_MONEY,
     NO_UNIT,
     SIGNS,
+    WORDS,
     Unit,
     currency_word,
     is_unit,
-    stems,
+    split_unit,
     unit_in_name,
     unit_word,
 )
@@ -47,13 +48,8 @@ class Sum(NamedTuple):
     unit: Unit = NO_UNIT
 
 
-class MoneyReader:
+class MoneyReader(UnitReader):
     """A reader of sums in the unit that the field's name tells."""
-
-    def __init__(self, unit: Unit = NO_UNIT) -> None:
-        self.unit = unit
-        # A name that tells a unit goes before its twin without one; what is no money goes last.
-        self.bias = 0 if unit.power is None else 10_000 if unit.currency in NO_MONEY else -10_000
 
     def __call__(self, raw: Json) -> Any:
         """A Sum; Partial if the value is an object that holds more; None for all else."""
@@ -65,9 +61,9 @@ class MoneyReader:
         return Sum(value, self.unit)
 
 
-def money_field(slot: str, names: str, reader: type[MoneyReader] = MoneyReader) -> Field:
+def money_field(slot: str, names: str) -> Field:
     """A field of sums: each of its names may end in a unit (`cost`, `cost_usd`, `costCents`)."""
-    return Field(slot, names, reader(), lambda name: reader(unit_in_name(name)), stems)
+    return Field(slot, names, MoneyReader())
 
 
 def told_unit(values: Values, around: Unit | None) -> Unit:
@@ -140,7 +136,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
         elif (place := _place_of(name)) is not None and type(value) is not dict:
             amount, own = to_decimal(value), unit_in_name(name)
             if amount is not None:
-                amounts.setdefault((MoneyReader(own).bias, place), Sum(amount, own))
+                amounts.setdefault((own.rank, place), Sum(amount, own))
         said, used = said.with_more(each), used + (each is not None)
     whole, part = to_decimal(named.get("units")), to_decimal(named.get("nanos"))
     if whole is not None and (part is not None or "currencycode" in named):
@@ -160,7 +156,7 @@ def _from_object(raw: Mapping[str, Json], unit: Unit) -> Any:
 def _place_of(name: str) -> int | None:
     """The rank of a name within an object that is a sum; a unit alone is a name, too."""
     for place, amount in enumerate(_AMOUNTS):
-        if name == amount or (name.startswith(amount) and amount in stems(name)):
+        if name == amount or (name.startswith(amount) and amount in dict(split_unit(name))):
             return place
     return len(_AMOUNTS) if is_unit(name) else None
 
@@ -184,3 +180,64 @@ def minus(one: Money, other: Money) -> Money | None:
         one.unit_assumed or other.unit_assumed,
         True,
     )
+
+
+def _metric(raw: Json) -> Unit | None:
+    """`metric: "billed_cents"`; what else is measured is no unit of sums."""
+    return WORDS.get(fold(raw)) if type(raw) is str else None
+
+
+def _flag_of(unit: Unit) -> Any:
+    return lambda raw: unit if raw is True else None
+
+
+def _of_digits(raw: Json) -> Unit | None:
+    return Unit(-raw) if type(raw) is int and 0 <= raw < 5 else None
+
+
+UNIT_FIELDS: Final = (
+    Field(
+        "currency",
+        """
+        currency currency_code                  # Anthropic, OpenAI
+        billing_currency ccy currency_iso iso_currency_code budget_currency
+        {customer,budget,money}.{currency,currency_code}  # Google Ads
+        spend_management.currency               # Vercel
+        spending_limits_currency                # Stripe Issuing
+        """,
+        currency_word,
+    ),
+    Field("unit", "unit units amount_unit {money,cost,currency,budget}_unit", unit_word),
+    Field("unit", "{amounts,values,costs,money,sums}_in denomination", unit_word),
+    Field("unit", "metric  # paperclip: billed_cents", _metric),
+    Field("unit", "{is_,}in_cents amounts_in_cents cents", _flag_of(Unit(-2))),
+    Field("unit", "{is_,}in_{minor,minor_units}", _flag_of(Unit(MINOR))),
+    Field("unit", "minor_units  # how many digits", _of_digits),
+    Field("unit", "{is_,}in_micros", _flag_of(Unit(-6))),
+)
+"""The fields of a record that tell the unit of the sums beside them."""
+
+_BESIDE: Final = tuple(
+    (fold(name), field)
+    for field in UNIT_FIELDS
+    for name, _ in field.sourced()
+    if "." not in name and name not in ("unit", "units", "cents")
+)
+_AROUND: Final = word_set("meta metadata summary totals info settings data result payload budget")
+
+
+def unit_beside(body: Json, depth: int = 0) -> Unit:
+    """The unit that an answer tells once for all: `{"currency": "EUR", "data": […]}`."""
+    if type(body) is not dict or len(body) > 400:
+        return NO_UNIT
+    unit = NO_UNIT
+    for name, field in _BESIDE:
+        raw = under(body, name)
+        told = None if raw is None else field.reader(raw)
+        unit = unit.with_more(told)
+    for name in ("unit", "units"):  # of an answer's own `unit: "ms"` it is something else
+        unit = unit.with_more(_metric(under(body, name)))
+    if depth < 2:
+        for name in _AROUND:
+            unit = unit.with_more(unit_beside(under(body, name), depth + 1))
+    return unit

@@ -15,9 +15,9 @@ from agentco_tui.model import Moment, Money, SharedTask, Task, extra_fields
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import word_set, words
 from agentco_tui.reading.unknown_fields import CUT
-from agentco_tui.reading.values.money import MoneyReader, Sum, to_money
+from agentco_tui.reading.values.money import MoneyReader, Sum, to_money, unit_beside
 from agentco_tui.reading.values.number import to_decimal
-from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_beside, unit_in_name
+from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_in_name
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
