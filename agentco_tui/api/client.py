@@ -12,6 +12,8 @@ from contextlib import aclosing, asynccontextmanager
 from copy import copy
 from datetime import date
 from decimal import Decimal
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 from urllib.parse import quote
@@ -19,29 +21,8 @@ from urllib.parse import quote
 import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.decode import (
-    ACTIVITY,
-    AGENT_BUDGETS,
-    AGENTS,
-    ALERTS,
-    COMPANIES,
-    COMPANY_BUDGETS,
-    TASKS,
-    Kind,
-    decode_one,
-    decode_overview,
-    decode_receipt,
-    decode_trace,
-)
 from agentco_tui.api.error_messages import KEY_SOURCE, not_sent
-from agentco_tui.api.fetcher import (
-    Caps,
-    Fetcher,
-    body_digest,
-    if_none_match,
-    not_the_export,
-    usable_etag,
-)
+from agentco_tui.api.fetcher import Caps, Fetcher, not_the_export
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -55,7 +36,17 @@ from agentco_tui.model import (
     Task,
     Trace,
 )
+from agentco_tui.reading.budget_overview import read_overview
+from agentco_tui.reading.decode import read_one
+from agentco_tui.reading.kinds.activity import ACTIVITY
+from agentco_tui.reading.kinds.agent import AGENTS
+from agentco_tui.reading.kinds.alert import ALERTS
+from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS
+from agentco_tui.reading.kinds.company import COMPANIES
+from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
+from agentco_tui.reading.schema import Kind
+from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
     from agentco_tui.api.prefetch import Prefetch
@@ -83,7 +74,7 @@ class Client:
         self.transport = transport
         self.mapping = mapping
         caps = Caps(pages=page_cap, records=record_cap, total_bytes=transport.limits.body)
-        self._fetcher = Fetcher(transport, caps)
+        self._fetcher = Fetcher(transport, caps, mapping)
         self._overview: BudgetOverview | None = None
         self._overview_etag: str | None = None
         self._decisions: Client | None = None
@@ -117,7 +108,7 @@ class Client:
 
     async def companies(self) -> Listing[Company]:
         """GET /api/companies."""
-        return await self._listing(COMPANIES, "/api/companies")
+        return await self._fetcher.listing(COMPANIES, "/api/companies")
 
     async def company(self, company_id: str) -> Company:
         """GET /api/companies/:id."""
@@ -139,7 +130,7 @@ class Client:
 
     async def agents(self, company_id: str | None = None) -> Listing[Agent]:
         """GET /api/agents."""
-        return await self._listing(AGENTS, "/api/agents", company_id=company_id)
+        return await self._fetcher.listing(AGENTS, "/api/agents", company_id=company_id)
 
     async def agent(self, agent_id: str) -> Agent:
         """GET /api/agents/:id."""
@@ -149,7 +140,9 @@ class Client:
         self, company_id: str | None = None, status: str | None = None
     ) -> Listing[Task]:
         """GET /api/tasks."""
-        return await self._listing(TASKS, "/api/tasks", company_id=company_id, status=status)
+        return await self._fetcher.listing(
+            TASKS, "/api/tasks", company_id=company_id, status=status
+        )
 
     async def create_task(
         self,
@@ -176,8 +169,11 @@ class Client:
 
     async def task_trace(self, task_id: str) -> Trace:
         """GET /api/tasks/:id/trace."""
+        # A quarter of a megabyte that most hours of a day need nothing of.
+        from agentco_tui.reading.trace_tree import read_trace  # noqa: PLC0415
+
         path = self._path("GET", "/api/tasks", task_id, "/trace")
-        return await self._fetcher.ask("GET", path, lambda body, _: decode_trace(body))
+        return await self._fetcher.read(await self.transport.request("GET", path), read_trace)
 
     async def activity(
         self,
@@ -192,13 +188,17 @@ class Client:
         No page is followed once `limit` entries came; a platform that sends more in one answer is
         not cut short.
         """
-        return await self._listing(
+        # Cut, because a datetime is a date too, and would say its time.
+        return await self._fetcher.listing(
             ACTIVITY,
             "/api/activity",
             at_most=limit,
             company_id=company_id,
             agent_id=agent_id,
-            **{"from": _day(from_date), "to": _day(to_date)},
+            **{
+                "from": None if from_date is None else from_date.isoformat()[:10],
+                "to": None if to_date is None else to_date.isoformat()[:10],
+            },
             limit=None if limit is None else str(limit),
         )
 
@@ -211,11 +211,10 @@ class Client:
         Nothing is handed out before it is known to be no web page and no error in JSON. There is
         no time limit for the whole, one of `Limits.read` between arrivals. `cap` is in bytes.
         """
-        path = "/api/activity/export"
         kind = _ACCEPTED.get(file_format)
         async with self.transport.stream(
             "GET",
-            path,
+            "/api/activity/export",
             params=[("format", file_format)],
             accept=f"{kind}, */*;q=0.5" if kind else "*/*",
             cap=cap,
@@ -223,91 +222,85 @@ class Client:
             first = b""
             while len(first) < 1024 and (chunk := await anext(incoming.chunks, None)) is not None:
                 first += chunk
-            asked = self.transport.asked("GET", path)
-            content_type = incoming.headers.get("content-type", "")
-            wrong = not_the_export(first, content_type, file_format, asked, incoming.status)
+            wrong = not_the_export(first, file_format, incoming)
             if wrong is not None:
                 raise wrong
-            async with aclosing(_after(first, incoming.chunks)) as chunks:
+
+            async def whole() -> AsyncGenerator[bytes]:
+                if first:
+                    yield first
+                async for chunk in incoming.chunks:
+                    yield chunk
+
+            async with aclosing(whole()) as chunks:
                 yield chunks
 
     async def budget(self) -> BudgetOverview:
         """GET /api/budget. The very same object as last time if the answer was the same."""
-        path, last = "/api/budget", self._overview
-        reply = await self.transport.request(
-            "GET", path, headers=if_none_match(self._overview_etag)
-        )
+        last = self._overview
+        reply = await self.transport.request("GET", "/api/budget", etag=self._overview_etag)
         if reply.status == 304 and last is not None:
             return last
-        digest = await body_digest(reply.body)
+        digest = blake2b(reply.body, digest_size=16).digest()
         if last is None or last.digest != digest:
-            asked = self.transport.asked("GET", path)
-            overview = await self._fetcher.read(
-                reply, asked, lambda body: decode_overview(body, self.mapping)
-            )
-            last = msgspec.structs.replace(overview, digest=digest)
-        self._overview, self._overview_etag = last, usable_etag(reply.headers)
+            read = partial(read_overview, mapping=self.mapping)
+            last = msgspec.structs.replace(await self._fetcher.read(reply, read), digest=digest)
+        self._overview, self._overview_etag = last, reply.headers.get("etag")
         return last
 
     async def company_budgets(self) -> Listing[Budget]:
         """GET /api/budget/companies."""
-        return await self._listing(COMPANY_BUDGETS, "/api/budget/companies")
+        return await self._fetcher.listing(COMPANY_BUDGETS, "/api/budget/companies")
 
     async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
         """GET /api/budget/agents."""
-        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", company_id=company_id)
+        return await self._fetcher.listing(
+            AGENT_BUDGETS, "/api/budget/agents", company_id=company_id
+        )
 
     async def set_agent_limit(
         self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
     ) -> Receipt[Budget]:
         """POST /api/budget/agents/:id. The limit goes out as a JSON number, digit for digit."""
         path = self._path("POST", "/api/budget/agents", agent_id, "")
-        if not monthly_limit.is_finite() or not _is_sendable(monthly_limit):
-            raise not_sent(
-                self.transport.asked("POST", path), "the monthly limit is no usable number"
-            )
-        body = f'{{"monthly_limit":{monthly_limit:f}}}'.encode()
-        return await self._send(AGENT_BUDGETS, path, body, attempt_id)
+        digits = monthly_limit.as_tuple().exponent
+        # A number of a few signs may stand for one of a million digits.
+        if (
+            not isinstance(digits, int)
+            or digits < -_MOST_DIGITS
+            or monthly_limit.adjusted() >= _MOST_DIGITS
+        ):
+            words = "the monthly limit is no usable number"
+            raise not_sent(self.transport.asked("POST", path), words)
+        body = f'{{"monthly_limit":{monthly_limit:f}}}'
+        return await self._write(AGENT_BUDGETS, path, body, attempt_id)
 
     async def budget_alerts(self) -> Listing[Alert]:
         """GET /api/budget/alerts."""
-        return await self._listing(ALERTS, "/api/budget/alerts")
-
-    async def _listing(
-        self, kind: Kind[R], path: str, *, at_most: int | None = None, **params: str | None
-    ) -> Listing[R]:
-        given = tuple((name, value) for name, value in params.items() if value is not None)
-        return await self._fetcher.listing(self.mapping.kind(kind), path, given, at_most)
+        return await self._fetcher.listing(ALERTS, "/api/budget/alerts")
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier, "")
-        return await self._fetcher.ask(
-            "GET", path, lambda body, _: decode_one(self.mapping.kind(kind), body, identifier)
-        )
+        read = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
+        return await self._fetcher.read(await self.transport.request("GET", path), read)
 
     async def _write(
-        self, kind: Kind[R], path: str, fields: Mapping[str, str] | None, attempt_id: str | None
+        self, kind: Kind[R], path: str, fields: Mapping[str, str] | str | None, attempt: str | None
     ) -> Receipt[R]:
-        if fields is None:
-            return await self._send(kind, path, None, attempt_id)
-        text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-        body = text.encode("utf-8", "replace")
-        if len(body) != len(text.encode("utf-8", "surrogatepass")):
+        """Send `fields`, as JSON if they are not yet, and read the receipt."""
+        if isinstance(fields, Mapping):
+            fields = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        try:
+            body = None if fields is None else fields.encode()
+        except UnicodeError:
+            body = b""
+        if body == b"":
             words = "a field holds a character that cannot be sent"
             raise not_sent(self.transport.asked("POST", path), words)
-        return await self._send(kind, path, body, attempt_id)
-
-    async def _send(
-        self, kind: Kind[R], path: str, body: bytes | None, attempt_id: str | None
-    ) -> Receipt[R]:
-        headers = () if attempt_id is None else (("Idempotency-Key", attempt_id),)
-        return await self._fetcher.ask(
-            "POST",
-            path,
-            lambda found, status: decode_receipt(self.mapping.kind(kind), found, status),
-            json_body=body,
-            headers=headers,
-        )
+        headers = () if attempt is None else (("Idempotency-Key", attempt),)
+        reply = await self.transport.request("POST", path, json_body=body, headers=headers)
+        read = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
+        return await self._fetcher.read(reply, read)
 
     def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:
         try:
@@ -372,22 +365,3 @@ def segment(identifier: str) -> str:
         return quote(identifier, safe="")
     except UnicodeError:
         raise ValueError("the id holds a character that cannot be sent") from None
-
-
-def _day(day: date | None) -> str | None:
-    """A datetime is a date too, and would say its time."""
-    return None if day is None else date(day.year, day.month, day.day).isoformat()
-
-
-def _is_sendable(limit: Decimal) -> bool:
-    exponent = limit.as_tuple().exponent
-    return (
-        isinstance(exponent, int) and exponent >= -_MOST_DIGITS and limit.adjusted() < _MOST_DIGITS
-    )
-
-
-async def _after(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    if first:
-        yield first
-    async for chunk in rest:
-        yield chunk

@@ -125,6 +125,10 @@ class KeyInUse:
         """The one for the next request."""
         return self.__key
 
+    def authorization(self) -> str:
+        """The value of the header that carries it."""
+        return f"Bearer {self.__key.reveal()}"
+
     def replace(self, key: ApiKey) -> None:
         """Use another from the next request on; those under way keep theirs."""
         # The longest first: one that begins like another must not leave its end behind. And known
@@ -139,48 +143,39 @@ class KeyInUse:
             text = key.redact(text)
         return text
 
-    def redactor(self) -> Redactor:
-        """The same for bytes that come in pieces; one for each body."""
-        return Redactor(
-            [(key.reveal().encode("ascii"), key.masked.encode("ascii")) for key in self.__known]
-        )
+    def known(self) -> tuple[ApiKey, ...]:
+        """All of them, the longest first."""
+        return self.__known
 
     def __repr__(self) -> str:
         return f"KeyInUse({self.__key.masked})"
 
 
 class Redactor:
-    """Takes keys out of one body, wherever a piece of it ends: feed it in order, then the `rest`.
+    """Takes keys out of one body, wherever a piece of it ends: feed it in order.
 
     The end of a piece that could be the beginning of a key waits for the next one.
     """
 
     __slots__ = ("__keys", "__waiting")
 
-    def __init__(self, keys: list[tuple[bytes, bytes]]) -> None:
-        """Each key, of at least a byte, and the mask in its place; the longest first."""
-        self.__keys = keys
+    def __init__(self, in_use: KeyInUse) -> None:
+        """Knows the keys that are known now."""
+        self.__keys = [(key.reveal().encode(), key.masked.encode()) for key in in_use.known()]
         self.__waiting = b""
 
-    def feed(self, piece: bytes) -> bytes:
-        """What can be let through by now; takes time in proportion to the piece."""
+    def feed(self, piece: bytes, *, is_last: bool = False) -> bytes:
+        """What can be let through by now, of the last piece all; takes time in proportion to it."""
         data, held = self.__waiting + piece, b""
         for key, mask in self.__keys:
             data = data.replace(key, mask)
-            at = data.find(key[:1], max(0, len(data) - len(key) + 1))
+            at = -1 if is_last else data.find(key[:1], max(0, len(data) - len(key) + 1))
             while at >= 0 and not key.startswith(data[at:]):
                 at = data.find(key[:1], at + 1)
             if at >= 0:
                 data, held = data[:at], data[at:] + held
         self.__waiting = held
         return data
-
-    def rest(self) -> bytes:
-        """What waited for a piece that did not come."""
-        rest, self.__waiting = self.__waiting, b""
-        for key, mask in self.__keys:
-            rest = rest.replace(key, mask)
-        return rest
 
 
 class KeyFilter(logging.Filter):

@@ -115,7 +115,7 @@ _BY_EXCEPTION: Final[Mapping[str, str]] = {
     "UnsupportedProtocol": "the request to {host} cannot be sent as it is: check base_url",
     "DamagedBodyError": "the packed answer is damaged or cut off: try again",
     # What came is not HTTP, or breaks its rules: a wrong length, a close before the answer.
-    "ProtocolError": "{host} closed without an answer, or does not speak HTTP: check base_url",
+    "ProtocolError": "{host} closed before a whole answer, or does not speak HTTP: check base_url",
 }
 """By the name of httpx's class, or of one it is derived from."""
 _OF_EXCEPTION: Final[Mapping[str, type[ApiError]]] = {
@@ -124,8 +124,7 @@ _OF_EXCEPTION: Final[Mapping[str, type[ApiError]]] = {
     "UnsupportedProtocol": errors.NotSent,
 }
 """All else is Broken."""
-_BROKE: Final = "the connection to {host} broke before an answer came: try again"
-_BROKE_OFF: Final = "the answer of {host} broke off before it was whole: try again"
+_BROKE: Final = "the connection to {host} broke before a whole answer came: try again"
 
 _BY_ERRNO: Final = (
     (
@@ -304,9 +303,7 @@ def refused(
     )
 
 
-def unanswered(
-    cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent, answer_began: bool = False
-) -> ApiError:
+def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent) -> ApiError:
     """No whole answer came: the error for an exception of httpx or the standard library.
 
     `sent` is NO only if `cause` proves that no byte of the request has left.
@@ -315,8 +312,6 @@ def unanswered(
     words = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), _BROKE)
     kinds = (_OF_EXCEPTION[name] for name in names if name in _OF_EXCEPTION)
     kind = next(kinds, errors.Broken)
-    if answer_began and kind is errors.Broken and "DamagedBodyError" not in names:
-        words = _BROKE_OFF
     layers = tuple(_layers(cause))
     if "ConnectError" in names:
         kind, words = _no_connection(layers, asked.host)

@@ -6,9 +6,9 @@ never held. Whatever is wrong with an answer is told as an ApiError.
 
 from __future__ import annotations
 
-import re
+import operator
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import msgspec
 
 from agentco_tui.api import error_messages, errors
-from agentco_tui.api.decode import Kind, Page, RefusedBody, Unshaped, decode_page
 from agentco_tui.api.error_messages import Asked, unusable
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, more_suspected, next_page
+from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, next_page
 from agentco_tui.api.response_body import beside
 from agentco_tui.model import Listing, Record
+from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.json_body import (
     BodyError,
@@ -32,14 +32,15 @@ from agentco_tui.reading.json_body import (
     looks_like_html,
     parse_json,
 )
-from agentco_tui.reading.schema import Json
+from agentco_tui.reading.mapping import ProfileMapping
+from agentco_tui.reading.schema import Json, Kind
 from agentco_tui.reading.shared_ids import identity, marked
 from agentco_tui.reading.stream import KnownRows, ListReader
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:
     from agentco_tui.api.prefetch import Prefetch
-    from agentco_tui.api.transport import Pairs, Reply, Transport
+    from agentco_tui.api.transport import Incoming, Reply, Transport
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -53,7 +54,6 @@ _LIVE: Final = 12
 """Of these, so many are kept whatever they hold: more than there are feeds."""
 _MOST_RECORDS: Final = 50_000
 """Records from which on no more lists than these are kept."""
-_ETAG: Final = re.compile(r'(W/)?"[!#-~]{0,200}"')
 _ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
 
@@ -69,16 +69,13 @@ class Caps(msgspec.Struct, frozen=True, kw_only=True):
     """Of all bodies of one list together, unpacked."""
 
 
-class _Leaf(msgspec.Struct, Generic[R], frozen=True):
+class _Leaf(msgspec.Struct, Generic[R]):
     """One page as it came."""
 
-    request: PageRequest
-    before: int
-    """How many records the pages before it held."""
-    digest: bytes
-    """Hash of the body."""
-    steering: tuple[str, ...]
-    """The headers that say where the next page is."""
+    signature: tuple[PageRequest, int, bytes, tuple[str, ...]]
+    """Its request, how many records stood before it, the hash of its body, and the headers that say
+    where the next page is: with the same ones it is the same page."""
+    etag: str | None
     page: Page[R]
     following: PageRequest | None
     more: bool
@@ -91,22 +88,21 @@ class _Leaf(msgspec.Struct, Generic[R], frozen=True):
 class _Last(msgspec.Struct, Generic[R], frozen=True):
     """The last answer to one list request."""
 
-    leaves: tuple[_Leaf[R], ...]
+    leaves: list[_Leaf[R]]
     listing: Listing[R]
-    etag: str | None
-    stuck: bool
-    """The answer named another page that brought nothing new."""
-    capped: bool
+    end: tuple[bool, bool]
+    """Whether the answer named another page that brought nothing new, and whether a cap ended."""
 
 
 class Fetcher:
     """Fetches, and remembers the last answer to each list."""
 
-    def __init__(self, transport: Transport, caps: Caps) -> None:
-        self._transport = transport
-        self._caps = caps
+    def __init__(self, transport: Transport, caps: Caps, mapping: ProfileMapping) -> None:
         self.prefetch: Prefetch | None = None
         """A request that was sent before all this was made; its answer is taken over once."""
+        self._transport = transport
+        self._caps = caps
+        self._mapping = mapping
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
 
     def over(self, transport: Transport) -> Fetcher:
@@ -115,152 +111,128 @@ class Fetcher:
         other._transport, other.prefetch = transport, None
         return other
 
-    async def ask(
-        self,
-        method: str,
-        path: str,
-        work: Callable[[Json, int], T],
-        *,
-        json_body: bytes | None = None,
-        headers: Pairs = (),
-    ) -> T:
-        """Send one request; what `work` makes of the JSON in its answer and of its status."""
-        reply = await self._transport.request(method, path, json_body=json_body, headers=headers)
-        asked = self._transport.asked(method, path)
-        return await self.read(reply, asked, lambda body: work(body, reply.status))
-
-    async def read(self, reply: Reply, asked: Asked, work: Callable[[Json], T]) -> T:
+    async def read(self, reply: Reply, work: Callable[[Json], T]) -> T:
         """What `work` makes of the JSON in an answer.
 
         Raises WebPage or NotJson for what is no JSON, Unreadable for JSON without what was asked
         for, and OtherStatus or RateLimited for a 2xx that says that the call failed.
         """
-        body, status = reply.body, reply.status
-
-        def whole() -> T | ApiError:
-            # The error is handed back, so that no parser's exception hangs on to it.
-            return _outcome(body, asked, status, work)
-
-        outcome = await beside(whole) if len(body) > _LARGE else whole()
+        # The error is handed back, so that no parser's exception hangs on to it.
+        outcome: T | ApiError
+        if len(reply.body) > _LARGE:
+            outcome = await beside(partial(_outcome, reply.body, reply.asked, reply.status, work))
+        else:
+            outcome = _outcome(reply.body, reply.asked, reply.status, work)
         if isinstance(outcome, ApiError):
             raise outcome
         return outcome
 
     async def listing(
-        self,
-        kind: Kind[R],
-        path: str,
-        params: tuple[tuple[str, str], ...],
-        at_most: int | None = None,
+        self, kind: Kind[R], path: str, *, at_most: int | None = None, **filters: str | None
     ) -> Listing[R]:
-        """All pages of one list in one listing.
+        """All pages of one list in one listing; filters that are None are left out.
 
         With `at_most`, the person's own limit, no further page is asked for once so many records
         are there: many platforms take a limit for the length of a page. Where nothing has changed
         since the last time it is the very same object, and nothing was decoded. Raises ApiError;
         if any page cannot be had, the listing cannot be either.
         """
+        kind = self._mapping.kind(kind)
+        params = tuple((name, value) for name, value in filters.items() if value is not None)
         key = (kind.name, path, params)
         most = min(self._caps.records, kind.most)
         last: _Last[R] | None = self._last.get(key)
         leaves: list[_Leaf[R]] = []
         seen: set[PageRequest] = set()
         ids: set[str] = set()
-        held = 0
-        request = PageRequest(path, params, str(self._transport.base))
+        held = size = 0
+        following: PageRequest | None = PageRequest(path, params, self._transport.root)
         ends = monotonic() + self._caps.seconds
-        etag: str | None = None
-        while True:
-            seen.add(request)
-            tag = last.etag if last is not None and not leaves else None
+        stuck = capped = False
+        while following is not None and not stuck and not capped:
+            seen.add(following)
             known = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
-            reply = await self._ask(kind, request, tag, known)
-            if reply.status == 304 and last is not None:
-                self._last.move_to_end(key)
-                return last.listing
-            leaf = await self._leaf(kind, reply, request, held, known)
-            etag = None if leaves else usable_etag(reply.headers)
-            del reply  # its body has been read, and is not kept while the next page comes
+            tag = known.etag if last and known and len(last.leaves) == 1 else None
+            leaf = await self._page(kind, following, held, known, tag)
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
+            size += leaf.size
+            following = leaf.following
             old = len(ids)
-            if leaf.following is not None or len(leaves) > 1:
+            if following is not None or len(leaves) > 1:
                 # A list in one page has no other page to repeat it, and may be very long.
                 ids.update(record.id for record in leaf.page.records)
-            nothing_new = len(leaves) > 1 and len(ids) == old
-            if leaf.following is None or leaf.following in seen or nothing_new:
+            if len(leaves) > 1 and len(ids) == old:
                 # A page that was asked for and repeats the others: we asked in vain for the rest.
-                repeats = nothing_new and bool(leaf.page.records)
-                stuck, capped = leaf.following is not None or repeats, False
+                stuck = following is not None or bool(leaf.page.records)
                 break
-            enough = at_most is not None and held >= at_most
-            if enough or self._is_full(leaves, len(ids), most) or monotonic() > ends:
-                stuck, capped = False, True
-                break
-            request = leaf.following
+            stuck = following in seen
+            capped = following is not None and (
+                (at_most is not None and held >= at_most)
+                or len(leaves) >= self._caps.pages
+                or len(ids) >= most
+                or size >= self._caps.total_bytes
+                or monotonic() > ends
+            )
+        capped = capped and not stuck
         if (
             last is not None
-            and (last.stuck, last.capped, len(last.leaves)) == (stuck, capped, len(leaves))
-            and all(map(lambda old, new: old is new, last.leaves, leaves))
+            and (last.end, len(last.leaves)) == ((stuck, capped), len(leaves))
+            and all(map(operator.is_, last.leaves, leaves))
         ):
-            listing = last.listing
-        else:
-            listing = _joined(leaves, most, stuck=stuck, capped=capped)
-        only = etag if len(leaves) == 1 else None
-        self._remember(key, _Last(tuple(leaves), listing, only, stuck, capped))
-        return listing
-
-    def _remember(self, key: tuple[Any, ...], last: _Last[R]) -> None:
+            self._last.move_to_end(key)
+            return last.listing
+        listing = _joined(leaves, most, stuck=stuck, capped=capped)
         kept = self._last
-        kept[key] = last
+        kept[key] = _Last(leaves, listing, (stuck, capped))
         kept.move_to_end(key)
         while len(kept) > _REMEMBERED or (
             len(kept) > _LIVE
             and sum(len(each.listing.records) for each in kept.values()) > _MOST_RECORDS
         ):
             kept.popitem(last=False)
+        return listing
 
-    async def _ask(
-        self, kind: Kind[R], request: PageRequest, tag: str | None, known: _Leaf[R] | None
-    ) -> Reply:
-        if self.prefetch is not None:
-            early = await self.prefetch.take(request.path, request.params)
-            if early is not None:
-                self._transport.measured.answer(early.elapsed, "", 0.0, from_cache=True)
-                return early
-        rows = known.rows if known is not None and known.request == request else None
-        return await self._transport.request(
-            "GET",
-            request.path,
-            params=request.params,
-            headers=if_none_match(tag),
-            stream=list_reader(kind, rows, self._transport.asked("GET", request.path)),
-        )
-
-    async def _leaf(
+    async def _page(
         self,
         kind: Kind[R],
-        reply: Reply,
         request: PageRequest,
         before: int,
         known: _Leaf[R] | None,
+        tag: str | None,
     ) -> _Leaf[R]:
+        """One page behind `before` records; `known` itself if it has not changed."""
+        reply = None
+        if self.prefetch is not None:
+            reply = await self.prefetch.take(request.path, request.params)
+        if reply is not None:
+            self._transport.measured.answer(reply.elapsed, "", 0.0, from_cache=True)
+        else:
+            rows = known.rows if known and known.signature[0] == request else None
+            reply = await self._transport.request(
+                "GET",
+                request.path,
+                params=request.params,
+                etag=tag,
+                stream=partial(list_reader, kind, rows) if kind.name in _ALONE else None,
+            )
+        if reply.status == 304 and known is not None:
+            return known
+        headers, etag = reply.headers, reply.headers.get("etag")
         streamed: ListReader[R] | None = reply.streamed
-        headers: Mapping[str, str] = reply.headers
+        if streamed is None:
+            digest, size = blake2b(reply.body, digest_size=16).digest(), len(reply.body)
+        else:
+            digest, size = streamed.digest, streamed.size
+            reply = replace(reply, body=streamed.envelope)
         steering = tuple(headers.get(name, "") for name in PAGING_HEADERS)
-        size = len(reply.body) if streamed is None else streamed.size
-        digest = streamed.digest if streamed is not None else await body_digest(reply.body)
         signature = (request, before, digest, steering)
-        if known is not None and signature == (
-            known.request,
-            known.before,
-            known.digest,
-            known.steering,
-        ):
+        if known is not None and known.signature == signature:
+            known.etag = etag
             return known
 
         def leaf(body: Json) -> _Leaf[R]:
-            page: Page[R] = decode_page(kind, body)
+            page = read_page(kind, body)
             rows = None
             if streamed is not None:
                 rows = streamed.known
@@ -270,67 +242,34 @@ class Fetcher:
                     unread=sum(streamed.unread.values()),
                     unread_reasons=tuple(streamed.unread)[:_MOST_REASONS],
                 )
-            here = len(page.records) + page.unread
-            following = next_page(body, headers, request, here)
-            more = following is None and more_suspected(body, before + here, request, headers)
-            return _Leaf(*signature, page, following, more, size, rows)
+            following, more = next_page(
+                body, headers, request, len(page.records) + page.unread, before
+            )
+            return _Leaf(signature, etag, page, following, more, size, rows)
 
-        if streamed is not None:
-            reply = replace(reply, body=streamed.envelope)
-        asked = self._transport.asked("GET", request.path)
-        return await self.read(reply, asked, leaf)
-
-    def _is_full(self, leaves: list[_Leaf[R]], records: int, most: int) -> bool:
-        return (
-            len(leaves) >= self._caps.pages
-            or records >= most
-            or sum(leaf.size for leaf in leaves) >= self._caps.total_bytes
-        )
+        return await self.read(reply, leaf)
 
 
-def list_reader(
-    kind: Kind[R], known: KnownRows[R] | None, asked: Asked
-) -> Callable[[], ListReader[R]] | None:
-    """Makes what reads a long list of this kind while it comes; None if it can't be read so."""
+def list_reader(kind: Kind[R], known: KnownRows[R] | None, asked: Asked) -> ListReader[R]:
+    """Reads a long list while it comes; `known` is what the last reading of it left."""
 
     def read(body: bytes) -> Page[R]:
-        outcome: Page[R] | ApiError = _outcome(body, asked, 200, partial(decode_page, kind))
+        outcome = _outcome(body, asked, 200, partial(read_page, kind))
         if isinstance(outcome, ApiError):
             raise outcome
         return outcome
 
-    return partial(ListReader, read, known, kind.most) if kind.name in _ALONE else None
+    return ListReader(read, known, kind.most)
 
 
-def usable_etag(headers: Mapping[str, str]) -> str | None:
-    """The ETag, if it is one as RFC 9110 has them and so may go back in a header."""
-    tag = headers.get("etag", "").strip()
-    return tag if _ETAG.fullmatch(tag) else None
-
-
-def if_none_match(tag: str | None) -> tuple[tuple[str, str], ...]:
-    """The header that asks for an answer only if it is another one; none without a tag."""
-    return () if tag is None else (("If-None-Match", tag),)
-
-
-async def body_digest(body: bytes) -> bytes:
-    """A hash of a body: 16 bytes. A megabyte takes about a millisecond."""
-
-    def digest() -> bytes:
-        return blake2b(body, digest_size=16).digest()
-
-    return await beside(digest) if len(body) > 4 * _LARGE else digest()
-
-
-def not_the_export(
-    first: bytes, content_type: str, wanted: str, asked: Asked, status: int
-) -> ApiError | None:
+def not_the_export(first: bytes, wanted: str, incoming: Incoming) -> ApiError | None:
     """What is wrong with an export that begins with `first`; None if it looks as it should.
 
     A sign-in page or a JSON error may come with a 200 and under any content type, so the first
     bytes are looked at too. Only for the format `wanted` "json" may it be JSON.
     """
-    kind = content_type.partition(";")[0].strip().lower()
+    asked, status = incoming.asked, incoming.status
+    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
     if "html" in kind or looks_like_html(first):
         return unusable(errors.WebPage, asked, status)
     begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
@@ -372,7 +311,7 @@ def _joined(leaves: list[_Leaf[R]], most: int, *, stuck: bool, capped: bool) -> 
     records = tuple(marked(records))
     if len(records) > most:
         records, capped = records[:most], True
-    digests = [leaf.digest for leaf in leaves]
+    digests = [leaf.signature[2] for leaf in leaves]
     pages = [leaf.page for leaf in leaves]
     totals = [page.total for page in pages if page.total is not None]
     told: list[SafeText] = [page.notice for page in pages if page.notice is not None]

@@ -1,9 +1,8 @@
 """How the next page of a list is asked for, if the answer says that there is one.
 
 Looked up in tables of exact names, folded for case and separators. An answer without any marker
-gets no second request: what the interface does not promise is not sent, and `more_suspected` tells
-that there may be more. Links are followed only within the same origin and path; a token is carried
-over as it came.
+gets no second request: what the interface does not promise is not sent. Links are followed only
+within the same origin and path; a token is carried over as it came.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ _MOST_TOKEN: Final = 4_096
 """Characters."""
 _MOST_JSON: Final = 2_000
 """Characters of a header that holds JSON."""
-_NO_HEADERS: Final[Mapping[str, str]] = {}
 
 _HEADERS: Final = {
     "x-page": "page", "x-current-page": "page", "x-pagination-page": "page",
@@ -42,6 +40,7 @@ _HEADERS: Final = {
 _JSON_HEADERS: Final = ("x-pagination", "pagination", "paging-headers")
 PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor", *_HEADERS, *_JSON_HEADERS)
 """All headers that decide how the next page is asked for."""
+_STEERING: Final = frozenset(PAGING_HEADERS)
 
 _HOLDERS: Final = (
     "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
@@ -123,8 +122,10 @@ class _Meta(dict[str, Json]):
 
     def count(self, names: Iterable[str]) -> int | None:
         """The first of these that is a count."""
-        counts = (to_count(self.get(name)) for name in names)
-        return next((count for count in counts if count is not None), None)
+        for name in names:
+            if name in self and (count := to_count(self[name])) is not None:
+                return count
+        return None
 
     @property
     def more(self) -> bool | None:
@@ -137,19 +138,39 @@ class _Meta(dict[str, Json]):
 
 
 def next_page(
-    body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int
-) -> PageRequest | None:
-    """The request for the page after this one, or None if the answer names none.
+    body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int, before: int = 0
+) -> tuple[PageRequest | None, bool]:
+    """The request for the page after this one, or None, and then whether more seems to exist.
 
-    `headers` with lower-case names; `page_len` is how many records this page held. Stops on an
-    empty token, on `has_more: false`, on a cursor that was just used, and where a page adds
-    nothing. That a page brings only known ids is for the caller to see.
+    `headers` with lower-case names; `page_len` is how many records this page held, `before` how
+    many those before it. Stops on an empty token, on `has_more: false`, on a cursor that was just
+    used, and where a page adds nothing. That a page brings only known ids is for the caller to see.
+    More is suspected for a total above what was seen, for a flag or a link that says so, and for a
+    page exactly as long as the `limit` that was asked for.
     """
-    by_header = _from_headers(headers, request)
-    by_header = by_header or _from_numbers(_meta_in(headers), request, page_len)
-    if type(body) is not dict:
-        return by_header
-    meta = _meta_of(body)
+    following, total = None, 0
+    if not _STEERING.isdisjoint(headers):
+        meta = _meta_in(headers)
+        following = _from_headers(headers, request) or _from_numbers(meta, request, page_len)
+        total = meta.count(_TOTALS) or 0
+    about = _meta_of(body) if type(body) is dict else None
+    if about is not None:
+        following = _from_body(body, about, following, request, page_len)
+    if following is not None:
+        return following, False
+    seen = before + page_len
+    asked = to_count(request.get("limit", "per_page", "page_size", "size"))
+    full = bool(asked and seen and seen % asked == 0)
+    return None, full or total > seen or (about is not None and _tells_more(about, request, seen))
+
+
+def _from_body(
+    body: Mapping[str, Json],
+    meta: _Meta,
+    by_header: PageRequest | None,
+    request: PageRequest,
+    page_len: int,
+) -> PageRequest | None:
     if meta.more is False:
         return None
     following = _from_link(meta, request) or _from_cursor(meta, request, page_len) or by_header
@@ -161,27 +182,11 @@ def next_page(
     return following
 
 
-def more_suspected(
-    body: Json, seen: int, request: PageRequest, headers: Mapping[str, str] = _NO_HEADERS
-) -> bool:
-    """True if more records seem to exist than were seen ("at least N").
-
-    To be asked where `next_page` found nothing to follow; `seen` counts the records of this page
-    and of those before it. More is suspected for a total above that, for a flag or a link that
-    says so, and for a page exactly as long as the `limit` that was asked for.
-    """
-    asked = to_count(request.get("limit", "per_page", "page_size", "size"))
-    if asked and seen and seen % asked == 0:
-        return True
-    if (_meta_in(headers).count(_TOTALS) or 0) > seen:
-        return True
-    if type(body) is not dict:
-        return False
-    meta = _meta_of(body)
+def _tells_more(meta: _Meta, request: PageRequest, seen: int) -> bool:
     if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
         return True
-    if any(fold(key) == "lastevaluatedkey" and value for key, value in islice(body.items(), 50)):
-        return True  # a key of several parts, which no query can carry
+    if meta.get("lastevaluatedkey"):
+        return True  # DynamoDB: a key of several parts, which no query can carry
     offset = to_count(request.get("offset")) or 0
     total = meta.count(_TOTALS)
     if total is not None:
@@ -221,6 +226,8 @@ def _meta_of(body: Mapping[str, Json]) -> _Meta:
             elif type(value) is dict:
                 if name in ("next", "nextpage"):
                     found.setdefault("next", value)
+                elif name == "lastevaluatedkey" and value and depth == 0:
+                    found[name] = value
                 elif name == "total" and len(value) < 4 and "value" in value:
                     found.setdefault("total", value["value"])  # Elasticsearch
                 elif depth < 3 and (name in _HOLDERS or _is_connection(value)):
@@ -321,7 +328,7 @@ def _to_address(address: str, request: PageRequest) -> PageRequest | None:
     """The request that a link names, if it stays with this origin and this very path.
 
     Scheme, host and port must be the platform's, else the key would leave it (behind a proxy such
-    links name inner hosts); `more_suspected` tells that one was not followed.
+    links name inner hosts): that there is more is told instead.
     """
     base = f"{request.origin.rstrip('/')}{request.path}"
     try:

@@ -16,7 +16,10 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import ApiError
 
 if TYPE_CHECKING:
-    from agentco_tui.api.transport import Pairs, Reply, Transport
+    from agentco_tui.api.error_messages import Asked
+    from agentco_tui.api.transport import Pairs, Reply
+    from agentco_tui.model import Task
+    from agentco_tui.reading.stream import ListReader
 
 _PATH: Final = "/api/tasks"
 """The tasks that wait: every screen needs them, the Overview and the queue before all else."""
@@ -75,15 +78,11 @@ async def _asked(base: BaseUrl, key: ApiKey, params: Pairs, settings: dict[str, 
     # In this thread, beside the import of the toolkit in the other.
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
-    transport: Transport = Transport(base, key, **settings)
+    def reader(asked: Asked) -> ListReader[Task]:
+        from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415 - only a long list needs it
+        from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415
 
-    def reader() -> Any:
-        from agentco_tui.api.decode import TASKS  # noqa: PLC0415 - only a long list needs it
-        from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415
+        return list_reader(TASKS, None, asked)
 
-        stream = list_reader(TASKS, None, transport.asked("GET", _PATH))
-        assert stream is not None
-        return stream()
-
-    async with transport:
+    async with Transport(base, key, **settings) as transport:
         return await transport.request("GET", _PATH, params=params, attempts=1, stream=reader)

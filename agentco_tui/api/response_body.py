@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
 from io import BytesIO
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from agentco_tui.api import error_messages, errors
-from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.api.credentials import KeyInUse, Redactor
 from agentco_tui.api.error_messages import Asked
+from agentco_tui.api.timing import Measured
 from agentco_tui.reading.stream import TooMuchMemoryError, UnstreamableError
 
+if TYPE_CHECKING:
+    import httpx
+
 T = TypeVar("T")
-S = TypeVar("S", bound="Sink")
 
 OFFERED_ENCODING: Final = "gzip"
 """What goes out as Accept-Encoding: on a slow line, JSON comes ten times faster packed."""
@@ -58,21 +61,16 @@ def beside(work: Callable[[], T]) -> asyncio.Future[T]:
 
 
 async def body_pieces(
-    raw: AsyncIterator[bytes],
-    status: int,
-    headers: Mapping[str, str],
-    asked: Asked,
-    *,
-    cap: int | None,
-    key: KeyInUse,
-    count: Callable[[int, int], None],
+    response: httpx.Response, asked: Asked, cap: int | None, key: KeyInUse, measured: Measured
 ) -> AsyncGenerator[bytes]:
     """The body in pieces without the key, never more than `cap` bytes on either side of unpacking.
 
-    Raises TooLarge, Unreadable for an encoding that was not offered (stacked ones included), and
-    DamagedBodyError. Content-Length is looked at first, so that a huge body is not begun. `count`
-    is told the bytes of each piece, as they came and unpacked.
+    One layer of gzip is unpacked piece by piece, so that a small answer cannot become a huge one:
+    httpx would unpack a whole chunk at once, and as many layers as the answer names.
+    Content-Length is looked at first, so that a huge body is not begun. Raises TooLarge, Unreadable
+    for an encoding that was not offered (stacked ones included), and DamagedBodyError.
     """
+    status, headers = response.status_code, response.headers
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in _PLAIN | _GZIP:
         words = "the answer is packed in a way that was not asked for: is a proxy changing it?"
@@ -80,13 +78,26 @@ async def body_pieces(
     told = headers.get("content-length", "")
     if cap is not None and told.isdigit() and (len(told) > 18 or int(told) > cap):
         raise error_messages.larger_than(asked, status, cap)
-    redactor = key.redactor()
+    redactor = Redactor(key)
+    member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if encoding in _GZIP else None
     came = unpacked = 0
-    async with aclosing(_unpacked(raw, packed=encoding in _GZIP)) as pieces:
-        async for size, piece in pieces:
-            came += size
+    async for packed in response.aiter_raw():
+        came += len(packed)
+        measured.bytes_received += len(packed)
+        while packed:
+            piece, packed = packed, b""  # noqa: PLW2901 - what is left of it
+            if member is not None:
+                if member.eof:
+                    # A second member costs a copy of the rest for each: many tiny ones would
+                    # freeze us.
+                    raise DamagedBodyError
+                try:
+                    piece = member.decompress(piece, _PIECE)
+                except zlib.error:
+                    raise DamagedBodyError from None
+                packed = member.unconsumed_tail or member.unused_data  # noqa: PLW2901
             unpacked += len(piece)
-            count(size, len(piece))
+            measured.bytes_unpacked += len(piece)
             if cap is not None and max(came, unpacked) > cap:
                 raise error_messages.larger_than(asked, status, cap)
             if clean := redactor.feed(piece):
@@ -94,13 +105,18 @@ async def body_pieces(
             if len(piece) == _PIECE:
                 # A bomb arrives in one read: let others run between its pieces.
                 await asyncio.sleep(0)
-    if rest := redactor.rest():
+    if member is not None and came and not member.eof:
+        raise DamagedBodyError
+    if rest := redactor.feed(b"", is_last=True):
         yield rest
 
 
 async def gathered(
-    pieces: AsyncIterator[bytes], asked: Asked, status: int, stream: Callable[[], S] | None
-) -> tuple[bytes, S | None]:
+    pieces: AsyncGenerator[bytes],
+    asked: Asked,
+    status: int,
+    stream: Callable[[Asked], Sink] | None,
+) -> tuple[bytes, Sink | None]:
     """The body as a whole, or what has read it if it is longer than ONE_PIECE.
 
     Raises TooLarge for such a one that can't be read in pieces. While a piece is read no more is
@@ -108,53 +124,22 @@ async def gathered(
     """
     body, sink = BytesIO(), None
     try:
-        async for piece in pieces:
-            body.write(piece)
-            if sink is None and body.tell() > ONE_PIECE:
-                if stream is None:
-                    raise error_messages.larger_than(asked, status, ONE_PIECE)
-                sink = stream()
-            if sink is not None and body.tell() >= _PIECE:
-                gathered, body = body.getvalue(), BytesIO()
-                await beside(partial(sink.feed, gathered))
+        async with aclosing(pieces):
+            async for piece in pieces:
+                body.write(piece)
+                if sink is None and body.tell() > ONE_PIECE:
+                    if stream is None:
+                        raise error_messages.larger_than(asked, status, ONE_PIECE)
+                    sink = stream(asked)
+                if sink is not None and body.tell() >= _PIECE:
+                    gathered, body = body.getvalue(), BytesIO()
+                    await beside(partial(sink.feed, gathered))
         if sink is None:
             return body.getvalue(), None
         await beside(partial(sink.feed, body.getvalue()))
         await beside(sink.finish)
-    except UnstreamableError:
-        reason = "4 MiB and no plain list"
-        raise error_messages.unusable(errors.TooLarge, asked, status, reason) from None
-    except TooMuchMemoryError:
-        reason = "what fits into memory"
+    except (UnstreamableError, TooMuchMemoryError) as error:
+        too_much = isinstance(error, TooMuchMemoryError)
+        reason = "what fits into memory" if too_much else "4 MiB and no plain list"
         raise error_messages.unusable(errors.TooLarge, asked, status, reason) from None
     return b"", sink
-
-
-async def _unpacked(
-    raw: AsyncIterator[bytes], *, packed: bool
-) -> AsyncGenerator[tuple[int, bytes]]:
-    """The pieces of a body, each with how many bytes came for it.
-
-    One layer of gzip is unpacked piece by piece, so that a small answer cannot become a huge one:
-    httpx would unpack a whole chunk at once, and as many layers as the answer names.
-    """
-    member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    began = False
-    async for came in raw:
-        if not packed:
-            yield len(came), came
-            continue
-        began = began or bool(came)
-        rest, size = came, len(came)
-        while rest:
-            if member.eof:
-                # A second member costs a copy of the rest for each: many tiny ones would freeze us.
-                raise DamagedBodyError
-            try:
-                piece = member.decompress(rest, _PIECE)
-            except zlib.error:
-                raise DamagedBodyError from None
-            yield size, piece
-            rest, size = member.unconsumed_tail or member.unused_data, 0
-    if packed and began and not member.eof:
-        raise DamagedBodyError

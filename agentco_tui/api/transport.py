@@ -13,15 +13,7 @@ import re
 import ssl
 import sys
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -58,20 +50,19 @@ if "httpx" not in sys.modules:
 
 import httpx
 
-from agentco_tui.api.network import Lane, Pools, has_surplus, proxy_of_environment, tls_context
+from agentco_tui.api.network import Lane, Pools, proxy_of_environment, tls_context
 
 Pairs = Iterable[tuple[str, str]]
 """Names and values of a query or of headers, in order."""
 T = TypeVar("T")
 
-_PATH: Final = re.compile(r"/api(/[A-Za-z0-9_.~%!$&'()*+,;=:@-]+)+")
-_DOT_SEGMENT: Final = re.compile(r"/\.{1,2}(/|$)")
+_PATH: Final = re.compile(r"/api(/(?!\.{1,2}(/|$))[A-Za-z0-9_.~%!$&'()*+,;=:@-]+)+")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HEADER_VALUE: Final = re.compile(r"[!-~]([ -~]{0,1022}[!-~])?")
+_ETAG: Final = re.compile(r'(W/)?"[!#-~]{0,200}"')
 _LONGEST_URL: Final = 16_000
 _ERROR_BODY_CAP: Final = 256 * 1024
 _ERROR_BODY_SECONDS: Final = 3.0
-_PORTS: Final = {"http": 80, "https": 443}
 
 NOT_SENT: Final = (
     httpx.ConnectError,
@@ -115,6 +106,7 @@ class Limits:
 class Reply:
     """A whole answer with a 2xx, or a 304 that was asked for."""
 
+    asked: Asked
     status: int
     headers: Mapping[str, str] = field(repr=False)
     """Names in lower case. Values are platform text, not cleaned."""
@@ -130,41 +122,12 @@ class Reply:
 class Incoming:
     """An answer with a 2xx whose body is still on its way."""
 
+    asked: Asked
     status: int
     headers: Mapping[str, str] = field(repr=False)
     """Names in lower case. Values are platform text, not cleaned."""
     chunks: AsyncGenerator[bytes] = field(repr=False)
     """The body, unpacked, in pieces; raises ApiError."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What goes out on every attempt, without the key."""
-
-    asked: Asked
-    url: str = field(repr=False)
-    headers: tuple[tuple[str, str], ...] = field(repr=False)
-    body: bytes | None = field(repr=False)
-
-
-class BearerAuth(httpx.Auth):
-    """Adds the key in use to a request for the configured origin, and to no other."""
-
-    def __init__(self, key: KeyInUse, origin: httpx.URL) -> None:
-        self._key = key
-        self._origin = _origin(origin)
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Raises NotSent for a request to anywhere else; part of httpx's interface."""
-        if _origin(request.url) != self._origin:
-            asked = Asked(request.method, "", safe(self._origin[1].decode("ascii", "replace")))
-            words = "the request would have left the configured address"
-            raise error_messages.not_sent(asked, words)
-        request.headers["Authorization"] = f"Bearer {self._key.key.reveal()}"
-        yield request
-
-    def __repr__(self) -> str:
-        return f"BearerAuth({self._key!r})"
 
 
 class Transport:
@@ -189,7 +152,8 @@ class Transport:
         `clock`: seconds since 1970. Raises CredentialError for a host name, a `ca_file` or a proxy
         setting that cannot be used.
         """
-        self.base = base
+        self.root = str(base)
+        """What stands before the path of every request."""
         self.limits = limits or Limits()
         self.measured = Measured()
         self._retry = retry or RetryPolicy()
@@ -197,14 +161,13 @@ class Transport:
         self._clock = clock
         self._lane = Lane.READS
         try:
-            origin = httpx.URL(base.origin)
+            self._origin = _origin(httpx.URL(base.origin))
         except (httpx.InvalidURL, UnicodeError):
             raise CredentialError(
                 f"the host {safe(base.host, 80)} cannot be a host name: check base_url"
             ) from None
         self._host = safe(base.origin.partition("://")[2], 120)
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
-        self._auth = BearerAuth(self.key, origin)
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
         self._closing: list[asyncio.Future[None]] = []
         """One, as soon as it is to be closed."""
@@ -227,26 +190,28 @@ class Transport:
         *,
         params: Pairs = (),
         json_body: bytes | None = None,
-        accept: str = "application/json",
         headers: Pairs = (),
+        etag: str | None = None,
         attempts: int | None = None,
-        stream: Callable[[], Sink] | None = None,
+        stream: Callable[[Asked], Sink] | None = None,
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
         `path` begins with /api, identifiers in it percent-encoded. `attempts` beats the retry
-        policy's own number. A 304 is an answer if `headers` holds If-None-Match. `stream` makes
-        what reads a body of more than four megabytes, anew for each attempt; without it such a
-        body is refused. Raises ApiError.
+        policy's own number. With `etag`, the one of an answer before, a 304 is an answer, too.
+        `stream` makes what reads a body of more than four megabytes, anew for each attempt; without
+        it such a body is refused. Raises ApiError.
         """
         asked = self.asked(method, path)
-        call = self._call(asked, params, json_body, accept, headers)
+        if etag is not None and _ETAG.fullmatch(etag):
+            headers = [*headers, ("If-None-Match", etag)]
+        request = self._built(asked, params, json_body, "application/json", headers)
         policy = self._retry if attempts is None else replace(self._retry, attempts=attempts)
         started = time.monotonic()
         attempt = 1
         while True:
-            limit = self.limits.total
-            outcome = await self._guarded(self._whole(call, stream), asked, limit)
+            attempted = self._attempt(request, asked, stream)
+            outcome = await self._guarded(attempted, asked, self.limits.total)
             if isinstance(outcome, Reply):
                 return outcome
             elapsed = time.monotonic() - started
@@ -264,7 +229,6 @@ class Transport:
         *,
         params: Pairs = (),
         accept: str = "*/*",
-        headers: Pairs = (),
         cap: int | None = None,
     ) -> AsyncIterator[Incoming]:
         """Send a request and hand out the answer while it comes.
@@ -274,15 +238,26 @@ class Transport:
         here and from `chunks`.
         """
         asked = self.asked(method, path)
-        call = self._call(asked, params, None, accept, headers)
-        opened = await self._guarded(self._send(call), asked, self.limits.total)
+        request = self._built(asked, params, None, accept, ())
+        opened = await self._guarded(self._send(request, asked), asked, self.limits.total)
         if isinstance(opened, ApiError):
             raise opened
-        chunks = self._told(opened, asked, cap)
+        pieces = body_pieces(opened, asked, cap, self.key, self.measured)
+
+        async def chunks() -> AsyncGenerator[bytes]:
+            while True:
+                piece = await self._guarded(anext(pieces, None), asked, None)
+                if isinstance(piece, ApiError):
+                    raise piece
+                if piece is None:
+                    return
+                yield piece
+
         try:
-            yield Incoming(opened.status_code, dict(opened.headers.items()), chunks)
+            async with aclosing(pieces), aclosing(chunks()) as told:
+                headers = dict(opened.headers.items())
+                yield Incoming(asked, opened.status_code, headers, told)
         finally:
-            await chunks.aclose()
             await opened.aclose()
 
     async def aclose(self) -> None:
@@ -303,25 +278,22 @@ class Transport:
         await self.aclose()
 
     def asked(self, method: str, path: str) -> Asked:
-        """What a sentence about this request may say; NotSent after `aclose`."""
-        asked = Asked(method, path, self._host, self._key_source)
-        self._not_closed(asked)
-        return asked
+        """What a sentence about this request may say."""
+        return Asked(method, path, self._host, self._key_source)
 
-    def _not_closed(self, asked: Asked) -> None:
-        if self._closing:
-            raise error_messages.not_sent(asked, "the connection was closed here already")
-
-    def _call(
+    def _built(
         self, asked: Asked, params: Pairs, body: bytes | None, accept: str, headers: Pairs
-    ) -> _Call:
-        """The request as it will go out; raises NotSent if any part of it cannot."""
+    ) -> httpx.Request:
+        """The request as it will go out on every attempt, without the key.
+
+        Raises NotSent if any part of it cannot.
+        """
         words = ""
-        if not _PATH.fullmatch(asked.path) or _DOT_SEGMENT.search(asked.path):
+        if not _PATH.fullmatch(asked.path):
             words = "the path is none of the platform's: is an id wrong?"
-        lines = (("Accept", accept), *headers)
+        lines = [("Accept", accept), *headers]
         if body is not None:
-            lines += (("Content-Type", "application/json"),)
+            lines.append(("Content-Type", "application/json"))
         for name, value in lines:
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 words = "a header holds a character that cannot be sent"
@@ -329,21 +301,26 @@ class Transport:
             query = urlencode([*params], quote_via=quote, safe="")
         except UnicodeError:
             query, words = "", "a filter holds a character that cannot be sent"
-        url = self.base.join(asked.path) + (f"?{query}" if query else "")
+        url = self.root + asked.path + (f"?{query}" if query else "")
         if len(url) > _LONGEST_URL:
             words = "the address became too long: use fewer or shorter filters"
         if words:
             raise error_messages.not_sent(asked, words)
-        return _Call(asked, url, lines, body)
+        request = self._client.build_request(
+            asked.method, url, content=body, headers=lines, extensions={"lane": self._lane}
+        )
+        if _origin(request.url) != self._origin:
+            words = "the request would have left the configured address"
+            raise error_messages.not_sent(asked, words)
+        return request
 
     async def _guarded(
-        self, work: Awaitable[T], asked: Asked, seconds: float | None, *, began: bool = False
+        self, work: Awaitable[T], asked: Asked, seconds: float | None
     ) -> T | ApiError:
         """What `work` brings within `seconds`, or the error for what went wrong.
 
         The error is handed back and not raised, so that the exception of the layers below, whose
-        frames hold the headers, does not hang on to it as its context. `began`: the head of the
-        answer has come.
+        frames hold the headers, does not hang on to it as its context.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -352,43 +329,32 @@ class Transport:
             return error.bare()
         except BELOW as cause:
             sent = Sent.NO if isinstance(cause, NOT_SENT) else Sent.UNKNOWN
-            return error_messages.unanswered(
-                cause, asked, self.limits, sent=sent, answer_began=began
-            )
+            return error_messages.unanswered(cause, asked, self.limits, sent=sent)
 
-    async def _whole(self, call: _Call, stream: Callable[[], Sink] | None) -> Reply:
+    async def _attempt(
+        self, request: httpx.Request, asked: Asked, stream: Callable[[Asked], Sink] | None
+    ) -> Reply:
         """One try, up to the last byte of the answer."""
         started = time.monotonic()
-        response = await self._send(call)
-        asked, status = call.asked, response.status_code
+        response = await self._send(request, asked)
         try:
-            async with aclosing(self._pieces(response, asked, self.limits.body)) as pieces:
-                reading = gathered(pieces, asked, status, stream)
-                outcome = await self._guarded(reading, asked, None, began=True)
+            pieces = body_pieces(response, asked, self.limits.body, self.key, self.measured)
+            body, streamed = await gathered(pieces, asked, response.status_code, stream)
         finally:
             await response.aclose()
-        if isinstance(outcome, ApiError):
-            raise outcome
-        self._alone(response, asked)
+        self._refuse_surplus(response, asked)
         headers = dict(response.headers.items())
-        return Reply(status, headers, *outcome, time.monotonic() - started)
+        elapsed = time.monotonic() - started
+        return Reply(asked, response.status_code, headers, body, streamed, elapsed)
 
-    async def _send(self, call: _Call) -> httpx.Response:
+    async def _send(self, request: httpx.Request, asked: Asked) -> httpx.Response:
         """One try, up to the head of the answer; raises for a status that is not wanted."""
-        asked = call.asked
-        self._not_closed(asked)  # between two tries, or two pages
+        if self._closing:
+            raise error_messages.not_sent(asked, "the connection was closed here already")
         self.measured.requests += 1
         started = time.monotonic()
-        request = self._client.build_request(
-            asked.method,
-            call.url,
-            content=call.body,
-            headers=list(call.headers),
-            extensions={"lane": self._lane},
-        )
-        response = await self._client.send(
-            request, auth=self._auth, stream=True, follow_redirects=False
-        )
+        request.headers["Authorization"] = self.key.authorization()
+        response = await self._client.send(request, stream=True)
         self.measured.answer(
             time.monotonic() - started,
             response.headers.get("date", ""),
@@ -398,66 +364,36 @@ class Transport:
         status = response.status_code
         if 200 <= status < 300 or (status == 304 and "if-none-match" in request.headers):
             return response
-        try:
-            said = await self._what_it_says(response, asked)
-        finally:
-            await response.aclose()
-        self._alone(response, asked)
-        headers = dict(response.headers.items())
-        raise error_messages.refused(asked, status, headers, said, self._clock())
-
-    def _alone(self, response: httpx.Response, asked: Asked) -> None:
-        """Raises Broken where more came than one answer, and what it says is to be acted on.
-
-        Which of several answers is the one to this request can't be told.
-        """
-        if (asked.writes or self._lane is Lane.DECISIONS) and has_surplus(response):
-            raise error_messages.unusable(Broken, asked, response.status_code)
-
-    async def _what_it_says(self, response: httpx.Response, asked: Asked) -> bytes:
-        """The body of a refusal, as far as it comes soon and is not too much."""
         said = bytearray()
+        pieces = body_pieces(response, asked, _ERROR_BODY_CAP, self.key, self.measured)
         try:
             async with (
                 asyncio.timeout(min(_ERROR_BODY_SECONDS, self.limits.total / 3)),
-                aclosing(self._pieces(response, asked, _ERROR_BODY_CAP)) as pieces,
+                aclosing(pieces),
             ):
                 async for piece in pieces:
                     said += piece
         except (ApiError, *BELOW):
             # The status is the answer; its explanation may be late, cut, endless or packed oddly.
-            return bytes(said)
-        return bytes(said)
+            pass
+        finally:
+            await response.aclose()
+        self._refuse_surplus(response, asked)
+        headers = dict(response.headers.items())
+        raise error_messages.refused(asked, status, headers, bytes(said), self._clock())
 
-    def _pieces(
-        self, response: httpx.Response, asked: Asked, cap: int | None
-    ) -> AsyncGenerator[bytes]:
-        return body_pieces(
-            response.aiter_raw(),
-            response.status_code,
-            response.headers,
-            asked,
-            cap=cap,
-            key=self.key,
-            count=self.measured.body,
-        )
+    def _refuse_surplus(self, response: httpx.Response, asked: Asked) -> None:
+        """Raises Broken where more came than one answer, and what it says is to be acted on.
 
-    async def _told(
-        self, response: httpx.Response, asked: Asked, cap: int | None
-    ) -> AsyncGenerator[bytes]:
-        """The pieces, with what goes wrong between them told as ApiError."""
-        async with aclosing(self._pieces(response, asked, cap)) as pieces:
-            while True:
-                piece = await self._guarded(anext(pieces, None), asked, None, began=True)
-                if isinstance(piece, ApiError):
-                    raise piece
-                if piece is None:
-                    return
-                yield piece
+        Which of several answers is the one to this request can't be told.
+        """
+        connection = response.extensions.get("network_stream")
+        if getattr(connection, "surplus", False) and (asked.writes or self._lane is Lane.DECISIONS):
+            raise error_messages.unusable(Broken, asked, response.status_code)
 
 
 def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
-    return url.scheme, url.raw_host, url.port or _PORTS.get(url.scheme)
+    return url.scheme, url.raw_host, url.port  # None for the scheme's own port
 
 
 def _http_client(

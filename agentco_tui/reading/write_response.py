@@ -6,15 +6,17 @@ what happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Final, TypeVar
 
 from agentco_tui.model import Agent, Budget, Company, Receipt, Record, Task, Verdict
+from agentco_tui.reading.decode import Unshaped, read_one
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.json_body import BodyError, parse_json
-from agentco_tui.reading.schema import Json
+from agentco_tui.reading.schema import Json, Kind
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -36,32 +38,38 @@ _MOST_LAYERS: Final = 20
 _MAX_DEPTH: Final = 4
 
 
-def read_write_response(
-    body: Json,
-    http_status: int,
-    read_one: Callable[[Json], R | None],
-    id_names: tuple[str, ...],
-) -> Receipt[R]:
+_ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "tasks": ("taskid", "id", "uuid", "approvalid"),
+    "companies": ("companyid", "id", "uuid"),
+    "agents": ("agentid", "id", "uuid"),
+    "agent_budgets": ("agentid", "scopeid", "id"),
+    "company_budgets": ("companyid", "scopeid", "id"),
+}
+"""Folded names of the id of what was written, best first, by the kind's name."""
+
+
+def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[R]:
     """The receipt in a 2xx answer to a write; never raises, whatever the body.
 
-    `read_one` gives the record in the body, None if there is none; `id_names` are the folded names
-    of the id of what was written, best first. The verdict is NO for `ok: false`, `approved:
-    false`, `decision: "deny"`, a `status` of "error" without a record, a lone `error`, and where
-    every item of a 207 failed.
+    The verdict is NO for `ok: false`, `approved: false`, `decision: "deny"`, a `status` of "error"
+    without a record, a lone `error`, and where every item of a 207 failed.
     """
     layers = list(_layers(body))
     failed = [layer for layer in layers if says_failed(layer) or _refuses(layer)]
     if not failed and http_status == 207:
         failed = _failed_items(body)
     no = bool(failed) or body is False
-    record = None if no or type(body) not in (dict, list) else read_one(body)
+    record: R | None = None
+    if not no and type(body) in (dict, list):
+        with suppress(Unshaped):
+            record = read_one(kind, body)
     if record is not None and not _is_whole(record):
         record = None
     return Receipt(
         verdict=Verdict.NO if no else Verdict.YES,
         http_status=http_status,
         record=record,
-        record_id=record.id if record is not None else _id(layers, id_names),
+        record_id=record.id if record else _id(layers, _ID_NAMES.get(kind.name, ("id",))),
         status_word=_status(layers),
         message=_message(layers, failed),
     )

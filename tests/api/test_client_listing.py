@@ -12,10 +12,10 @@ import pytest
 from agentco_tui.api import errors, fetcher
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.decode import decode_page
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
+from agentco_tui.reading.decode import read_page as decode_page
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import Answer, Exchange, WireServer, answering, http
 
@@ -217,7 +217,7 @@ async def test_an_unchanged_list_is_the_same_object_and_is_not_decoded(
         decoded.append(body)
         return real(kind, body)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fetcher, "decode_page", spy)
+    monkeypatch.setattr(fetcher, "read_page", spy)
     version = 0
 
     def answer(query: Query) -> object:
@@ -305,7 +305,7 @@ async def test_a_large_list_is_read_beside_the_event_loop(monkeypatch: pytest.Mo
         threads.add(threading.current_thread())
         return real(kind, body)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fetcher, "decode_page", spy)
+    monkeypatch.setattr(fetcher, "read_page", spy)
     small = json.dumps(tasks(0, 10)).encode()
     large = json.dumps(tasks(0, 10_000)).encode()
     async with answering(http(small), http(large)) as server, client_of(server) as client:

@@ -76,7 +76,6 @@ def calls(body: Any) -> list[Callable[[], Any]]:
     each.append(lambda: decode.decode_overview(body))
     each.append(lambda: decode.decode_trace(body))
     each.append(lambda: pagination.next_page(body, {}, request, 2))
-    each.append(lambda: pagination.more_suspected(body, 2, request))
     return each
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.pagination import PageRequest, more_suspected, next_page
+from agentco_tui.api.pagination import PageRequest, next_page
 from agentco_tui.reading import json_body
 
 ORIGIN = "https://platform.example"
@@ -21,7 +21,7 @@ def following(
     body: Any, headers: dict[str, str] | None = None, request: PageRequest = FIRST, count: int = 2
 ) -> dict[str, str] | None:
     parsed = json_body.parse_json(json.dumps(body).encode())
-    found = next_page(parsed, headers or {}, request, count)
+    found, _ = next_page(parsed, headers or {}, request, count)
     if found is None:
         return None
     assert found.path == request.path
@@ -174,8 +174,8 @@ def test_a_link_elsewhere_is_never_followed(address: str) -> None:
 
 def test_a_link_that_is_not_followed_is_told_as_more() -> None:
     body = {"results": ROWS, "next": "http://inner:8000/api/tasks?page=2"}
-    assert more_suspected(body, 2, FIRST)
-    assert not more_suspected({"results": ROWS, "next": None}, 2, FIRST)
+    assert next_page(body, {}, FIRST, 2) == (None, True)
+    assert next_page({"results": ROWS, "next": None}, {}, FIRST, 2) == (None, False)
 
 
 def test_a_base_path_is_part_of_the_place() -> None:
@@ -222,7 +222,7 @@ def walk(pages: list[Any], size: int) -> list[dict[str, str]]:
     for body in pages:
         assert request is not None
         asked.append({key: value for key, value in request.params if key != "status"})
-        request = next_page(json_body.parse_json(json.dumps(body).encode()), {}, request, size)
+        request, _ = next_page(json_body.parse_json(json.dumps(body).encode()), {}, request, size)
     assert request is None
     return asked
 
@@ -248,7 +248,7 @@ def test_whole_walks_end_where_the_pages_end() -> None:
         (ROWS, 2, (("limit", "2"),), True),
         (ROWS, 2, (("limit", "50"),), False),
         (ROWS, 2, (), False),
-        ({"data": ROWS, "has_more": True}, 2, (), True),
+        ({"data": ["a", "b"], "has_more": True}, 2, (), True),
         ({"data": ROWS, "limit": 2}, 2, (), True),
         ({"tasks": [], "total": 0}, 0, (), False),
         (None, 0, (), False),
@@ -259,7 +259,7 @@ def test_more_is_suspected(
     body: Any, count: int, params: tuple[tuple[str, str], ...], more: bool
 ) -> None:
     parsed = json_body.parse_json(json.dumps(body).encode())
-    assert more_suspected(parsed, count, PageRequest("/api/activity", params, ORIGIN)) is more
+    assert next_page(parsed, {}, PageRequest("/api/activity", params, ORIGIN), count)[1] is more
 
 
 json_values = st.recursive(
@@ -298,8 +298,7 @@ json_values = st.recursive(
 
 @given(json_values, st.text(max_size=60), st.integers(0, 5))
 def test_any_body_and_header_leaves_origin_and_path_alone(body: Any, link: str, count: int) -> None:
-    found = next_page(body, {"link": link, "x-next-page": link}, FIRST, count)
-    more_suspected(body, count, FIRST)
+    found, _ = next_page(body, {"link": link, "x-next-page": link}, FIRST, count)
     if found is not None:
         assert (found.path, found.origin) == (FIRST.path, FIRST.origin)
         assert found != FIRST
@@ -347,10 +346,10 @@ def test_more_ways_to_name_the_next_page(body: Any, params: dict[str, str] | Non
 )
 def test_pages_counted_in_headers(headers: dict[str, str], params: dict[str, str] | None) -> None:
     assert following(ROWS, headers) == params
-    assert more_suspected(ROWS, 2, FIRST, {"x-total-count": "5"})
-    assert not more_suspected(ROWS, 5, FIRST, {"x-total-count": "5"})
+    assert next_page(ROWS, {"x-total-count": "5"}, FIRST, 2) == (None, True)
+    assert next_page(ROWS, {"x-total-count": "5"}, FIRST, 2, before=3) == (None, False)
 
 
 def test_a_total_in_an_object_tells_of_more() -> None:
     body = {"hits": {"total": {"value": 5, "relation": "eq"}, "hits": ROWS}}
-    assert more_suspected(json_body.parse_json(json.dumps(body).encode()), 2, FIRST)
+    assert next_page(json_body.parse_json(json.dumps(body).encode()), {}, FIRST, 2)[1]

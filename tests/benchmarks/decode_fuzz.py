@@ -95,7 +95,6 @@ def readings(raw: bytes, dice: random.Random) -> list[Callable[[], object]]:
         lambda: decode.decode_overview(parsed),
         lambda: decode.decode_trace(parsed),
         lambda: pagination.next_page(parsed, link, request, 3),
-        lambda: pagination.more_suspected(parsed, 3, request),
         lambda: error_body.read_error(raw),
     ]
 

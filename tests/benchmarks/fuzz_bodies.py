@@ -176,7 +176,6 @@ def read(raw: bytes, ended: Counter[str]) -> None:
     _count(lambda: decode.decode_overview(parsed), ended)
     _count(lambda: decode.decode_trace(parsed), ended)
     pagination.next_page(parsed, {}, request, 3)
-    pagination.more_suspected(parsed, 3, request)
 
 
 def _count(reading: object, ended: Counter[str]) -> None:
