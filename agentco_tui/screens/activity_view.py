@@ -27,6 +27,7 @@ class ActivityView(ListView[Activity]):
     heading = "ACTIVITY"
     sort = ("age", True)
     empty = "nothing happened yet"
+    lists = (FeedName.ACTIVITY,)
     calm = False
     """A feed is followed or paused; what is new belongs on top."""
 
@@ -35,98 +36,72 @@ class ActivityView(ListView[Activity]):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.following = True
-        self._waiting: list[Change] = []
+        self._new = 0
+        """Entries that came while it is paused."""
 
-    @property
-    def collection(self) -> Any:
+    def collection(self, feed: FeedName) -> Any:
         return self.session.store.activity
-
-    @property
-    def feed(self) -> FeedName:
-        return FeedName.ACTIVITY
 
     def columns(self) -> list[Column[Activity]]:
         return activity_columns(self.look)
 
     def search_text(self, record: Activity) -> str:
         names = self.session.names
-        return "\n".join(
-            (
-                record.text,
-                names.agent(record.agent or record.actor),
-                record.verb or "",
-                names.company(record.company),
-            )
-        )
+        who, company = names.agent(record.agent or record.actor), names.company(record.company)
+        return "\n".join((record.text, who, record.verb or "", company))
 
     def told(self) -> Told:
-        """How many entries could not be read."""
         return Told(unread=self.session.store.activity.unread)
 
     def take(self, change: Change) -> None:
         """While paused the list stands still and what came is counted."""
         if change.feed is FeedName.ACTIVITY and not self.following:
-            self._waiting.append(change)
+            self._new += len(change.added)
             self.show_title()
             return
         super().take(change)
-        if change.feed is FeedName.ACTIVITY and self.following:
+        if change.feed is FeedName.ACTIVITY:
             self._to_newest()
 
     def _to_newest(self) -> None:
-        if self.table.sort == self.sort:
+        if self.following and self.table.sort == self.sort:
             self.table.action_first()
 
     def reload(self) -> None:
-        """Take all entries anew."""
-        self._waiting.clear()
+        self._new = 0
         super().reload()
-        if self.following:
-            self._to_newest()
+        self._to_newest()
 
     @on(RecordTable.CursorMoved)
     def _leaves_the_top(self, message: RecordTable.CursorMoved) -> None:
         shown = self.table.rows.shown
-        by_hand = self.table.has_focus and message.table is self.table
-        if by_hand and self.following and shown and message.row_id != shown[0]:
-            self._follow(False)
+        if self.table.has_focus and self.following and shown and message.row_id != shown[0]:
+            self.action_follow()
 
     def action_follow(self) -> None:
         """Pause, or catch up and follow again."""
-        self._follow(not self.following)
-
-    def _follow(self, following: bool) -> None:
-        self.following = following
-        if following:
+        self.following = not self.following
+        if self.following:
             self.reload()
         self.show_title()
 
     def title_parts(self) -> list[SafeText]:
-        """Following or paused, and the filters."""
-        chosen = self.session.poller.query.activity
-        agent = self.session.store.agents.get(chosen.agent)
-        company = self.session.store.companies.get(chosen.company)
-        return [
-            part
-            for part in (
-                plain(f"company {(company and company.name) or safe(chosen.company)}")
-                if chosen.company
-                else None,
-                plain(f"agent {(agent and agent.name) or safe(chosen.agent)}")
-                if chosen.agent
-                else None,
-                plain(f"from {chosen.from_date}") if chosen.from_date else None,
-                plain(f"to {chosen.to_date}") if chosen.to_date else None,
-                plain(f"limit {chosen.limit}") if chosen.limit else None,
-            )
-            if part
-        ]
+        """The filters."""
+        chosen, store = self.session.poller.query.activity, self.session.store
+        agent, company = store.agents.get(chosen.agent), store.companies.get(chosen.company)
+        parts = {
+            "company": chosen.company and ((company and company.name) or safe(chosen.company)),
+            "agent": chosen.agent and ((agent and agent.name) or safe(chosen.agent)),
+            "from": chosen.from_date,
+            "to": chosen.to_date,
+            "limit": chosen.limit,
+        }
+        return [plain(f"{name} {value}") for name, value in parts.items() if value]
 
     def title_cells(self) -> list[Cell]:
         """As for every list, with whether the feed is followed."""
         cells = super().title_cells()
         if self.following:
             return [*cells, Cell(plain(f"  {signs.good} following"), Tone.GOOD)]
-        new = sum(len(change.added) for change in self._waiting)
-        waits = f", {fmt.count(new)} new" if new else ""
+        waits = f", {fmt.count(self._new)} new" if self._new else ""
         return [*cells, Cell(plain(f"  {signs.warning} paused{waits}"), Tone.WARNING)]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope
-from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Agent
 from agentco_tui.screens.columns.agent_columns import agent_columns
 from agentco_tui.screens.key_app import bindings_of
@@ -21,12 +20,11 @@ class AgentsView(ListView[Agent]):
     heading = "AGENTS"
     sort = ("name", False)
     empty = "no agents"
+    lists = (FeedName.AGENTS,)
+    names_from = frozenset({FeedName.COMPANIES})
+    figures_from: ClassVar = {FeedName.AGENT_BUDGETS: "same id"}
 
     BINDINGS = bindings_of("agents")
-
-    @property
-    def collection(self) -> Collection[Any]:
-        return self.session.store.agents
 
     def columns(self) -> list[Column[Agent]]:
         return agent_columns(self.look)
@@ -39,19 +37,6 @@ class AgentsView(ListView[Agent]):
     def wanted(self, record: Agent) -> bool:
         return in_scope(record.company, self.session.company)
 
-    def take(self, change: Change) -> None:
-        """Take a change; the agents' own names are in the records, so no reload for those."""
-        if change.feed is FeedName.AGENTS:
-            self._names_seen = self._names()
-        super().take(change)
-
-    def take_figures(self, change: Change) -> None:
-        """What an agent has left, and how it stands, comes with its budget."""
-        if change.feed is FeedName.AGENT_BUDGETS:
-            self.read_again((*change.added, *change.changed, *change.removed))
-        else:
-            super().take_figures(change)
-
     def open(self, row_id: str) -> None:
         super().open(row_id)
-        self.main.read_record(self.feed, row_id)
+        self.main.read_record(FeedName.AGENTS, row_id)

@@ -4,7 +4,7 @@ stands still while a person's hand is on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from textual import on
@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import Place, keys_of
-from agentco_tui.live.feeds import FeedName, Freshness, Phase
-from agentco_tui.live.store import Change
+from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.store import Change, Told
 from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import decided_here, fate_of, line_note
 from agentco_tui.screens.header_footer import key_advice, notice, worst
@@ -46,48 +46,24 @@ STATES = {
 class Dialogs(Protocol):
     """What can come over the frame (`dialogs.router`)."""
 
-    def approve(self, task: Task, note: SafeText | None = None) -> None:
-        """Ask whether to approve a task; `note` stands above the question."""
-
-    def approve_many(
-        self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
-    ) -> None:
-        """Ask whether to approve all of these tasks; `hidden`: why the list doesn't show some."""
-
-    def trace(self, task: Task) -> None:
-        """Open a task's trace."""
-
-    def form(self, command_id: str, subject: Record | None) -> None:
-        """Open the form of a command for a record."""
+    def approve(self, task: Task, note: SafeText | None = None) -> None: ...
+    def approve_many(self, tasks: Sequence[Task], hidden: Mapping[str, SafeText]) -> None: ...
+    def trace(self, task: Task) -> None: ...
+    def form(self, command_id: str, subject: Record | None) -> None: ...
 
 
 class Frame(Protocol):
-    """What a screen asks of the frame around it."""
+    """What a screen asks of the frame around it (`frame.MainScreen`)."""
 
     @property
-    def dialogs(self) -> Dialogs:
-        """What can come over it."""
-
-    def say(self, words: str, *, bad: bool = False) -> None:
-        """Show a short message."""
-
-    def show_footer(self) -> None:
-        """Other keys are wanted now."""
-
-    def ask_filter(self, view: View[Any]) -> None:
-        """Let the person type a filter for the view."""
-
-    def set_paces(self) -> None:
-        """What is shown has changed, and with it what is polled how often."""
-
-    def set_scope(self, company_id: str | None) -> None:
-        """Show one company everywhere, or all."""
-
-    def show_record(self, place: Place, row_id: str) -> None:
-        """Go to a screen and put its cursor on a record."""
-
-    def read_record(self, feed: FeedName, record_id: str) -> None:
-        """Read an agent or a company by itself: the list may leave fields out."""
+    def dialogs(self) -> Dialogs: ...
+    def say(self, words: str, *, bad: bool = False) -> None: ...
+    def show_footer(self) -> None: ...
+    def ask_filter(self, view: View[Any]) -> None: ...
+    def set_paces(self) -> None: ...
+    def set_scope(self, company_id: str | None) -> None: ...
+    def show_record(self, place: Place, row_id: str) -> None: ...
+    def read_record(self, feed: FeedName, record_id: str) -> None: ...
 
 
 class ListTable(RecordTable[T], MovedByKeys, inherit_bindings=False):
@@ -97,11 +73,7 @@ class ListTable(RecordTable[T], MovedByKeys, inherit_bindings=False):
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
 
     def hand_comes(self) -> None:
-        """A key has come: a hand is on the list."""
-        for node in self.ancestors:
-            if isinstance(node, View):
-                node.touch()
-                return
+        next(node for node in self.ancestors if isinstance(node, View)).touch()
 
 
 class View(Widget, Generic[T]):
@@ -111,6 +83,8 @@ class View(Widget, Generic[T]):
     heading: ClassVar[str]
     calm: ClassVar[bool] = True
     """Whether the order stands still while a person's hand is on the list."""
+    task_rows: ClassVar[str | None] = None
+    """What stands before a task's id in its row's, if the screen shows tasks."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
 
@@ -128,6 +102,8 @@ class View(Widget, Generic[T]):
         self.table = self.make_table()
         self.table.view.thin = session.thin.on
         self.filter_text = ""
+        self.reading = False
+        """Whether a detail is being read rather than the list."""
         self._touched_at = 0.0
         self._reload_due = False
         self._hold_due = False
@@ -152,27 +128,13 @@ class View(Widget, Generic[T]):
         """The store has changed."""
         raise NotImplementedError
 
-    def row_of_task(self, task_id: str) -> str | None:
-        """The row that a task has here, if this screen shows tasks."""
-        return None
-
-    def copied_id(self, row_id: str) -> str:
-        """What is copied for a line."""
-        return row_id
-
     def subject(self) -> Record | None:
         """The record that a command is about: the one under the cursor."""
         raise NotImplementedError
 
-    def selected_task(self) -> Task | None:
-        """The task under the cursor; None if the line is no task."""
-        subject = self.subject()
-        return subject if isinstance(subject, Task) else None
-
-    @property
-    def reading(self) -> bool:
-        """Whether a detail is being read rather than the list."""
-        return False
+    def title_cells(self) -> list[Cell]:
+        """What stands in the title line, left."""
+        raise NotImplementedError
 
     @property
     def wants_keys(self) -> Widget:
@@ -187,48 +149,39 @@ class View(Widget, Generic[T]):
 
     # ---- title and notice
 
-    def title_cells(self) -> list[Cell]:
-        """What stands in the title line, left."""
-        return [Cell(plain(f" {self.heading}"), Tone.STRONG)]
-
     def title_right(self) -> list[Cell]:
         """What stands in the title line, right: how many rows wait until the list may change."""
         if not self.table.hold or not self.table.rows.waiting:
             return []
         return [Cell(plain(f"{self.table.rows.waiting} new, r shows  "), Tone.ACCENT)]
 
-    def filter_cells(self) -> list[Cell]:
-        """The filter, for the title: a list that hides something always says so."""
-        if not self.filter_text:
-            return []
-        return [Cell(plain(f"  /{safe(self.filter_text, 40)}"), Tone.ACCENT)]
-
-    def unread_cells(self, unread: int, *, capped: bool, more: bool, shown: int) -> list[Cell]:
+    def told_cells(self, told: Told, shown: int) -> list[Cell]:
         """What a list says of itself: records that couldn't be read, and that more exist."""
         cells: list[Cell] = []
-        if unread:
-            words = f" {signs.warning} {fmt.count(unread)} could not be read"
+        if told.unread:
+            words = f" {signs.warning} {fmt.count(told.unread)} could not be read"
             cells.append(Cell(plain(words), Tone.WARNING))
-        if capped:
+        if told.capped:
             words = f" {signs.warning} only the first {fmt.count(shown)} were fetched"
             cells.append(Cell(plain(words), Tone.WARNING))
-        elif more:
+        elif told.more:
             cells.append(Cell(plain(f" at least {fmt.count(shown)}"), Tone.DIM))
         return cells
+
+    def filter_cells(self) -> list[Cell]:
+        """The filter, for the title: a list that hides something always says so."""
+        words = plain(f"  /{safe(self.filter_text, 40)}")
+        return [Cell(words, Tone.ACCENT)] if self.filter_text else []
 
     def show_title(self) -> None:
         """Draw the title line; only what differs is painted."""
         self.title_line.show(self.title_cells(), self.title_right())
 
-    def freshness(self) -> Freshness:
-        """The freshness to tell of: the worst of the feeds shown."""
-        return worst(self.session.store.freshness[feed] for feed in self.feeds())
-
     def take_freshness(self) -> None:
-        """A feed answered or failed."""
+        """A feed answered or failed: the worst of those shown is told of."""
         self.show_title()
-        freshness, known = self.freshness(), self.session.store.freshness
-        feeds = tuple(self.feeds())
+        known, feeds = self.session.store.freshness, tuple(self.feeds())
+        freshness = worst(known[feed] for feed in feeds)
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = None if len(failing) == len(feeds) else plain(", ".join(failing))
         now, advice = self.session.clock.monotonic(), key_advice(self.session.settings)
@@ -241,21 +194,21 @@ class View(Widget, Generic[T]):
 
     # ---- calm
 
-    def on_key(self) -> None:
-        """A key on its way to what it does: a hand is on the list."""
-        self.touch()
-
-    def on_click(self) -> None:
-        """A click counts as a hand as well."""
-        self.touch()
-
     def touch(self) -> None:
-        """Let the order stand still: what comes waits, what goes leaves a ghost."""
+        """A hand is on the list. Let the order stand still: what comes waits, what goes leaves a
+        ghost.
+        """
         self._touched_at = self.session.clock.monotonic()
         # Holding a large table would end its sorting or filtering in one go.
         self._hold_due = self.table.work.busy
         if self.calm and not self._hold_due and not self.table.hold and self.table.rows.shown:
             self.table.hold = True
+
+    def on_key(self) -> None:
+        self.touch()
+
+    def on_click(self) -> None:
+        self.touch()
 
     def arrive(self) -> None:
         """The person comes back to this screen: as it is now, and then calm."""
@@ -269,6 +222,7 @@ class View(Widget, Generic[T]):
         """
         self.take_freshness()
         self.take_decisions()
+        self.table.tick()
         if self.table.marked and not self.table.hold:
             # What is marked is about to be acted on, whether a hand is on the list or not.
             self.touch()
@@ -314,20 +268,18 @@ class View(Widget, Generic[T]):
 
     def take_decisions(self) -> None:
         """Say on the lines of tasks how far a decision is, until what came of it was looked at."""
-        remarks: dict[str, Cell] = {}
-        for decision in self.session.decisions.open:
-            row_id = self.row_of_task(decision.task.id)
-            if row_id is not None:
-                remarks[row_id] = line_note(self.session, decision)
-        self.table.remark(remarks)
+        if self.task_rows is not None:
+            decisions = self.session.decisions.open
+            notes = {f"{self.task_rows}{d.task.id}": line_note(self.session, d) for d in decisions}
+            self.table.remark(notes)
 
     def renote(self, task_ids: Iterable[str]) -> None:
         """Write anew what became of these tasks, where they stand as ghosts."""
-        if not self.is_attached:
+        if not self.is_attached or self.task_rows is None:
             return  # the program is ending
         for task_id in task_ids:
-            row_id = self.row_of_task(task_id)
-            if row_id is not None and self.table.rows.is_ghost(row_id):
+            row_id = f"{self.task_rows}{task_id}"
+            if self.table.rows.is_ghost(row_id):
                 self.table.ghost(row_id, fate_of(self.session, task_id))
 
     @on(RecordTable.MarksChanged)
@@ -354,8 +306,7 @@ class View(Widget, Generic[T]):
 
     def words_on_lost(self, row_ids: Sequence[str]) -> str:
         """What is said of marked records that the list has no more."""
-        count = "1 marked line" if len(row_ids) == 1 else f"{len(row_ids)} marked lines"
-        return f"{signs.warning} no longer here, and not marked any more: {count}"
+        raise NotImplementedError
 
     # ---- sort, filter, cursor
 
@@ -380,8 +331,7 @@ class View(Widget, Generic[T]):
     @property
     def memory(self) -> ListMemory:
         """How the list stands, for the next start."""
-        key, descending = self.table.sort
-        return ListMemory(key, descending, self.filter_text[:LONGEST_FILTER])
+        return ListMemory(*self.table.sort, self.filter_text[:LONGEST_FILTER])
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
@@ -406,15 +356,9 @@ class View(Widget, Generic[T]):
         self.table.warm_filter()
         self.main.ask_filter(self)
 
-    def action_sort(self) -> None:
-        self._in_order(self.table.cycle_sort)
-
-    def action_reverse(self) -> None:
-        self._in_order(self.table.reverse_sort)
-
-    def _in_order(self, change: Callable[[], object]) -> None:
+    def action_sort(self, change: str) -> None:
         self.bring_up_to_date()
-        change()
+        getattr(self.table, change)()
         self.touch()
         self.show_title()
 
@@ -424,36 +368,39 @@ class View(Widget, Generic[T]):
     def action_form(self, command_id: str) -> None:
         self.main.dialogs.form(command_id, self.subject())
 
+    def selected_task(self, to: str = "") -> Task | None:
+        """The task under the cursor; if the line is no task, that is said, where it is wanted
+        `to` do something.
+        """
+        subject = self.subject()
+        if isinstance(subject, Task):
+            return subject
+        if to:
+            self.main.say(f"put the cursor on a task to {to}")
+        return None
+
     def action_approve(self) -> None:
         """Ask whether to approve the task under the cursor."""
-        task = self.selected_task()
-        if task is None:
-            self.main.say("put the cursor on a task to approve it")
-        elif isinstance(task, SharedTask):
+        task = self.selected_task("approve it")
+        if isinstance(task, SharedTask):
             self.main.say(task.refusal)
-        else:
+        elif task is not None:
             self.main.dialogs.approve(task)
 
     def action_trace(self) -> None:
         """Show what the agent did for the task under the cursor."""
-        task = self.selected_task()
-        if task is None:
-            self.main.say("put the cursor on a task to read its trace")
-        else:
+        task = self.selected_task("read its trace")
+        if task is not None:
             self.main.dialogs.trace(task)
 
     def action_copy_id(self) -> None:
         """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
-        row_id = self.table.cursor_id
-        app: object = self.app
-        if isinstance(app, KeyApp) and (app.presses.goes_on() or self._follows_approve(app)):
-            return  # a finger that has just said yes to a question, or means to say it to one
-        if row_id is not None:
-            record_id = self.copied_id(row_id)
-            self.app.copy_to_clipboard(clipboard_text(record_id))
-            self.main.say(f"sent to the terminal's clipboard: {safe(record_id, 60)}")
-
-    def _follows_approve(self, app: KeyApp) -> bool:
-        """Whether the key before this one asked for a question, which didn't come."""
+        app, subject = cast(KeyApp, self.app), self.subject()
         approve = keys_of("tasks.approve", self.session.settings.keys)
-        return app.presses.before in approve and app.presses.gap < AFTER_APPROVE
+        presses = app.presses
+        # A `y` right behind the key of approve was meant for a question, which didn't come; one
+        # that is held down has just answered one.
+        meant_yes = presses.before in approve and presses.gap < AFTER_APPROVE
+        if subject is not None and not meant_yes and not presses.goes_on():
+            app.copy_to_clipboard(clipboard_text(subject.id))
+            self.main.say(f"sent to the terminal's clipboard: {safe(subject.id, 60)}")

@@ -11,13 +11,12 @@ from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import keys_of
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import NAMES, FeedName
 from agentco_tui.live.insight import in_scope, is_open
-from agentco_tui.live.store import Change, Told
+from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope
 from agentco_tui.screens.base_view import STATES, ListTable
 from agentco_tui.screens.columns.budget_columns import alert_columns, budget_columns
-from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import shown_key
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
@@ -28,7 +27,11 @@ from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 
-BUDGET_FEEDS = (FeedName.BUDGET, FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)
+SCOPES = {
+    FeedName.BUDGET: BudgetScope.ALL,
+    FeedName.COMPANY_BUDGETS: BudgetScope.COMPANY,
+    FeedName.AGENT_BUDGETS: BudgetScope.AGENT,
+}
 
 
 class BudgetView(ListView[Budget]):
@@ -38,6 +41,7 @@ class BudgetView(ListView[Budget]):
     heading = "BUDGET"
     sort = ("name", False)
     empty = "no budgets"
+    lists = tuple(SCOPES)
 
     BINDINGS = bindings_of("budget")
 
@@ -88,16 +92,12 @@ class BudgetView(ListView[Budget]):
                 yield self.detail_title
                 yield self.detail
 
-    @property
-    def feed(self) -> FeedName:
-        store = self.session.store
-        order = ("failed", "stale", "loading", "live")
-        answered = [feed for feed in BUDGET_FEEDS if store.freshness[feed].answered_at is not None]
-        feeds = answered or BUDGET_FEEDS
-        return min(feeds, key=lambda feed: order.index(store.freshness[feed].phase))
-
     def feeds(self) -> Iterable[FeedName]:
-        return (*BUDGET_FEEDS, FeedName.ALERTS)
+        return (*self.lists, FeedName.ALERTS)
+
+    def row_id(self, feed: FeedName, record_id: str) -> str:
+        """Ids of companies and agents need not differ from each other."""
+        return f"{SCOPES[feed]}:{record_id}"
 
     def columns(self) -> list[Column[Budget]]:
         return budget_columns(self.look)
@@ -106,43 +106,14 @@ class BudgetView(ListView[Budget]):
         names = self.session.names
         return f"{names.budget(record)}\n{names.company(names.company_of(record))}"
 
-    def records(self) -> Iterable[Budget]:
-        store = self.session.store
-        for collection in (store.budget, store.company_budgets, store.agent_budgets):
-            yield from collection
-
-    def record_count(self) -> int:
-        return sum(1 for _ in self.records())
-
-    def told(self) -> Told:
-        return Told()
-
     def wanted(self, record: Budget) -> bool:
         """Whether it belongs to the company in scope; the whole always shows."""
-        if record.scope is BudgetScope.ALL:
-            return True
-        return in_scope(self.session.names.company_of(record), self.session.company)
-
-    def record_of(self, record_id: str) -> Budget | None:
-        return next((b for b in self.records() if self.key(b) == record_id), None)
-
-    @staticmethod
-    def key(budget: Budget) -> str:
-        """A row's key: ids of companies and agents need not differ from each other."""
-        return f"{budget.scope}:{budget.id}"
-
-    def copied_id(self, row_id: str) -> str:
-        """The id alone, without what the row's key has before it."""
-        return row_id.partition(":")[2]
+        company = self.session.names.company_of(record)
+        return record.scope is BudgetScope.ALL or in_scope(company, self.session.company)
 
     def reload(self) -> None:
-        """Take all budgets and alerts anew."""
-        self._reload_due = False
-        self._names_seen = self._names()
-        self.table.load((self.key(b), b) for b in self.records() if self.wanted(b))
         self._load_alerts()
-        self.show_state()
-        self.show_detail()
+        super().reload()
 
     def _load_alerts(self) -> None:
         names = self.session.names
@@ -155,21 +126,12 @@ class BudgetView(ListView[Budget]):
         self._show_alerts_title()
 
     def _show_alerts_title(self) -> None:
-        told = self.session.store.alerts.told
+        alerts, count = self.session.store.alerts, len(self.alerts.rows.records)
         answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
-            Cell(
-                fmt.count(len(self.alerts.rows.records))
-                if answered or self.alerts.rows.records
-                else signs.missing
-            ),
-            *self.unread_cells(
-                told.unread,
-                capped=told.capped,
-                more=told.more,
-                shown=len(self.session.store.alerts),
-            ),
+            Cell(fmt.count(count) if answered or count else signs.missing),
+            *self.told_cells(alerts.told, len(alerts)),
         ]
         self.alerts_title.show(cells, self._way())
 
@@ -191,82 +153,39 @@ class BudgetView(ListView[Budget]):
                 self.show_detail(top=True)
 
     def take(self, change: Change) -> None:
-        """Take a change of any of the budgets, or of the alerts."""
-        if change.feed in BUDGET_FEEDS:
-            self._take_budgets(change)
-        elif change.feed is FeedName.ALERTS:
+        """Take a change of any of the budgets, of names, or of the alerts."""
+        if change.feed is FeedName.ALERTS:
             self._load_alerts()
-        elif self._names() != self._names_seen:
-            self.reload_calmly()
-        self.show_title()
-
-    def _take_budgets(self, change: Change) -> None:
-        store = self.session.store
-        collection, scope = {
-            FeedName.BUDGET: (store.budget, BudgetScope.ALL),
-            FeedName.COMPANY_BUDGETS: (store.company_budgets, BudgetScope.COMPANY),
-            FeedName.AGENT_BUDGETS: (store.agent_budgets, BudgetScope.AGENT),
-        }[change.feed]
-        pairs = [(f"{scope}:{i}", collection.get(i)) for i in (*change.added, *change.changed)]
-        wanted = [(key, record) for key, record in pairs if record and self.wanted(record)]
-        there = {key for key, _ in wanted if self.table.rows.record(key) is not None}
-        self.table.apply(
-            [pair for pair in wanted if pair[0] not in there],
-            [pair for pair in wanted if pair[0] in there],
-            [
-                key
-                for key in (f"{scope}:{i}" for i in change.removed)
-                if self.table.rows.record(key)
-            ],
-        )
-        self.show_state()
-        self.show_detail()
+        elif change.feed in (*self.lists, *NAMES):
+            super().take(change)
 
     def show_state(self) -> None:
-        """Dim what is not the platform's last word, gauges and alerts each by their own feeds."""
+        """Gauges and alerts each by their own feeds."""
         super().show_state()
         alerts = self.session.store.freshness[FeedName.ALERTS]
         self.alerts.set_state(STATES[alerts.phase])
         self._show_alerts_title()
 
     def tick(self) -> None:
-        """A second has passed."""
         super().tick()
         self.alerts.tick()
 
     def show_detail(self, *, top: bool = False) -> None:
         """The detail of the gauge, or of the alert if the cursor is among the alerts."""
-        alert = self._alert_meant()
-        of = "the alert" if alert is not None else "the budget"
-        self.detail_title.show([Cell(plain(" DETAIL "), Tone.STRONG), Cell(plain(f"of {of}"))])
-        if alert is not None:
-            self.detail.show(details(alert, self.look, raw=self._raw), top=top)
-        else:
-            super().show_detail(top=top)
-
-    def _alert_meant(self) -> Alert | None:
-        """The alert under the cursor, while the keys are there or its detail is read."""
-        meant = self._reads_alert if self.reading else self.alerts.has_focus
-        row_id = self.alerts.cursor_id
-        return self.alerts.rows.record(row_id) if meant and row_id is not None else None
+        words = plain(f"of the {'alert' if isinstance(self.subject(), Alert) else 'budget'}")
+        self.detail_title.show([Cell(plain(" DETAIL "), Tone.STRONG), Cell(words)])
+        super().show_detail(top=top)
 
     @on(RecordTable.CursorMoved)
     def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:
         if message.table is self.alerts and self.alerts.has_focus:
             self.show_detail(top=True)
 
-    @on(RecordTable.Opened)
-    def _alert_opened(self, message: RecordTable.Opened) -> None:
-        if message.table is self.alerts:
-            self.open(message.row_id)
-
     def open(self, row_id: str) -> None:
-        """Enter on a line: read its detail."""
         self._reads_alert = self.alerts.has_focus
         super().open(row_id)
 
     def opened_from(self) -> ListTable[Any]:
-        """The budgets, or the alerts."""
         return self.alerts if self._reads_alert else self.table
 
     def action_alerts(self) -> None:
@@ -275,5 +194,10 @@ class BudgetView(ListView[Budget]):
             self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
 
     def subject(self) -> Any:
-        """The alert under the cursor while the keys are there, else the budget."""
-        return self._alert_meant() or super().subject()
+        """The alert under the cursor while the keys are there or its detail is read, else the
+        budget.
+        """
+        row_id = self.alerts.cursor_id
+        meant = self._reads_alert if self.reading else self.alerts.has_focus
+        alert = self.alerts.rows.record(row_id) if meant and row_id is not None else None
+        return alert or super().subject()

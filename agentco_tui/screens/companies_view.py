@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Company
 from agentco_tui.screens.columns.company_columns import company_columns
 from agentco_tui.screens.key_app import bindings_of
@@ -20,12 +19,16 @@ class CompaniesView(ListView[Company]):
     heading = "COMPANIES"
     sort = ("name", False)
     empty = "no companies"
+    lists = (FeedName.COMPANIES,)
+    names_from = frozenset[FeedName]()
+    figures_from: ClassVar = {
+        FeedName.COMPANY_BUDGETS: "same id",
+        # What the platform doesn't count is counted here.
+        FeedName.AGENTS: "any",
+        FeedName.PENDING: "any",
+    }
 
     BINDINGS = bindings_of("companies")
-
-    @property
-    def collection(self) -> Collection[Any]:
-        return self.session.store.companies
 
     def columns(self) -> list[Column[Company]]:
         return company_columns(self.look)
@@ -34,21 +37,7 @@ class CompaniesView(ListView[Company]):
         words = (record.name, record.status, record.template, record.mission, record.id)
         return "\n".join(word for word in words if word)
 
-    def take(self, change: Change) -> None:
-        """Take a change; the names are in the records, so no reload for those."""
-        self._names_seen = self._names()
-        super().take(change)
-
-    def take_figures(self, change: Change) -> None:
-        """What a company has spent comes with its budget, the rest may have to be counted."""
-        if change.feed is FeedName.COMPANY_BUDGETS:
-            self.read_again((*change.added, *change.changed, *change.removed))
-        elif change.feed in (FeedName.AGENTS, FeedName.PENDING):
-            self.read_again(self.table.rows.shown)
-        else:
-            super().take_figures(change)
-
     def open(self, row_id: str) -> None:
         """Scope everything to the company and read its own record."""
         self.main.set_scope(row_id)
-        self.main.read_record(self.feed, row_id)
+        self.main.read_record(FeedName.COMPANIES, row_id)

@@ -17,6 +17,7 @@ from agentco_tui.live.store import Change, Collection, Told
 from agentco_tui.model import Record
 from agentco_tui.screens.base_view import ListTable, View
 from agentco_tui.screens.detail_pane import details
+from agentco_tui.screens.header_footer import worst
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.table.layout import Column
@@ -36,11 +37,22 @@ WIDE = 120
 
 
 class ListView(View[R]):
-    """One list of records, kept up to date from its collection."""
+    """The records of one feed or of several, kept up to date from their collections.
+
+    A screen of this kind declares what it lists and what its cells take from elsewhere.
+    """
 
     sort: ClassVar[tuple[str, bool]]
     empty: ClassVar[str]
     can_mark: ClassVar[bool] = False
+    lists: tuple[FeedName, ...]
+    """The feeds that are listed."""
+    names_from: ClassVar[frozenset[FeedName]] = NAMES
+    """The feeds that cells take names from."""
+    figures_from: ClassVar[Mapping[FeedName, str]] = {}
+    """The feeds with figures by which rows are sorted and filtered: those of the "same id" as what
+    changed, or "any".
+    """
 
     DEFAULT_CSS = """
     ListView {
@@ -63,7 +75,6 @@ class ListView(View[R]):
         self._names_seen: Mapping[str, SafeText] = {}
 
     def make_table(self) -> ListTable[R]:
-        """The table of the list's columns."""
         return ListTable(
             self.columns(),
             search_text=self.search_text,
@@ -85,11 +96,6 @@ class ListView(View[R]):
 
     # ---- what is listed
 
-    @property
-    def collection(self) -> Collection[Any]:
-        """The collection of the store that is listed."""
-        raise NotImplementedError
-
     def columns(self) -> list[Column[R]]:
         """The table's columns."""
         raise NotImplementedError
@@ -98,37 +104,28 @@ class ListView(View[R]):
         """What the words of a filter are looked for in."""
         raise NotImplementedError
 
-    @property
-    def feed(self) -> FeedName:
-        """The feed the list shows."""
-        return self.collection.feed
+    def feeds(self) -> Iterable[FeedName]:
+        return self.lists
 
-    def records(self) -> Iterable[R]:
-        """All records of the feed."""
-        return self.collection
+    def collection(self, feed: FeedName) -> Collection[Any]:
+        """The records of a feed that is listed."""
+        return self.session.store.collection(feed)
 
-    def record_count(self) -> int:
-        """How many records the feed has."""
-        return len(self.collection)
-
-    def record_of(self, record_id: str) -> R | None:
-        """One record of the feed."""
-        return self.collection.get(record_id)
+    def row_id(self, feed: FeedName, record_id: str) -> str:
+        """The row of a record."""
+        return record_id
 
     def wanted(self, record: R) -> bool:
         """Whether the record belongs into the list."""
         return True
 
     def told(self) -> Told:
-        """What the feed's last answer said of itself."""
-        return self.collection.told
+        """What the feed's last answer said of itself; of several feeds, nothing."""
+        return self.collection(*self.lists).told if len(self.lists) == 1 else Told()
 
     def fate(self, record_id: str) -> Cell:
         """What became of a record that the list has no more, for its ghost."""
         return Cell(plain("gone"), Tone.DIM)
-
-    def feeds(self) -> Iterable[FeedName]:
-        return (self.feed,)
 
     def compose(self) -> ComposeResult:
         yield self.title_line
@@ -144,10 +141,10 @@ class ListView(View[R]):
         self.take_freshness()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Put the detail beside the list where there is room."""
         self._fit(event.size.width)
 
     def _fit(self, width: int) -> None:
+        """Put the detail beside the list where there is room."""
         # On a thin line a detail beside the list would cost more than the list at each move; but
         # it goes only where a person asked for that, for nothing may jump by itself.
         wide = width >= WIDE and not self.session.thin.asked
@@ -157,111 +154,104 @@ class ListView(View[R]):
     # ---- the store
 
     def reload(self) -> None:
-        """Take all records anew."""
         super().reload()
         self._names_seen = self._names()
-        self.table.load((r.id, r) for r in self.records() if self.wanted(r))
+        self.table.load(
+            (self.row_id(feed, record.id), record)
+            for feed in self.lists
+            for record in self.collection(feed)
+            if self.wanted(record)
+        )
         self.table.renew()
         self.show_state()
         self.show_detail()
 
     def take(self, change: Change) -> None:
-        """Take a change of the feed, or of what the cells take names and figures from."""
-        if change.feed is self.feed:
+        """Take a change of what is listed, or of what the cells take names and figures from."""
+        feed, names = change.feed, self._names_seen
+        ids = (*change.added, *change.changed, *change.removed)
+        if feed in self.lists:
+            if feed in NAMES:
+                self._names_seen = self._names()
             self._apply(change)
             self.show_state()
-            touched = {*change.added, *change.changed, *change.removed}
-            if self._whole is not None and self._whole.id in touched:
+            if self._whole is not None and self._whole.id in ids:
                 self._whole = None
-            if self.table.cursor_id is None or self.table.cursor_id in touched:
+            at = self.table.cursor_id
+            if at is None or any(at == self.row_id(feed, record_id) for record_id in ids):
                 self.show_detail()
-        elif change.feed in NAMES and self._names() != self._names_seen:
+        elif feed in self.names_from and self._names() != names:
             self.reload_calmly()
         else:
-            self.take_figures(change)
+            match self.figures_from.get(feed):
+                case "same id":
+                    self._read_again(ids)
+                case "any":
+                    self._read_again(self.table.rows.shown)
+                case _:
+                    self.table.renew()
             self.show_detail()
         self.show_title()
 
-    def take_figures(self, change: Change) -> None:
-        """Another feed has changed, from which cells take figures: paint what differs."""
-        self.table.renew()
-
-    def read_again(self, record_ids: Iterable[str]) -> None:
-        """Sort and filter these records anew, because figures beside them have changed."""
-        there = [
-            (i, record) for i in record_ids if (record := self.table.rows.record(i)) is not None
-        ]
-        self.table.apply(changed=[pair for pair in there if not self.table.rows.is_ghost(pair[0])])
-        self.table.renew()
+    def _read_again(self, row_ids: Iterable[str]) -> None:
+        """Sort and filter these anew, because figures beside their records have changed."""
+        table = self.table
+        there = [(i, record) for i in row_ids if (record := table.rows.record(i)) is not None]
+        table.apply(changed=[pair for pair in there if not table.rows.is_ghost(pair[0])])
+        table.renew()
 
     def _apply(self, change: Change) -> None:
         size = len(change.added) + len(change.changed) + len(change.removed)
         if size > MANY and not self.table.hold:
             self.reload()  # which takes a long list over several turns of the event loop
             return
+        feed, records = change.feed, self.collection(change.feed)
         added: list[tuple[str, R]] = []
         changed: list[tuple[str, R]] = []
-        removed = list(change.removed)
+        removed = [self.row_id(feed, record_id) for record_id in change.removed]
         for record_id in (*change.added, *change.changed):
-            record = self.record_of(record_id)
-            there = self.table.rows.record(record_id) is not None
-            if record is None or not self.wanted(record):
-                if there:
-                    removed.append(record_id)
+            row_id, record = self.row_id(feed, record_id), records.get(record_id)
+            there = self.table.rows.record(row_id) is not None
+            if record is not None and self.wanted(record):
+                (changed if there else added).append((row_id, record))
             elif there:
-                changed.append((record_id, record))
-            else:
-                added.append((record_id, record))
+                removed.append(row_id)
         if self.table.hold and not self.table.rows.shown:
             # There is nothing that a hand could be on, as after another company was chosen.
-            self.table.release()
             self.table.hold = False
         if self.table.hold:
-            for record_id in removed:
-                self.table.ghost(record_id, self.fate(record_id))
+            for row_id in removed:
+                self.table.ghost(row_id, self.fate(row_id))
         self.table.apply(added, changed, removed)
 
     def _names(self) -> dict[str, SafeText]:
-        store = self.session.store
-        return {
-            record.id: record.name
-            for collection in (store.companies, store.agents)
-            for record in collection
-            if record.name is not None
-        }
+        collections = map(self.session.store.collection, self.names_from)
+        return {r.id: r.name for records in collections for r in records if r.name is not None}
 
     def take_freshness(self) -> None:
-        """A feed answered or failed."""
         super().take_freshness()
         self.show_state()
 
     def show_state(self) -> None:
         """Dim the rows when they are not the platform's last word."""
-        self.show_phase(self.session.store.freshness[self.feed].phase)
-
-    def tick(self) -> None:
-        """A second has passed."""
-        super().tick()
-        self.table.tick()
+        known = [self.session.store.freshness[feed] for feed in self.lists]
+        answered = [freshness for freshness in known if freshness.answered_at is not None]
+        self.show_phase(worst(answered or known).phase)
 
     # ---- the title
 
     def title_cells(self) -> list[Cell]:
         """Heading, what is shown of it, company, and what the answer said of itself."""
-        shown, total = len(self.table.rows.shown), len(self.table.rows.records)
-        number = fmt.count(total)
+        number = fmt.count(len(self.table.rows.records))
         if self.filter_text:
-            number = plain(f"{fmt.count(shown)} of {number}")
+            number = plain(f"{fmt.count(len(self.table.rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.company)
-        cells = [
+        return [
             Cell(plain(f" {self.heading} "), Tone.STRONG),
             Cell(joined([*self.title_parts(), scope, number], f" {signs.separator} ")),
+            *self.told_cells(self.told(), sum(len(self.collection(feed)) for feed in self.lists)),
+            *self.filter_cells(),
         ]
-        told = self.told()
-        cells += self.unread_cells(
-            told.unread, capped=told.capped, more=told.more, shown=self.record_count()
-        )
-        return [*cells, *self.filter_cells()]
 
     def title_parts(self) -> list[SafeText]:
         """What the title says before the company."""
@@ -278,14 +268,8 @@ class ListView(View[R]):
     # ---- the detail
 
     def subject(self) -> R | None:
-        """The record under the cursor."""
         row_id = self.table.cursor_id
         return None if row_id is None else self.table.rows.record(row_id)
-
-    @property
-    def reading(self) -> bool:
-        """Whether the detail is being read rather than the list."""
-        return self.has_class("-reading")
 
     def show_detail(self, *, top: bool = False) -> None:
         """Show all that is known of the line under the cursor."""
@@ -312,7 +296,7 @@ class ListView(View[R]):
 
     def show_whole(self, feed: FeedName, record: Record) -> None:
         """Show it in the detail pane, if it is still the one under the cursor."""
-        if feed is self.feed and self.table.cursor_id == record.id:
+        if feed in self.lists and self.table.cursor_id == record.id:
             self._whole = cast(R, record)
             self.show_detail()
 
@@ -332,11 +316,11 @@ class ListView(View[R]):
 
     @on(RecordTable.Opened)
     def _opened(self, message: RecordTable.Opened) -> None:
-        if message.table is self.table:
-            self.open(message.row_id)
+        self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
         """Enter on a line: read its detail."""
+        self.reading = True
         self.add_class("-reading")
         # At once: a key that follows in the same packet is for the detail.
         self.screen.set_focus(self.detail)
@@ -350,6 +334,7 @@ class ListView(View[R]):
     def action_back(self) -> None:
         """Leave the detail, else the filter, else the marks."""
         if self.reading:
+            self.reading = False
             self.remove_class("-reading")
             self.screen.set_focus(self.opened_from())
             self.main.show_footer()

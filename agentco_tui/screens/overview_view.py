@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
+from typing import TypeVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
@@ -24,7 +25,7 @@ from agentco_tui.live.insight import (
     picked,
     worst_tasks,
 )
-from agentco_tui.live.store import Change
+from agentco_tui.live.store import Change, Told
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -54,6 +55,8 @@ from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
+R = TypeVar("R", Task, Agent, Budget, Alert)
+
 SHOWN_FEEDS = (
     FeedName.PENDING,
     FeedName.ALERTS,
@@ -76,6 +79,7 @@ class OverviewView(View[Need]):
 
     place = "overview"
     heading = "NEEDS YOU"
+    task_rows = f"{NeedKind.TASK}:"
 
     BINDINGS = bindings_of("overview")
 
@@ -99,15 +103,14 @@ class OverviewView(View[Need]):
         self.latest_title = StatusLine(classes="overview--title")
         self.latest = TextPane()
         self.latest.can_focus = False
-        self.found: list[Need] = []
-        """The needs, the worst first; of very many only the first."""
         self._levels = (0, 0)
         self._spend_drawn: tuple[object, ...] = ()
         self._phases: tuple[Phase, ...] = ()
         self._looking = False
         self._look_again = False
         self._behind = False
-        self._loaded: list[tuple[str, Need]] = []
+        self._loaded: dict[str, Need] = {}
+        """What is shown by key, the worst first."""
         self._ticks = 0
         self._decisions_open: tuple[str, ...] = ()
 
@@ -129,10 +132,9 @@ class OverviewView(View[Need]):
                 yield self.latest
 
     def on_mount(self) -> None:
-        """Show what the store has already."""
         self.reload()
 
-    def on_resize(self, _: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Bars and lines for the new width."""
         self.call_after_refresh(self._show_panels)
 
@@ -159,23 +161,19 @@ class OverviewView(View[Need]):
             self.call_after_refresh(self.reload_calmly)
 
     def reload(self) -> None:
-        """Work everything out anew."""
         super().reload()
         self._find_needs()
         self.take_freshness()
         self._show_panels()
 
     def tick(self) -> None:
-        """A second has passed."""
         self._ticks += 1
         if self._ticks % SECONDS_BETWEEN_LOOKS == 0:
             self._find_needs()
-        self.table.tick()
         super().tick()
         self._show_panels()
 
     def take_freshness(self) -> None:
-        """A feed answered or failed."""
         super().take_freshness()
         freshness = self.session.store.freshness
         phases = tuple(freshness[feed].phase for feed in SHOWN_FEEDS)
@@ -185,61 +183,60 @@ class OverviewView(View[Need]):
         self.show_phase(min(phases[:2], key=FIRST_TOLD.index))
 
     def _find_needs(self) -> None:
-        if len(self.session.store.pending) <= MANY:
-            found = self._needs_with(
-                self._tasks_in_scope(), self._budgets(), self.session.store.agents
-            )
-            critical = sum(1 for need in found if need.level is Level.CRITICAL)
-            self._show_needs(found, (critical, len(found) - critical))
-        elif self._looking:
+        session = self.session
+        if self._looking:
             self._look_again = True
-        else:
+        elif len(session.store.pending) > MANY:
             start_worker(self, self._look_in_slices, "finding what needs you")
-
-    def _tasks_in_scope(self) -> Iterable[Task]:
-        names, scope, pending = self.session.names, self.session.company, self.session.store.pending
-        if scope is None:
-            return pending
-        return (t for t in pending if in_scope(names.company_of(t), scope))
+        else:
+            tasks = self._in_scope(session.store.pending)
+            found = self._needs_with(tasks, self._budgets(), session.store.agents)
+            critical = sum(need.level is Level.CRITICAL for need in found)
+            self._show_needs(found, (critical, len(found) - critical))
 
     async def _look_in_slices(self) -> None:
         """Among very many tasks, find those that come first; other things get their turn."""
-        self._looking = True
+        session, limits = self.session, self.session.settings.alerts
+        level_of = budget_levels(limits)
+
+        def worth_telling(budget: Budget) -> bool:
+            return level_of(budget) >= Level.WARNING
+
+        self._looking = self._look_again = True
         try:
-            again = True
-            while again and self.display:
+            while self._look_again and self.display:
                 self._look_again = False
-                limits = self.session.settings.alerts
-                tasks = self._tasks_in_scope()
-                worst = await in_slices(worst_tasks(tasks, self.session.now, limits, MOST_NEEDS))
+                tasks = self._in_scope(session.store.pending)
+                worst = await in_slices(worst_tasks(tasks, session.now, limits, MOST_NEEDS))
                 found = self._needs_with(
                     worst.tasks,
-                    await in_slices(picked(self._budgets(), self._worth_telling())),
-                    await in_slices(picked(self.session.store.agents, is_failing)),
+                    await in_slices(picked(self._budgets(), worth_telling)),
+                    await in_slices(picked(session.store.agents, is_failing)),
                 )
                 others = [need.level for need in found if need.kind is not NeedKind.TASK]
                 critical = worst.critical + others.count(Level.CRITICAL)
                 warning = worst.warning + others.count(Level.WARNING)
                 self._show_needs(found, (critical, warning))
                 self.show_title()
-                again = self._look_again
         finally:
             self._looking = False
 
-    def _worth_telling(self) -> Callable[[Budget], bool]:
-        level_of = budget_levels(self.session.settings.alerts)
-        return lambda budget: level_of(budget) >= Level.WARNING
+    def _in_scope(self, records: Iterable[R]) -> Iterable[R]:
+        """The records of the company in scope."""
+        company_of, scope = self.session.names.company_of, self.session.company
+        if scope is None:
+            return records
+        return (record for record in records if in_scope(company_of(record), scope))
 
     def _needs_with(
         self, tasks: Iterable[Task], budgets: Iterable[Budget], agents: Iterable[Agent]
     ) -> list[Need]:
         session = self.session
-        names, scope = session.names, session.company
         found = needs(
             pending=tasks,
-            budgets=[b for b in budgets if in_scope(names.company_of(b), scope)],
-            alerts=[a for a in session.store.alerts if in_scope(names.company_of(a), scope)],
-            agents=[a for a in agents if in_scope(a.company, scope)],
+            budgets=list(self._in_scope(budgets)),
+            alerts=list(self._in_scope(session.store.alerts)),
+            agents=list(self._in_scope(agents)),
             now=session.now,
             limits=session.settings.alerts,
         )
@@ -254,35 +251,35 @@ class OverviewView(View[Need]):
 
     def take_decisions(self) -> None:
         """Decisions that are open are needs, whatever else their tasks are."""
-        if self.display and self._decisions_open != (now := self._open_ids()):
+        now = tuple(decision.task.id for decision in self.session.decisions.open)
+        if self.display and self._decisions_open != now:
             self._decisions_open = now
             self._find_needs()
             self.show_title()
         super().take_decisions()
 
-    def _open_ids(self) -> tuple[str, ...]:
-        return tuple(decision.task.id for decision in self.session.decisions.open)
-
     def _show_needs(self, found: list[Need], levels: tuple[int, int]) -> None:
-        self.found, self._levels = found, levels
-        shown = {need.key: need for need in self.found[:MOST_NEEDS]}
-        if self.table.hold:
-            self._apply_calmly(shown)
-        elif list(shown) == [key for key, _ in self._loaded]:
-            changed = [
-                (key, need)
-                for (key, need), (_, before) in zip(shown.items(), self._loaded, strict=True)
-                if need != before
-            ]
+        self._levels, table = levels, self.table
+        shown, before = {need.key: need for need in found[:MOST_NEEDS]}, self._loaded
+        changed = [(key, need) for key, need in shown.items() if before.get(key, need) != need]
+        if table.hold:
+            # New needs wait, those that are over leave a ghost.
+            gone = [key for key in before if key not in shown]
+            for key in gone:
+                table.ghost(key, self._fate(before[key]))
+            new = [(key, need) for key, need in shown.items() if key not in before]
+            table.apply(new, changed, gone)
+            self._reload_due = True
+        elif list(shown) == list(before):
             if changed:
-                self.table.apply((), changed, ())
+                table.apply((), changed, ())
         else:
-            self.table.load(shown.items())
+            table.load(shown.items())
             self._reload_due = False
             if self._is_arriving():
-                self.table.action_first()
-        self._loaded = list(shown.items())
-        self.table.renew()
+                table.action_first()
+        self._loaded = shown
+        table.renew()
 
     def _is_arriving(self) -> bool:
         """Whether the first picture is still being put together, and nobody's hand is on it: then
@@ -292,22 +289,6 @@ class OverviewView(View[Need]):
         feeds = (*SHOWN_FEEDS, FeedName.AGENT_BUDGETS, FeedName.AGENTS)
         loading = any(freshness[feed].phase is Phase.LOADING for feed in feeds)
         return self._touched_at == 0.0 and loading
-
-    def _apply_calmly(self, shown: dict[str, Need]) -> None:
-        """While a hand is on the list: new needs wait, those that are over leave a ghost."""
-        before = dict(self._loaded)
-        gone = [key for key in before if key not in shown]
-        for key in gone:
-            self.table.ghost(key, self._fate(before[key]))
-        self.table.apply(
-            [(key, need) for key, need in shown.items() if key not in before],
-            [(key, need) for key, need in shown.items() if before.get(key, need) != need],
-            gone,
-        )
-        self._reload_due = True
-
-    def row_of_task(self, task_id: str) -> str | None:
-        return f"{NeedKind.TASK}:{task_id}"
 
     def _fate(self, need: Need) -> Cell:
         if isinstance(need.record, Task):
@@ -336,9 +317,8 @@ class OverviewView(View[Need]):
             more = "at least " if store.pending.told.capped or store.pending.told.more else ""
             waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
             cells.append(Cell(plain(waits)))
-        told = store.pending.told
-        cells += self.unread_cells(told.unread, capped=False, more=False, shown=queue.count)
-        return [*cells, *self.filter_cells()]
+        told = Told(unread=store.pending.told.unread)
+        return [*cells, *self.told_cells(told, queue.count), *self.filter_cells()]
 
     def title_right(self) -> list[Cell]:
         """How the agents are."""
@@ -398,11 +378,6 @@ class OverviewView(View[Need]):
             case Agent() as agent_record:
                 self.main.show_record("agents", agent_record.id)
 
-    def copied_id(self, row_id: str) -> str:
-        """The id of what the line is about."""
-        need = self.table.rows.record(row_id)
-        return row_id if need is None else need.record.id
-
     def action_raw(self) -> None:
         """The Overview has no detail; the screen that enter opens has."""
         self.main.say("enter opens the line; x shows its hidden characters there")
@@ -442,7 +417,12 @@ def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | No
         company_of = session.names.company_of
         companies = [b for b in store.agent_budgets if in_scope(company_of(b), scope)]
     shown = companies if whole is None else [whole, *companies]
-    sums = [_sum_of(budget, width) for budget in shown]
+    sums = [
+        spent_text(budget, short=True)
+        if width >= NARROW_SPEND or budget.unlimited
+        else plain(f"of {fmt.money(budget.limit, short=True)}")
+        for budget in shown
+    ]
     beside = BESIDE_GAUGE + max(map(cell_width, sums), default=0)
     items: list[Item] = [
         _spend_item(session, budget, of, (width, beside))
@@ -451,12 +431,6 @@ def spend_items(session: Session, width: int) -> tuple[list[Item], SafeText | No
     if not items:
         items = [_instead(session, FeedName.BUDGET, "no budgets")]
     return items, next((b.period for b in (whole, *companies) if b is not None and b.period), None)
-
-
-def _sum_of(budget: Budget, width: int) -> SafeText:
-    if width >= NARROW_SPEND or budget.unlimited:
-        return spent_text(budget, short=True)
-    return plain(f"of {fmt.money(budget.limit, short=True)}")
 
 
 def _spend_item(session: Session, budget: Budget, of: SafeText, columns: tuple[int, int]) -> Cells:
@@ -481,37 +455,20 @@ def latest_items(session: Session, look: Look, room: int) -> list[Item]:
     newest: Iterable[Activity] = islice(reversed(session.store.activity), room)
     items: list[Item] = []
     for entry in newest:
+        at = entry.at.at if entry.at else None
+        tone = TONES[severity_level(entry.severity)]
+        # The age of the newest only by its bound: a dozen of them counting seconds would cost more
+        # on the line than all else on this screen.
+        new = at is not None and look.clock.now() - at < MINUTE
+        age = fit(plain("<1 m") if new else look.age(at), 5, "right")
         who = session.names.agent(entry.agent or entry.actor)
-        level = severity_level(entry.severity)
-        age = fit(_age(look, entry), 5, "right")
-        items.append(
-            Cells(
-                (
-                    Cell(age, Tone.DIM),
-                    Cell(plain(f" {level_sign(level)} "), TONES[level]),
-                    Cell(plain(f"{who} "), Tone.ACCENT),
-                    Cell(entry.text, TONES[level]),
-                )
-            )
-        )
+        sign = Cell(plain(f" {level_sign(severity_level(entry.severity))} "), tone)
+        named = Cell(plain(f"{who} "), Tone.ACCENT)
+        items.append(Cells((Cell(age, Tone.DIM), sign, named, Cell(entry.text, tone))))
     return items or [_instead(session, FeedName.ACTIVITY, "nothing happened yet")]
-
-
-def _age(look: Look, entry: Activity) -> SafeText:
-    """Its age, that of the newest only by its bound: a dozen of them counting seconds would cost
-    more on the line than all else on this screen.
-    """
-    if entry.at is not None and look.clock.now() - entry.at.at < MINUTE:
-        return plain("<1 m")
-    return look.age(None if entry.at is None else entry.at.at)
 
 
 def _instead(session: Session, feed: FeedName, none: str) -> Item:
     """What stands in a panel without lines: nothing there is not the same as nothing read."""
-    match session.store.freshness[feed].phase:
-        case Phase.LOADING:
-            return Text(plain("loading…"), Tone.DIM)
-        case Phase.FAILED:
-            return Text(plain("nothing could be read yet"), Tone.DIM)
-        case _:
-            return Text(plain(none), Tone.DIM)
+    words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
+    return Text(plain(words.get(session.store.freshness[feed].phase, none)), Tone.DIM)

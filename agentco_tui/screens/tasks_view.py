@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from textual.timer import Timer
 
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope, waits_for_person
-from agentco_tui.live.store import Collection
 from agentco_tui.model import SharedTask, Task
 from agentco_tui.screens.base_view import ListTable
 from agentco_tui.screens.columns.task_columns import task_columns
@@ -33,6 +32,8 @@ class TasksView(ListView[Task]):
     sort = ("waiting", True)
     empty = "no task waits for a person"
     can_mark = True
+    lists: tuple[FeedName, ...] = (FeedName.PENDING,)
+    task_rows = ""
 
     BINDINGS = bindings_of("tasks")
 
@@ -42,11 +43,6 @@ class TasksView(ListView[Task]):
     """The task that stands in the detail, and when it counts as read."""
     _kept_marks: tuple[str, ...] = ()
     """What is marked among the pending, while others are shown."""
-
-    @property
-    def collection(self) -> Collection[Any]:
-        store = self.session.store
-        return store.pending if self.showing == PENDING else store.tasks
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
@@ -59,15 +55,8 @@ class TasksView(ListView[Task]):
 
     def search_text(self, record: Task) -> str:
         names = self.session.names
-        return "\n".join(
-            (
-                record.title,
-                names.agent(record.agent),
-                names.company(names.company_of(record)),
-                record.priority or "",
-                record.status or "",
-            )
-        )
+        agent, company = names.agent(record.agent), names.company(names.company_of(record))
+        return "\n".join((record.title, agent, company, record.priority or "", record.status or ""))
 
     def wanted(self, record: Task) -> bool:
         """Whether the task is of the company in scope and of the status shown."""
@@ -87,11 +76,7 @@ class TasksView(ListView[Task]):
         """Which statuses are shown."""
         return [plain("all statuses" if self.showing == ALL else self.showing)]
 
-    def row_of_task(self, task_id: str) -> str | None:
-        return task_id
-
     def fate(self, record_id: str) -> Cell:
-        """What became of a task that waits no more."""
         return fate_of(self.session, record_id)
 
     def newest(self, record: Task) -> Task:
@@ -103,7 +88,6 @@ class TasksView(ListView[Task]):
         return found if isinstance(found, Task) and self.table.rows.is_ghost(record.id) else record
 
     def detail_head(self, record: Task) -> list[Item]:
-        """How far a decision about the task is, or what came of it."""
         decision = self.session.decisions.of(record.id)
         return [] if decision is None else decision_items(self.session, decision)
 
@@ -192,23 +176,9 @@ class TasksView(ListView[Task]):
             f"{signs.warning} not marked any more, because it left the list: {title} ({fate}){more}"
         )
 
-    def action_mark(self) -> None:
-        """Mark the task, or take its mark away."""
-        self.table.action_toggle_mark()
-        self._take_marks()
-
-    def action_mark_range(self) -> None:
-        """Mark all from the last mark to here."""
-        self.table.action_mark_range()
-        self._take_marks()
-
-    def action_mark_shown(self) -> None:
-        """Mark all that the filter shows."""
-        self.table.action_mark_all_shown()
-        self._take_marks()
-
-    def _take_marks(self) -> None:
-        """Tell how many are marked; what can't be acted on keeps no mark."""
+    def action_mark(self, change: str) -> None:
+        """Let the table mark or unmark; what can't be acted on keeps no mark."""
+        getattr(self.table, f"action_{change}")()
         for row_id in self.table.marked:
             task = self.table.rows.record(row_id)
             if isinstance(task, SharedTask):
@@ -239,6 +209,7 @@ class TasksView(ListView[Task]):
         if was_pending != (showing == PENDING):
             if was_pending:
                 self._kept_marks = self.table.marked
+            self.lists = (FeedName.PENDING if showing == PENDING else FeedName.TASKS,)
             self.swap_table()
             self.main.set_paces()
         self.reload()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.insight import Level
 from agentco_tui.model import Activity
 from agentco_tui.screens.columns.cells import (
     TONES,
@@ -15,57 +14,33 @@ from agentco_tui.screens.columns.cells import (
 )
 from agentco_tui.text import SafeText, plain
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import Tone
 
 
 def activity_columns(look: Look) -> list[Column[Activity]]:
-    """The feed's columns."""
-
-    def level(entry: Activity) -> Level:
-        return severity_level(entry.severity)
+    """The feed's columns; a gap is nobody's."""
 
     def at(entry: Activity) -> float | None:
         return entry.at.at if entry.at else None
 
     def who(entry: Activity) -> SafeText:
-        return look.names.agent(entry.agent or entry.actor)
+        return plain("") if is_gap(entry) else look.names.agent(entry.agent or entry.actor)
 
     def company(entry: Activity) -> SafeText:
+        if is_gap(entry):
+            return plain("")
         agent = look.names.agent_of(entry.agent)
         return look.names.company(entry.company or (agent.company if agent else None))
 
-    def words(entry: Activity) -> Cell:
-        return Cell(entry.text, Tone.WARNING if is_gap(entry) else TONES[level(entry)])
+    def tone(entry: Activity) -> Tone:
+        return Tone.WARNING if is_gap(entry) else TONES[severity_level(entry.severity)]
 
     return [
-        level_column(level),
+        level_column(lambda entry: severity_level(entry.severity)),
         age_column(look, "age", "AGE", at, sort_key=at, descending_first=True),
+        text_column("agent", "AGENT", (11, 6), who, Tone.ACCENT, aliases=("who",)),
         text_column(
-            "agent",
-            "AGENT",
-            (11, 6),
-            lambda e: plain("") if is_gap(e) else who(e),
-            tone=Tone.ACCENT,
-            sort_key=lambda e: who(e).casefold(),
-            aliases=("who",),
+            "what", "WHAT HAPPENED", (40, 38), lambda e: e.text, tone, grow=4, aliases=("text",)
         ),
-        Column(
-            "what",
-            plain("WHAT HAPPENED"),
-            40,
-            words,
-            min_width=38,
-            grow=4,
-            sort_key=lambda e: e.text.casefold(),
-            aliases=("text",),
-        ),
-        text_column(
-            "company",
-            "COMPANY",
-            (15, 8),
-            lambda e: plain("") if is_gap(e) else company(e),
-            tone=Tone.DIM,
-            priority=2,
-            sort_key=lambda e: company(e).casefold(),
-        ),
+        text_column("company", "COMPANY", (15, 8), company, Tone.DIM, priority=2),
     ]

@@ -6,21 +6,20 @@ from decimal import Decimal
 
 import msgspec
 
-from agentco_tui.live.insight import Level, budget_level
 from agentco_tui.model import Agent, Budget, Money, Ref
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
     agent_status_cell,
+    column,
     level_column,
     money_cell,
     number_cell,
     number_column,
-    text_cell,
     text_column,
     trust_cell,
 )
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -47,50 +46,31 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
     def budget(agent: Agent) -> Budget | None:
         return look.store.agent_budgets.get(agent.id)
 
-    def level(agent: Agent) -> Level:
-        known = budget(agent)
-        return Level.OK if known is None else budget_level(known, look.limits)
-
     def left(agent: Agent) -> Cell:
-        return money_cell(left_of(agent, budget(agent)), TONES[level(agent)])
+        known = budget(agent)
+        return money_cell(left_of(agent, known), TONES[look.level_of(known)])
 
     def left_amount(agent: Agent) -> Decimal | None:
         money = left_of(agent, budget(agent))
         return None if money is None else money.amount
 
+    def name(agent: Agent) -> SafeText:
+        return agent.name or look.names.agent(Ref(id=agent.id))
+
     def company(agent: Agent) -> SafeText:
         return look.names.company(agent.company)
 
+    def done(agent: Agent) -> int | None:
+        return agent.tasks_completed
+
+    left_names = ("remaining", "budget")
     return [
-        level_column(level, ticks=True),
-        text_column(
-            "name",
-            "AGENT",
-            (14, 10),
-            lambda a: a.name or look.names.agent(Ref(id=a.id)),
-            tone=Tone.STRONG,
-            grow=2,
-            sort_key=lambda a: (a.name or a.id).casefold(),
-            aliases=("agent",),
-        ),
-        Column(
-            "role",
-            plain("ROLE"),
-            12,
-            lambda a: text_cell(a.role),
-            min_width=8,
-            priority=3,
-            grow=1,
-            sort_key=lambda a: (a.role or "").casefold() or None,
-        ),
+        level_column(lambda agent: look.level_of(budget(agent)), ticks=True),
+        text_column("name", "AGENT", (14, 10), name, Tone.STRONG, grow=2, aliases=("agent",)),
+        text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=3, grow=1),
         text_column("company", "COMPANY", (15, 8), company, priority=2),
-        Column(
-            "status",
-            plain("  STATUS"),
-            17,
-            agent_status_cell,
-            min_width=10,
-            sort_key=lambda a: a.status or "",
+        column(
+            "status", "  STATUS", (17, 10), agent_status_cell, sort_key=lambda a: a.status or ""
         ),
         number_column(
             "trust",
@@ -101,25 +81,15 @@ def agent_columns(look: Look) -> list[Column[Agent]]:
             priority=1,
             descending_first=True,
         ),
-        number_column(
-            "left", "LEFT", (11, 8), left, left_amount, ticks=True, aliases=("remaining", "budget")
-        ),
+        number_column("left", "LEFT", (11, 8), left, left_amount, ticks=True, aliases=left_names),
         number_column(
             "done",
             "DONE",
             (6, 5),
-            lambda a: number_cell(a.tasks_completed),
-            lambda a: a.tasks_completed,
+            lambda a: number_cell(done(a)),
+            done,
             priority=4,
             descending_first=True,
         ),
-        Column(
-            "model",
-            plain("MODEL"),
-            16,
-            lambda a: text_cell(a.model, Tone.DIM),
-            min_width=8,
-            priority=5,
-            sort_key=lambda a: (a.model or "").casefold() or None,
-        ),
+        text_column("model", "MODEL", (16, 8), lambda a: a.model, Tone.DIM, priority=5),
     ]

@@ -1,16 +1,17 @@
-"""The columns of the budgets: a gauge a row."""
+"""The columns of the budgets, a gauge a row, and of the alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 
-from agentco_tui.live.insight import Level, alert_level, budget_level
+from agentco_tui.live.insight import Level, alert_level
 from agentco_tui.model import Alert, Budget, BudgetScope, Money
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
+    Widths,
     age_column,
+    column,
     level_column,
     limit_text,
     money_cell,
@@ -24,91 +25,98 @@ from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR_WIDTH = 10
 """Cells of a gauge."""
-
-
+SUM: Widths = (10, 9)
 SCOPE_RANKS = {BudgetScope.ALL: 0, BudgetScope.COMPANY: 1, BudgetScope.AGENT: 2}
 
 
 def budget_columns(look: Look) -> list[Column[Budget]]:
     """The gauges: the whole first, then companies, then agents."""
 
-    def level(budget: Budget) -> Level:
-        return budget_level(budget, look.limits)
+    def tone(budget: Budget) -> Tone:
+        return TONES[look.level_of(budget)]
 
     def name(budget: Budget) -> Cell:
-        indent = "  " if budget.scope is BudgetScope.AGENT else ""
-        tone = Tone.PLAIN if budget.scope is BudgetScope.AGENT else Tone.STRONG
-        return Cell(plain(indent + look.names.budget(budget)), tone)
+        if budget.scope is BudgetScope.AGENT:
+            return Cell(plain(f"  {look.names.budget(budget)}"))
+        return Cell(look.names.budget(budget), Tone.STRONG)
 
     def gauge(budget: Budget) -> Cell:
         if budget.unlimited or budget.share is None:
             return Cell(signs.missing, Tone.DIM)
-        return Cell(bar(budget.share, BAR_WIDTH), TONES[level(budget)])
+        return Cell(bar(budget.share, BAR_WIDTH), tone(budget))
 
     def company(budget: Budget) -> SafeText:
         return look.names.company(look.names.company_of(budget))
 
-    def amount(read: Callable[[Budget], Money | None]) -> Callable[[Budget], Decimal | None]:
-        """A sum without its currency, for sorting and filters."""
-        return lambda budget: known.amount if (known := read(budget)) else None
+    def company_cell(budget: Budget) -> Cell:
+        if budget.scope is BudgetScope.ALL:
+            return Cell(signs.missing, Tone.DIM)
+        agents = budget.scope is BudgetScope.AGENT
+        return Cell(company(budget), Tone.PLAIN if agents else Tone.DIM)
+
+    def money(
+        key: str,
+        title: str,
+        read: Callable[[Budget], Money | None],
+        cell: Callable[[Budget], Cell],
+        **more: object,
+    ) -> Column[Budget]:
+        """A sum; sorted and filtered without its currency."""
+
+        def amount(budget: Budget) -> object:
+            return known.amount if (known := read(budget)) else None
+
+        return number_column(key, title, SUM, cell, amount, **more)
 
     return [
-        level_column(level, sort_key=level, descending_first=True),
-        Column(
+        level_column(look.level_of, sort_key=look.level_of, descending_first=True),
+        column(
             "name",
-            plain("BUDGET OF"),
-            14,
+            "BUDGET OF",
+            (14, 12),
             name,
-            min_width=12,
             grow=1,
             sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold()),
             aliases=("agent", "of"),
         ),
-        Column(
+        column(
             "company",
-            plain("COMPANY"),
-            15,
-            lambda b: Cell(
-                signs.missing if b.scope is BudgetScope.ALL else company(b),
-                Tone.DIM if b.scope is not BudgetScope.AGENT else Tone.PLAIN,
-            ),
-            min_width=8,
+            "COMPANY",
+            (15, 8),
+            company_cell,
             priority=4,
             sort_key=lambda b: company(b).casefold(),
         ),
-        Column("gauge", plain("USED"), BAR_WIDTH, gauge, min_width=BAR_WIDTH, priority=2),
+        column("gauge", "USED", (BAR_WIDTH, BAR_WIDTH), gauge, priority=2),
         number_column(
             "share",
             "%",
             (6, 6),
-            lambda b: Cell(share_text(b), TONES[level(b)]),
+            lambda b: Cell(share_text(b), tone(b)),
             lambda b: b.share,
             kind=ColumnKind.SHARE,
             descending_first=True,
             aliases=("used", "spent%"),
         ),
-        number_column(
+        money(
             "spent",
             "SPENT",
-            (10, 9),
+            lambda b: b.spent,
             lambda b: money_cell(b.spent),
-            amount(lambda b: b.spent),
             descending_first=True,
         ),
-        number_column(
+        money(
             "limit",
             "LIMIT",
-            (10, 9),
+            lambda b: b.limit,
             lambda b: Cell(limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
-            amount(lambda b: b.limit),
             descending_first=True,
         ),
-        number_column(
+        money(
             "remaining",
             "LEFT",
-            (10, 9),
-            lambda b: money_cell(b.remaining, TONES[level(b)]),
-            amount(lambda b: b.remaining),
+            lambda b: b.remaining,
+            lambda b: money_cell(b.remaining, tone(b)),
             priority=3,
             aliases=("left",),
         ),
@@ -126,18 +134,14 @@ def alert_columns(look: Look) -> list[Column[Alert]]:
     def level(alert: Alert) -> Level:
         return alert_level(alert, look.limits)
 
+    def tone(alert: Alert) -> Tone:
+        return TONES[level(alert)]
+
     return [
         level_column(level, sort_key=level, descending_first=True),
         age_column(look, "age", "AGE", lambda alert: alert.at.at if alert.at else None),
-        text_column("about", "ABOUT", (10, 6), about, tone=Tone.STRONG, priority=1),
-        Column(
-            "alert",
-            plain("ALERT"),
-            24,
-            lambda alert: Cell(alert.text, TONES[level(alert)]),
-            min_width=24,
-            grow=1,
-            sort_key=lambda alert: alert.text.casefold(),
-            aliases=("text",),
+        text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
+        text_column(
+            "alert", "ALERT", (24, 24), lambda alert: alert.text, tone, grow=1, aliases=("text",)
         ),
     ]

@@ -1,8 +1,8 @@
-"""Signs and tones for levels, states and severities; the same on every screen."""
+"""Signs and tones for levels, states and severities, and the kinds of columns; on every screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.live.clock import Clock
-from agentco_tui.live.insight import Level, Thresholds, priority_rank
+from agentco_tui.live.insight import Level, Thresholds, budget_level, priority_rank
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -33,22 +33,57 @@ TONES = {
     Level.WARNING: Tone.WARNING,
     Level.CRITICAL: Tone.CRITICAL,
 }
+SEVERITY_LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
+TASK_STATES: Mapping[TaskState | None, tuple[str, Tone]] = {
+    TaskState.FAILED: ("critical", Tone.CRITICAL),
+    TaskState.REJECTED: ("critical", Tone.CRITICAL),
+    TaskState.DONE: ("good", Tone.GOOD),
+    TaskState.APPROVED: ("good", Tone.GOOD),
+    TaskState.RUNNING: ("arrow", Tone.ACCENT),
+    TaskState.QUEUED: ("arrow", Tone.ACCENT),
+    TaskState.PENDING: ("waiting", Tone.PLAIN),
+}
+"""The name of a state's sign, and its tone; others have none."""
+AGENT_STATES: Mapping[AgentState | None, tuple[str, Tone]] = {
+    AgentState.ERROR: ("critical", Tone.CRITICAL),
+    AgentState.PAUSED: ("warning", Tone.WARNING),
+    AgentState.STOPPED: ("warning", Tone.WARNING),
+    AgentState.ACTIVE: ("good", Tone.GOOD),
+}
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What cells need besides their record: names, time and limits."""
+
+    store: Store
+    names: Names
+    clock: Clock
+    limits: Thresholds
+
+    def age(self, at: float | None) -> SafeText:
+        """How long ago that was."""
+        return signs.missing if at is None else fmt.age(self.clock.now() - at)
+
+    def level_of(self, budget: Budget | None) -> Level:
+        """How bad a budget is; nothing is said where none is known."""
+        return Level.OK if budget is None else budget_level(budget, self.limits)
+
+    def trust_of(self, task: Task) -> Decimal | None:
+        """The trust sent with a task, else that of its agent."""
+        agent = self.names.agent_of(task.agent) if task.trust is None else None
+        return task.trust if agent is None else agent.trust
 
 
 def level_sign(level: Level) -> SafeText:
     """The sign of a level; a blank where all is well."""
-    match level:
-        case Level.CRITICAL:
-            return signs.critical
-        case Level.WARNING:
-            return signs.warning
-        case Level.UNKNOWN | Level.OK:
-            return plain(" ")
+    if level is Level.CRITICAL:
+        return signs.critical
+    return signs.warning if level is Level.WARNING else plain(" ")
 
 
-def level_cell(level: Level) -> Cell:
-    """The sign of a level in its tone."""
-    return Cell(level_sign(level), TONES[level])
+def warned(words: str) -> Cell:
+    """Words of weight behind the sign for it."""
+    return Cell(plain(f"{signs.warning} {words}"), Tone.WARNING)
 
 
 def priority_cell(priority: SafeText | None) -> Cell:
@@ -59,7 +94,7 @@ def priority_cell(priority: SafeText | None) -> Cell:
     if rank == 0:
         return Cell(plain(f"{signs.critical} {priority}"), Tone.CRITICAL)
     if rank == 1:
-        return Cell(plain(f"{signs.warning} {priority}"), Tone.WARNING)
+        return warned(priority)
     return Cell(plain(f"  {priority}"), Tone.DIM if rank > 2.5 else Tone.PLAIN)
 
 
@@ -67,52 +102,31 @@ def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
     """A task's title, behind a warning where nothing can be done to it."""
     if not isinstance(task, SharedTask):
         return Cell(task.title, tone)
-    words = f"{signs.warning} {task.sharers} tasks with this id {signs.separator} {task.title}"
-    return Cell(plain(words), Tone.WARNING)
+    return warned(f"{task.sharers} tasks with this id {signs.separator} {task.title}")
+
+
+def _state_cell(word: str, known: tuple[str, Tone] | None) -> Cell:
+    sign, tone = known or (None, Tone.DIM)
+    return Cell(plain(f"{getattr(signs, sign) if sign else ' '} {word}"), tone)
 
 
 def task_status_cell(task: Task) -> Cell:
     """A task's status, by the platform's word."""
-    word = task.status or (plain(task.state) if task.state else signs.missing)
-    match task.state:
-        case TaskState.FAILED | TaskState.REJECTED:
-            return Cell(plain(f"{signs.critical} {word}"), Tone.CRITICAL)
-        case TaskState.DONE | TaskState.APPROVED:
-            return Cell(plain(f"{signs.good} {word}"), Tone.GOOD)
-        case TaskState.RUNNING | TaskState.QUEUED:
-            return Cell(plain(f"{signs.arrow} {word}"), Tone.ACCENT)
-        case TaskState.PENDING:
-            return Cell(plain(f"{signs.waiting} {word}"))
-        case _:
-            return Cell(plain(f"  {word}"), Tone.DIM)
+    return _state_cell(task.status or task.state or signs.missing, TASK_STATES.get(task.state))
 
 
 def agent_status_cell(agent: Agent) -> Cell:
     """An agent's status, by the platform's word, with the reason it is paused."""
-    word = agent.status or (plain(agent.state) if agent.state else None)
+    word = agent.status or agent.state
     if word is None:
         return Cell(signs.missing, Tone.DIM)
     why = f" ({agent.pause_reason})" if agent.pause_reason else ""
-    match agent.state:
-        case AgentState.ERROR:
-            return Cell(plain(f"{signs.critical} {word}{why}"), Tone.CRITICAL)
-        case AgentState.PAUSED | AgentState.STOPPED:
-            return Cell(plain(f"{signs.warning} {word}{why}"), Tone.WARNING)
-        case AgentState.ACTIVE:
-            return Cell(plain(f"{signs.good} {word}{why}"), Tone.GOOD)
-        case _:
-            return Cell(plain(f"  {word}{why}"), Tone.DIM)
+    return _state_cell(f"{word}{why}", AGENT_STATES.get(agent.state))
 
 
 def severity_level(severity: Severity) -> Level:
     """The level an entry's own severity stands for."""
-    match severity:
-        case Severity.CRITICAL:
-            return Level.CRITICAL
-        case Severity.WARNING:
-            return Level.WARNING
-        case _:
-            return Level.OK
+    return SEVERITY_LEVELS.get(severity, Level.OK)
 
 
 def limit_text(budget: Budget) -> SafeText:
@@ -150,63 +164,65 @@ def number_cell(number: int | None) -> Cell:
 
 def trust_cell(trust: Decimal | None, word: SafeText | None = None) -> Cell:
     """The raw score: no scale is promised, so none is drawn."""
-    if trust is None:
-        return text_cell(word)
-    return Cell(fmt.trust(trust))
+    return text_cell(word) if trust is None else Cell(fmt.trust(trust))
 
 
 R = TypeVar("R")
+Widths = tuple[int, int]
+"""The wanted width of a column, and the least."""
 
 
-class Look(msgspec.Struct, frozen=True):
-    """Names, time and limits."""
-
-    store: Store
-    names: Names
-    clock: Clock
-    limits: Thresholds
-
-    def age(self, at: float | None) -> SafeText:
-        """How long ago that was."""
-        return signs.missing if at is None else fmt.age(self.clock.now() - at)
+def column(
+    key: str, title: str, widths: Widths, cell: Callable[[R], Cell], **more: Any
+) -> Column[R]:
+    """Any column; `more` are further fields of `Column`."""
+    return Column(key, plain(title), widths[0], cell, min_width=widths[1], **more)
 
 
 def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
     """The sign of a record's level, one cell wide and without a title."""
-    return Column("level", plain(" "), 1, lambda r: level_cell(level(r)), min_width=1, **more)
+
+    def cell(record: R) -> Cell:
+        found = level(record)
+        return Cell(level_sign(found), TONES[found])
+
+    return column("level", " ", (1, 1), cell, **more)
 
 
 def text_column(
-    key: str, title: str, widths: tuple[int, int], text: Callable[[R], SafeText], **more: Any
+    key: str,
+    title: str,
+    widths: Widths,
+    text: Callable[[R], SafeText | None],
+    tone: Tone | Callable[[R], Tone] = Tone.PLAIN,
+    **more: Any,
 ) -> Column[R]:
-    """Words, in a `tone`, sorted without regard to case; `widths`: wanted, and at least."""
-    tone, (width, least) = more.pop("tone", Tone.PLAIN), widths
-    more.setdefault("sort_key", lambda r: text(r).casefold())
-    return Column(key, plain(title), width, lambda r: Cell(text(r), tone), min_width=least, **more)
+    """Words, sorted without regard to case."""
+
+    def cell(record: R) -> Cell:
+        return text_cell(text(record), tone if isinstance(tone, Tone) else tone(record))
+
+    more.setdefault("sort_key", lambda record: (text(record) or "").casefold() or None)
+    return column(key, title, widths, cell, **more)
 
 
 def number_column(
     key: str,
     title: str,
-    widths: tuple[int, int],
+    widths: Widths,
     cell: Callable[[R], Cell],
     value: Callable[[R], Any],
     **more: Any,
 ) -> Column[R]:
     """A figure: `cell` shows it, `value` is what it is sorted by and compared with."""
     more = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **more}
-    return Column(
-        key, plain(title), widths[0], cell, min_width=widths[1], filter_value=value, **more
-    )
+    return column(key, title, widths, cell, filter_value=value, **more)
 
 
 def age_column(
     look: Look, key: str, title: str, at: Callable[[R], float | None], **more: Any
 ) -> Column[R]:
     """How long ago something was, by its seconds since 1970; the oldest is the most."""
-
-    def cell(record: R) -> Cell:
-        return Cell(look.age(at(record)), Tone.DIM)
 
     def age(record: R) -> float | None:
         then = at(record)
@@ -216,8 +232,9 @@ def age_column(
         then = at(record)
         return None if then is None else -then
 
+    cell = more.pop("cell", lambda record: Cell(look.age(at(record)), Tone.DIM))
     more = {"kind": ColumnKind.SECONDS, "ticks": True, "sort_key": order, **more}
-    return number_column(key, title, (5, 5), more.pop("cell", cell), age, **more)
+    return number_column(key, title, (5, 5), cell, age, **more)
 
 
 def read_once(

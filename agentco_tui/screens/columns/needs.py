@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentco_tui import format as fmt
 from agentco_tui.live.insight import Need, waiting_since
-from agentco_tui.model import Agent, Alert, Budget, Record, Ref, Task
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Record, Ref, Task
 from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
@@ -23,40 +23,26 @@ from agentco_tui.widgets.tones import Cell, Tone
 def need_columns(look: Look) -> list[Column[Need]]:
     """What it is, what it is about, whose it is, and the figure that matters."""
 
-    def agent(need: Need) -> SafeText:
-        match need.record:
-            case Task(agent=ref) | Alert(agent=ref):
-                return look.names.agent(ref)
-            case Agent():
-                return need.record.name or look.names.agent(Ref(id=need.record.id))
-            case Budget() if need.record.scope == "agent":
-                return look.names.budget(need.record)
-            case _:
-                return signs.missing
-
-    def company(need: Need) -> SafeText:
-        return look.names.company(look.names.company_of(need.record))
+    def tone(need: Need) -> Tone:
+        return TONES[need.level]
 
     def since(need: Need) -> float | None:
         return need_since(need.record)
 
+    def company(need: Need) -> SafeText:
+        return look.names.company(look.names.company_of(need.record))
+
     return [
         level_column(lambda n: n.level),
-        Column(
-            "need",
-            plain("WHY"),
-            13,
-            lambda n: Cell(need_words(n), TONES[n.level]),
-            min_width=12,
-            sort_key=need_words,
-            aliases=("why", "kind"),
+        text_column(
+            "need", "WHY", (13, 12), need_words, tone, sort_key=need_words, aliases=("why", "kind")
         ),
         age_column(
             look,
             "age",
             "SINCE",
             since,
-            cell=lambda n: Cell(look.age(since(n)), TONES[n.level]),
+            cell=lambda n: Cell(look.age(since(n)), tone(n)),
             descending_first=True,
             aliases=("since", "waits", "waiting"),
         ),
@@ -64,28 +50,29 @@ def need_columns(look: Look) -> list[Column[Need]]:
             "what",
             "WHAT",
             (24, 22),
-            lambda n: subject(n, look),
-            tone=Tone.STRONG,
+            lambda n: subject(n.record, look),
+            Tone.STRONG,
             grow=3,
             aliases=("task", "title"),
         ),
-        text_column("agent", "AGENT", (10, 6), agent, priority=2),
+        text_column("agent", "AGENT", (10, 6), lambda n: agent(n.record, look), priority=2),
         text_column("company", "COMPANY", (15, 8), company, priority=3),
         text_column(
-            "figure", "FIGURE", (22, 12), lambda n: figure(n, look), priority=1, sort_key=None
+            "figure",
+            "FIGURE",
+            (22, 12),
+            lambda n: figure(n.record, look),
+            priority=1,
+            sort_key=None,
         ),
     ]
 
 
 def need_since(record: Record) -> float | None:
     """Since when it needs a person, where the platform tells."""
-    match record:
-        case Task():
-            return waiting_since(record)
-        case Alert(at=at):
-            return None if at is None else at.at
-        case _:
-            return None
+    if isinstance(record, Task):
+        return waiting_since(record)
+    return record.at.at if isinstance(record, Alert) and record.at is not None else None
 
 
 def need_words(need: Need) -> SafeText:
@@ -102,38 +89,48 @@ def need_words(need: Need) -> SafeText:
             return plain("agent failed")
 
 
-def subject(need: Need, look: Look) -> SafeText:
+def subject(record: Record, look: Look) -> SafeText:
     """What it is about."""
-    match need.record:
+    match record:
         case Task():
-            return title_cell(need.record).text
+            return title_cell(record).text
         case Budget():
-            return look.names.budget(need.record)
-        case Alert(text=text):
-            return text
+            return look.names.budget(record)
+        case Alert():
+            return record.text
         case Agent():
-            return need.record.pause_reason or need.record.status or plain("error")
+            return record.pause_reason or record.status or plain("error")
+    return signs.missing
 
 
-def figure(need: Need, look: Look) -> SafeText:
+def agent(record: Record, look: Look) -> SafeText:
+    """Whose it is, if an agent's."""
+    match record:
+        case Task(agent=ref) | Alert(agent=ref):
+            return look.names.agent(ref)
+        case Agent():
+            return record.name or look.names.agent(Ref(id=record.id))
+        case Budget(scope=BudgetScope.AGENT):
+            return look.names.budget(record)
+    return signs.missing
+
+
+def figure(record: Record, look: Look) -> SafeText:
     """The figure that matters: priority and trust, or spent of limit."""
-    match need.record:
+    match record:
         case Task():
-            agent = look.names.agent_of(need.record.agent)
-            trust = need.record.trust
-            if trust is None and agent is not None:
-                trust = agent.trust
-            words = [need.record.priority] if need.record.priority else []
-            if trust is not None:
-                words.append(plain(f"trust {fmt.trust(trust)}"))
-            return plain(f" {signs.separator} ".join(words)) if words else signs.missing
+            trust = look.trust_of(record)
+            words = (record.priority, None if trust is None else f"trust {fmt.trust(trust)}")
+            told = f" {signs.separator} ".join(word for word in words if word)
+            return plain(told) if told else signs.missing
         case Budget():
-            if need.record.unlimited:
-                return spent_text(need.record)
-            return plain(f"{share_text(need.record)} of {fmt.money(need.record.limit)}")
-        case Alert(spent=spent, limit=limit, share=share):
+            if record.unlimited:
+                return spent_text(record)
+            return plain(f"{share_text(record)} of {fmt.money(record.limit)}")
+        case Alert(spent=spent, limit=limit):
             if spent is not None and limit is not None:
                 return plain(f"{fmt.money(spent)} of {fmt.money(limit)}")
-            return fmt.percent(share)
-        case Agent(model=model):
-            return model or signs.missing
+            return fmt.percent(record.share)
+        case Agent():
+            return record.model or signs.missing
+    return signs.missing

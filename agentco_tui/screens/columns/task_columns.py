@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from operator import attrgetter
 
 from agentco_tui.live.insight import Level, priority_rank, task_level, task_levels, waiting_since
@@ -11,6 +10,7 @@ from agentco_tui.screens.columns.cells import (
     TONES,
     Look,
     age_column,
+    column,
     level_column,
     number_column,
     priority_cell,
@@ -20,13 +20,14 @@ from agentco_tui.screens.columns.cells import (
     title_cell,
     trust_cell,
 )
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 
 def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
     """The queue's columns; with `statuses` for tasks past waiting as well."""
+    names = look.names
 
     def level(task: Task) -> Level:
         return Level.OK if statuses else task_level(task, look.clock.now(), look.limits)
@@ -35,26 +36,20 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
         since = waiting_since(task)
         return Cell(look.age(since), Tone.DIM if since is None else TONES[level(task)])
 
-    def trust(task: Task) -> Decimal | None:
-        if task.trust is not None:
-            return task.trust
-        agent = look.names.agent_of(task.agent)
-        return None if agent is None else agent.trust
+    def title(task: Task) -> Cell:
+        return title_cell(task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN)
+
+    def agent(task: Task) -> SafeText:
+        return names.agent(task.agent)
 
     def company(task: Task) -> SafeText:
-        return look.names.company(look.names.company_of(task))
+        return names.company(names.company_of(task))
 
     def rank(task: Task) -> float:
         return priority_rank(task.priority)
 
     def title_key(task: Task) -> str:
         return task.title.casefold()
-
-    def agent_key(task: Task) -> str:
-        return look.names.agent(task.agent).casefold()
-
-    def company_key(task: Task) -> str:
-        return company(task).casefold()
 
     columns: list[Column[Task]] = [
         level_column(
@@ -73,24 +68,20 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             descending_first=True,
             aliases=("age", "wait", "waits"),
         ),
-        Column(
+        column(
             "priority",
-            plain("  PRIORITY"),
-            10,
+            "  PRIORITY",
+            (10, 6),
             lambda task: priority_cell(task.priority),
-            min_width=6,
             priority=1,
             sort_key=rank,
             sort_reader=read_once(attrgetter("priority"), rank),
         ),
-        Column(
+        column(
             "task",
-            plain("TASK"),
-            28,
-            lambda task: title_cell(
-                task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN
-            ),
-            min_width=28,
+            "TASK",
+            (28, 28),
+            title,
             grow=3,
             sort_key=title_key,
             sort_reader=read_once(attrgetter("title"), title_key),
@@ -100,12 +91,12 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             "agent",
             "AGENT",
             (10, 6),
-            lambda task: look.names.agent(task.agent),
+            agent,
             priority=2,
-            sort_key=agent_key,
             # Its name as it came with the task, which many agents share, else by who it is.
             sort_reader=read_once(
-                lambda task: task.agent and (task.agent.name or task.agent), agent_key
+                lambda task: task.agent and (task.agent.name or task.agent),
+                lambda task: agent(task).casefold(),
             ),
         ),
         text_column(
@@ -114,32 +105,32 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             (15, 8),
             company,
             priority=3,
-            sort_key=company_key,
             # Its own, else that of its agent.
-            sort_reader=read_once(lambda task: task.company or (task.agent,), company_key),
+            sort_reader=read_once(
+                lambda task: task.company or (task.agent,), lambda task: company(task).casefold()
+            ),
         ),
         number_column(
             "trust",
             "TRUST",
             (5, 5),
-            lambda task: trust_cell(trust(task)),
-            trust,
+            lambda task: trust_cell(look.trust_of(task)),
+            look.trust_of,
             priority=5,
             ticks=True,
             # Its own, else that of its agent.
             sort_reader=read_once(
                 lambda task: task.agent.id if task.trust is None and task.agent else task.trust,
-                trust,
+                look.trust_of,
             ),
         ),
     ]
     if statuses:
-        status = Column[Task](
+        status: Column[Task] = column(
             "status",
-            plain("  STATUS"),
-            13,
+            "  STATUS",
+            (13, 8),
             task_status_cell,
-            min_width=8,
             sort_key=lambda task: task.status or "",
             aliases=("state",),
         )
