@@ -8,7 +8,7 @@ from typing import Any
 
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.kinds import mappable
-from agentco_tui.reading.kinds.budget import PERIODS
+from agentco_tui.reading.kinds.figures import PERIODS
 from agentco_tui.reading.schema import Kind
 
 PAGE = Path(__file__).parents[2] / "docs" / "reading.md"
@@ -89,7 +89,7 @@ def _kinds(kinds: Mapping[str, Kind[Any]]) -> str:
         if period in PERIODS and period != "month":
             continue  # as for the month, with the other words
         where = f"{slot} of a period" if period == "month" else field.slot
-        written = field.names.replace(PERIODS["month"], "PERIOD")
+        written = field.names.replace(f"{{{PERIODS['month']}}}", "PERIOD")
         for line in written.splitlines():
             spelt, _, source = line.partition("#")
             if spelt.strip() or source.strip():
@@ -98,7 +98,7 @@ def _kinds(kinds: Mapping[str, Kind[Any]]) -> str:
                 told.setdefault(where, []).append((each + dash).strip())
     lines += [f"| {slot} | {'; '.join(names)} |" for slot, names in told.items()]
     if any(slot.endswith(" of a period") for slot in told):
-        words = "; ".join(f"{period}: {spelt.strip('{}')}" for period, spelt in PERIODS.items())
+        words = "; ".join(f"{period}: {spelt}" for period, spelt in PERIODS.items())
         lines += ["", f"PERIOD is one of: {words.replace(',', ', ')}."]
     return "\n".join((*lines, ""))
 

@@ -12,33 +12,17 @@ from typing import Any, Final
 from agentco_tui.model import Alert, BudgetScope, Ref, Severity
 from agentco_tui.reading import fallback
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.kinds.budget import (
-    AGENT_WORDS,
-    COMPANY_WORDS,
-    FIGURES,
-    SCOPES,
-    figures,
-    survey,
-    unused,
-)
+from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPES
+from agentco_tui.reading.kinds.common_fields import record, reference, references
+from agentco_tui.reading.kinds.figures import FIGURES, figures, survey, unused, warning_point
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values import percent
 from agentco_tui.reading.values.percent import Scale, part_reader
 from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
-from agentco_tui.reading.values.reference import (
-    joined,
-    to_id,
-    to_ref,
-    to_ref_id,
-    to_ref_name,
-    typed_ref,
-)
+from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
-
-_MOST: Final = 25_000
 
 
 def _when_or_flag(raw: Json) -> Any:
@@ -52,61 +36,51 @@ def _when_or_flag(raw: Json) -> Any:
 
 FIELDS: Final = (
     *FIGURES,
-    Field("id", "id _id {alert,incident}_id uuid guid document_id urn", to_id),
-    Field("id", "fingerprint alarm_arn  # Alertmanager, CloudWatch", to_id),
-    Field(
-        "text",
-        """
-        message text description summary detail details body msg content alert_message reason_text
-        annotations.{description,summary}            # Alertmanager
-        {properties,labels}.{description,message}    # Azure
-        state_reason                                 # CloudWatch
-        """,
-        line,
-    ),
+    Field("id", """
+        id _id {alert,incident}_id uuid guid document_id urn
+        fingerprint alarm_arn            # Alertmanager, CloudWatch
+        """, to_id),
+    Field("text", """
+        message text description summary detail{s,} body msg content alert_message reason_text
+        annotations.{description,summary}  # Alertmanager
+        {properties,labels}.{description,message}  # Azure
+        state_reason                     # CloudWatch
+        """, line),
     Field("title", "title name subject headline label labels.alertname alarm_name", text_only),
-    Field(
-        "severity",
-        "{,alert_,incident_}severity {,alert_,risk_}level urgency priority {labels,tags}.severity",
-        word,
-    ),
+    Field("severity", """
+        {,alert_,incident_}severity {,alert_,risk_}level urgency priority {labels,tags}.severity
+        """, word),
     Field("kind", "kind type {alert,event}_type threshold_type category rule code", word),
-    Field("threshold_type", "threshold_type  # paperclip, AWS", word),
-    Field("status", "status state alert_status state_value {status,properties.status}.state", word),
-    Field("status", "properties.status  # Azure", word),
+    Field("status", """
+        {,alert_}status state state_value {status,properties.status}.state
+        properties.status                # Azure
+        """, word),
     Field("acknowledged", "{is_,}acknowledged acked {acknowledged,acked}_at", _when_or_flag),
     Field("dismissed", "{is_,}dismissed dismissed_at", _when_or_flag),
     Field("resolved", "{is_,}resolved {resolved,closed,cleared}_at", _when_or_flag),
-    Field("active", "{is_,}active {is_,}open firing", flag),
-    Field("agent", f"{AGENT_WORDS} agent_ref", to_ref),
-    Field("agent_id", f"{AGENT_WORDS}_{{id,uuid}} {{labels,tags}}.agent_id", to_ref_id),
-    Field("agent_name", f"{AGENT_WORDS}_name labels.agent_name", to_ref_name),
-    Field("company", f"{COMPANY_WORDS} company_ref", to_ref),
-    Field("company_id", f"{COMPANY_WORDS}_{{id,uuid}} labels.company_id", to_ref_id),
-    Field("company_name", f"{COMPANY_WORDS}_name", to_ref_name),
+    Field("active", "{is_,}{active,open} firing", flag),
+    *references("agent", AGENT, id_names="{labels,tags}.agent_id"),
+    *references("company", OWNER, id_names="labels.company_id"),
+    Field("agent_name", "labels.agent_name", to_ref_name),
     Field("subject", "scope subject target resource entity source affected", typed_ref),
     Field("scope_type", "{scope,entity,resource,target,subject}_type scope", text_only),
     Field("scope_id", "{scope,entity,resource,target,subject}_id  # paperclip", to_id),
     Field("scope_name", "{scope,entity,resource,target,subject}_name", named),
-    Field(
-        "at",
-        """
+    Field("at", """
         triggered_at created_at {fired,occurred,raised,detected,started,alerted,opened}_at
         timestamp time at date created triggered last_triggered_at recorded_at ts
-        starts_at                                    # Alertmanager
-        properties.creation_time                     # Azure
-        state_updated_timestamp                      # CloudWatch
-        sys_created_on                               # ServiceNow
-        """,
-        to_moment,
-    ),
-    Field("over", "{is_,}over_budget {is_,}exceeded", flag),
+        starts_at                        # Alertmanager
+        properties.creation_time         # Azure
+        state_updated_timestamp          # CloudWatch
+        sys_created_on                   # ServiceNow
+        """, to_moment),
+    Field("over", "{is_,}{over_budget,exceeded}", flag),
     Field("near", "is_warning warning near_limit", flag),
     Field("rule", "{is_,notify_,}enabled", flag),
     Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
     Field("operator", "comparison_operator  # CloudWatch: the threshold is a sum", word),
     Field("warn", "properties.details.threshold  # Azure", part_reader(Scale.OPEN)),
-)
+)  # fmt: skip
 
 
 def _build(row: Row, around: Around) -> Alert:
@@ -115,13 +89,8 @@ def _build(row: Row, around: Around) -> Alert:
         raise Unread("an alert of which no field is known")
     agent, company = _whom(values, around)
     found = figures(row, around)
-    used = set(found.used)
-    threshold = None if "operator" in values else percent.warning_point(values.get("warn"))
-    if "abs" in str(values.get("threshold_type", "")).lower() and threshold is not None:
-        part, limit = values["warn"], found.limit
-        threshold = part.value / limit.amount if limit is not None and limit.amount > 0 else None
-    if threshold is not None:
-        used.add("warn")
+    threshold = None if "operator" in values else warning_point(values, found.limit)
+    used = found.used | {"warn"} if threshold is not None else found.used
     is_rule = _is_rule(values)
     kind: SafeText | None = values.get("kind")
     text: SafeText | None = values.get("text") or values.get("title")
@@ -131,35 +100,32 @@ def _build(row: Row, around: Around) -> Alert:
             kind, share=found.share, threshold=threshold, spent=found.spent, limit=found.limit,
         )  # fmt: skip
         text = safe(f"rule, not an event: {text}") if is_rule and text else text
-    return Alert(
+    return record(
+        Alert, row, around,
         id=values.get("id") or around.key or fallback.content_id("alert", row.obj),
         severity=_severity(values),
         text=text or plain("an alert without words"),
-        kind=kind,
-        status=values.get("status"),
         open=False if is_rule else _open(values, row.obj),
         company=company,
         agent=agent,
-        at=values.get("at"),
         limit=found.limit,
         spent=found.spent,
         share=found.share,
         threshold=threshold,
-        extra=as_extra(unused(row, frozenset(used))),
-    )
+        extra=as_extra(unused(row, used)),
+    )  # fmt: skip
 
 
 def _whom(values: Values, around: Around) -> tuple[Ref | None, Ref | None]:
-    agent = joined(values.get("agent_id"), values.get("agent"), values.get("agent_name"))
-    company = joined(values.get("company_id"), values.get("company"), values.get("company_name"))
+    agent, company = (reference(values, slot, around) for slot in ("agent", "company"))
     told, subject = values.get("subject", ("", None))
     scope = SCOPES.get(fold_word(str(values.get("scope_type") or told)))
-    scoped = joined(Ref(values.get("scope_id"), values.get("scope_name")), subject)
+    scoped = around.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
     if scope is BudgetScope.AGENT:
         agent = joined(agent, scoped)
     elif scope is BudgetScope.COMPANY:
         company = joined(company, scoped)
-    return around.named(agent), around.named(company)
+    return agent, company
 
 
 _OF_EVENTS: Final = frozenset(("at", "text", "severity", "over", "near", "spent", "share"))
@@ -261,7 +227,7 @@ ALERTS: Final[Kind[Alert]] = Kind(
     fields=FIELDS,
     build=_build,
     nameless="an alert of which no field is known",
-    most=_MOST,
+    most=25_000,
     survey=survey,
     instead=read_counts,
 )

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from agentco_tui.model import Moment, TaskState, TraceStep
 from agentco_tui.reading.fallback import content_id
-from agentco_tui.reading.kinds.cost import COST
+from agentco_tui.reading.kinds.common_fields import COST
 from agentco_tui.reading.schema import (
     NOTHING,
     Field,

@@ -1,0 +1,106 @@
+"""What several kinds have in common: names of ids, times, references and costs."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+from agentco_tui.model import Money, Record, Ref
+from agentco_tui.reading.schema import Around, Field, Row, Unread, Values
+from agentco_tui.reading.unknown_fields import as_extra
+from agentco_tui.reading.values.money import UNIT_FIELDS, Sum, money_field, to_money, told_unit
+from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.reading.values.time import to_moment
+from agentco_tui.reading.values.unit import NO_UNIT
+
+R = TypeVar("R", bound=Record)
+
+COMPANY: Final = "company organization organisation org workspace tenant account"
+"""What a company is called in the records that belong to it."""
+
+
+def ids(own: str, more: str = "") -> Field:
+    """A record's own id: `id`, the names of the kind, those of stores and standards."""
+    return Field("id", f"""
+        id {own}
+        _id uuid guid uid                # MongoDB, assorted
+        sys_id gid urn                   # ServiceNow, Asana, LinkedIn
+        {more}
+        document_id identifier slug      # Firestore, JSON-LD
+        metadata.uid                     # Kubernetes
+        url_key                          # paperclip
+        url                              # Django REST hyperlinks
+        """, to_id)  # fmt: skip
+
+
+def references(slot: str, names: str, more: str = "", id_names: str = "") -> tuple[Field, ...]:
+    """The fields of a reference: `agent`, `agent_id` and `agent_name` for each of `names`.
+
+    `more` are further names of the object, `id_names` of its id.
+    """
+    each = f"{{{','.join(names.split())}}}"
+    return (
+        Field(slot, f"{each} {each}_ref\n{more}", to_ref),
+        Field(f"{slot}_id", f"{each}_{{id,uuid}}\n{id_names}", to_ref_id),
+        Field(f"{slot}_name", f"{each}_{{name,display_name,alias}}", to_ref_name),
+    )
+
+
+def reference(values: Values, slot: str, around: Around) -> Ref | None:
+    """What the fields of `references` say together."""
+    found: Ref | None = values.get(slot)
+    by_id: Ref | None = values.get(f"{slot}_id")
+    by_name: Ref | None = values.get(f"{slot}_name")
+    if by_name is None and (found is None or by_id is None):
+        return around.named(by_id if found is None else found)
+    return around.named(joined(by_id, found, by_name))
+
+
+CREATED: Final = Field("created", """
+    created{,_at}{,_ts,_ms,_unix,_unix_secs,_epoch,_epoch_ms,_utc}  # most platforms; ElevenLabs
+    {creation,create,created}_{time,date,timestamp} created_on  # Google, Azure
+    date_created                         # ClickUp
+    inserted_at                          # Elixir
+    sys_created_on                       # ServiceNow
+    metadata.creation_timestamp          # Kubernetes
+    """, to_moment)  # fmt: skip
+
+COST: Final = (
+    money_field("cost", """
+        actual_cost
+        cost                             # OpenFang (cost_usd), paperclip cost events (costCents)
+        total_cost                       # LiteLLM, LangSmith, Langfuse
+        calculated_total_cost            # Langfuse observations
+        cost.total cost_details.total costs.total  # Langfuse
+        usage.{cost,total_cost}  # OpenRouter, paperclip runs
+        payload.{cost,total_cost}  # paperclip run events
+        response_cost spend              # LiteLLM
+        {estimated,expected}_cost cost_estimate
+        """),
+    *UNIT_FIELDS,
+)  # fmt: skip
+"""What a task or a step of a trace cost."""
+
+
+def cost_of(values: Values, around: Around) -> Money | None:
+    """The cost in the unit that its name, its siblings or the answer tell."""
+    found: Sum | None = values.get("cost")
+    if found is None:
+        return None
+    told = found.unit.power is not None and found.unit.currency is not None
+    return to_money(found, NO_UNIT if told else told_unit(values, around.unit))
+
+
+def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
+    """The record of what was read of an object: each slot that is a field of it, then `made`.
+
+    Raises Unread without an id.
+    """
+    own = kind.__struct_fields__
+    fields = {slot: value for slot, value in row.values.items() if slot in own}
+    fields["id"] = fields.get("id") or around.key
+    fields.update(made)
+    if fields["id"] is None:
+        name = kind.__name__.lower()
+        raise Unread(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
+    fields.setdefault("extra", as_extra(row.left))
+    return kind(**fields)

@@ -1,0 +1,406 @@
+"""The figures of a budget or an alert: limit, spent, remaining, share and where to warn.
+
+They may come for several periods and in several units at once. One period is chosen, and nothing
+is added up; where limit, spent and remaining contradict each other none of them is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+
+from agentco_tui.model import Money
+from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.schema import Around, Field, Json, Partial, Row, Values
+from agentco_tui.reading.values import percent
+from agentco_tui.reading.values.money import (
+    UNIT_FIELDS,
+    MoneyReader,
+    Sum,
+    comparable,
+    minus,
+    money_field,
+    to_money,
+    told_unit,
+)
+from agentco_tui.reading.values.percent import Part, Scale, part_reader
+from agentco_tui.reading.values.plain_text import word
+from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.unit import NO_UNIT, Unit, currency_word
+
+UNLIMITED: Final = word_set("unlimited none infinity inf infinite nolimit uncapped never nobudget")
+"""Words in the place of a limit, or of a status, that say that there is none."""
+
+
+class _NoLimit:
+    """A limit that is none."""
+
+
+NO_LIMIT: Final = _NoLimit()
+
+
+class LimitReader(MoneyReader):
+    """A reader of limits: below zero, and words such as "unlimited", are `NO_LIMIT`."""
+
+    def __call__(self, raw: Json) -> Any:
+        """A Sum, Partial or NO_LIMIT; None for all else."""
+        if type(raw) is str and fold(raw) in UNLIMITED:
+            return NO_LIMIT
+        found = super().__call__(raw)
+        sent = found.value if type(found) is Partial else found
+        return NO_LIMIT if type(sent) is Sum and sent.value < 0 else found
+
+
+# -- the table ----------------------------------------------------------------------------------
+
+PERIODS: Final = {
+    "month": "monthly,month,this_month,current_month,mtd",
+    "day": "daily,day,today",
+    "week": "weekly,week,this_week",
+    "hour": "hourly,hour",
+    "year": "yearly,annual,year,ytd",
+    "quarter": "quarterly,quarter",
+    "lifetime": "lifetime,all_time",
+}
+"""Words that stand for P in the names below."""
+_ORDER: Final = ("month", "", "lifetime", "year", "quarter", "week", "day", "hour")
+"""Which period is read where the record names none: those the platform sets limits for."""
+_PERIOD_WORDS: Final = {
+    word: period
+    for period, words in {
+        "month": "month monthly calendar_month calendar_month_utc per_month 1mo mtd 30d 1m",
+        "day": "day daily per_day 1d 24h today calendar_day calendar_day_utc",
+        "week": "week weekly per_week 7d 1w",
+        "hour": "hour hourly per_hour 1h",
+        "year": "year yearly annual annually per_year 1y 12mo 365d",
+        "quarter": "quarter quarterly 3mo",
+        "lifetime": "lifetime all_time total forever",
+    }.items()
+    for word in words.split()
+}
+"""The period that a word in the place of one means."""
+
+_SUMS: Final = {
+    "limit": ("""
+        limit {spend,spending,cost,hard,budget}_limit  # OpenFang, OpenRouter, LiteLLM, OpenAI
+        budget max_budget budget_max                 # LiteLLM
+        budget_{amount,cap} amount_limit limit_amount  # GitHub, paperclip incidents
+        total_{budget,limit} {cap,quota,allowance} {spend,spending,cost}_cap max_{spend,cost}
+        new_limit current.limit                      # the answer to a changed limit
+        {,budget.}budget_limit.amount budget_limit   # AWS
+        amount.specified_amount                      # Google Cloud Billing
+        spend_management.amount                      # Vercel
+        {budget,usage,limits,cost,costs,spend}.limit
+        limits.{cost,spend,max}
+        {budget,litellm_budget_table}.{max_budget,amount,total,max,cap}  # LiteLLM
+        totals.{limit,budget}
+        """, """
+        P_{limit,budget,cap,quota} {limit,budget,cap,max}_P max_P_{spend,cost,budget}
+        P_{spend,spending,cost,budget}_limit budget_P_limit {spend,spending}_limit_P  # OpenFang
+        max_cost_per_P                               # OpenFang: max_cost_per_hour_usd
+        {limit,limits,budget,budgets,caps}.P P.{limit,budget,cap,amount}
+        {budget,costs,limits}.P_{limit,budget}
+        """),
+    "spent": ("""
+        spent used spend usage {total,current,actual}_{spent,spend,cost,usage,used}
+        observed_amount amount_observed              # paperclip
+        budget_{spent,used} {spent,used}_amount amount_{spent,used} consumed
+        {spent,spend}_{so_far,to_date} {cost,money}_{used,spent} {used,spent}_cost spending
+        {total_,}expenses current_month_total        # OptScale
+        {,budget.}calculated_spend.actual_spend      # AWS
+        {budget,usage,spend,cost,costs,limits}.{spent,used,total_spent}
+        {budget,usage}.{spend,cost,total_cost} {spend,costs}.current
+        current.{spent,used,spend,cost} current_period.{usage,spend,spent,cost}
+        totals.{spent,spend,cost}
+        cost
+        """, """
+        P_{spend,spent,cost,usage,used,expenses,spending}  # OpenFang
+        {spend,spent,cost,usage,used}_P
+        P_{spend,cost}_to_date {spent,used}_this_P spend_P_to_date P_to_date_{spend,cost,usage}
+        {spend,spent,usage,used,cost,costs}.P
+        P.{spend,spent,used,usage,cost}
+        {budget,costs,usage}.P_{spend,spent,cost}
+        """),
+    "remaining": ("""
+        remaining remaining_{amount,budget,limit} {amount,budget,limit}_remaining  # OpenRouter
+        left {amount,budget}_left
+        {budget,usage,limits,cost,costs,totals}.{remaining,left}
+        """, """
+        P_remaining remaining_P P_{limit,budget}_remaining remaining_P_budget
+        remaining.P P.{remaining,left}
+        """),
+}  # fmt: skip
+"""The names of sums: without a period, and with one."""
+_SHARES: Final = {
+    Scale.RATIO: ("""
+        ratio {usage,used,spent,utilization,budget,budget_used}_ratio {used_,}fraction fraction_used
+        {budget,usage}.{ratio,usage_ratio,used_ratio}
+        """, "P_{ratio,usage_ratio} P.ratio"),
+    Scale.OPEN: ("""
+        percent percentage percent_used used_percent{,age} usage_percent{,age} percentage_used
+        utilization_percent{,age} {spent,budget_used,budget}_percent percent_{spent,of_limit}
+        {budget,usage,limits,cost,costs}.{percent,percentage,percent_used,used_percent}
+        {budget,usage,limits,cost,costs}.{usage,utilization}_percent
+        """, "P_{percent,percent_used,used_percent} {,costs.}P_utilization_percent"),
+    Scale.PCT: ("""
+        pct {used,usage,utilization,spent,budget}_pct pct_{used,of_cap,of_limit,spent}  # OpenFang
+        {,budget_}utilization utilisation {used_,usage_,}share
+        {budget,usage,limits,cost,costs}.{pct,utilization}
+        """, "P_{pct,utilization} P.{pct,utilization,percent}"),
+}  # fmt: skip
+
+
+def spelt(names: str, words: str) -> str:
+    """`names` with the words of a period in the place of P."""
+    for mark in ("P_", "P."):
+        names = names.replace(mark, f"{{{words}}}{mark[1]}")
+    for mark in ("_P", ".P"):
+        names = names.replace(mark, f"{mark[0]}{{{words}}}")
+    return names
+
+
+def _of_periods(slot: str, names: tuple[str, str], make: Any) -> list[Field]:
+    """The fields of one figure: "limit" without a period, "limit month", "limit day" and so on."""
+    bare, with_period = names
+    of_periods = [make(f"{slot} {each}", spelt(with_period, PERIODS[each])) for each in PERIODS]
+    return [make(slot, bare), *of_periods]
+
+
+def _limit_field(slot: str, names: str) -> Field:
+    return Field(slot, names, LimitReader())
+
+
+FIGURES: Final = (
+    *_of_periods("limit", _SUMS["limit"], _limit_field),
+    *_of_periods("spent", _SUMS["spent"], money_field),
+    *_of_periods("remaining", _SUMS["remaining"], money_field),
+    *(
+        field
+        for scale, names in _SHARES.items()
+        for field in _of_periods(
+            "share", names, lambda slot, each, scale=scale: Field(slot, each, part_reader(scale))
+        )
+    ),
+    money_field("amount", "amount  # paperclip: the limit, beside observed_amount"),
+    money_field("total", "total  # a limit only if spent and remaining add up to it"),
+    money_field("forecast", spelt("""
+        {forecast,forecasted,projected}{,_spend,_amount,_cost,_total} {spend,cost}_forecast
+        P_{forecast,projection,projected,projected_spend} projected_P{,_spend,_cost}
+        {,budget.}calculated_spend.forecasted_spend  # AWS
+        {budget,usage,costs}.{forecast,projected}
+        """, PERIODS["month"])),
+    money_field("soft", "{,budget.,litellm_budget_table.}soft_{budget,limit}  # LiteLLM"),
+    Field("left share", """
+        remaining_{percent,percentage} {percent,percentage}_{remaining,left}
+        """, part_reader(Scale.OPEN)),
+    Field("left share", "remaining_pct pct_remaining", part_reader(Scale.PCT)),
+    Field("left share", "remaining_ratio ratio_remaining", part_reader(Scale.RATIO)),
+    Field("warn", """
+        warn_percent                                 # paperclip
+        {alert,warning,warn}_threshold{,_percent,_pct} {alert,warn}_at{,_percent,_pct}  # OpenFang
+        threshold threshold_percent {budget,limits}.{warn_percent,alert_threshold}
+        """, part_reader(Scale.OPEN)),
+    Field("threshold_type", "{threshold,alert,warn}_type  # AWS, paperclip", word),
+    *UNIT_FIELDS,
+    *(
+        Field(f"{figure}_currency", f"{figure}_currency", currency_word)
+        for figure in ("limit", "spent", "remaining")
+    ),
+)  # fmt: skip
+_SLOTS: Final = frozenset(
+    field.slot for field in FIGURES if field not in UNIT_FIELDS and field.slot != "threshold_type"
+)
+FOUR: Final = ("limit", "spent", "remaining", "share")
+
+# -- what they say together ---------------------------------------------------------------------
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """The figures of one record, of one period."""
+
+    limit: Money | None = None
+    unlimited: bool = False
+    spent: Money | None = None
+    remaining: Money | None = None
+    share: Decimal | None = None
+    share_derived: bool = False
+    period: str = ""
+    used: frozenset[str] = frozenset()
+    """The slots that something was read from."""
+
+
+def survey(rows: Sequence[Row]) -> dict[str, Scale]:
+    """What all rows of an answer prove about their shares, by the name they came under."""
+    points = [row.values["warn"] for row in rows if "warn" in row.values]
+    found: dict[str, list[Part]] = {}
+    for row in rows:
+        for slot, value in row.values.items():
+            if type(value) is Part and slot != "warn":
+                found.setdefault(row.origin(slot), []).append(value)
+    return {name: percent.proven(parts, points) for name, parts in found.items()}
+
+
+def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool = False) -> Figures:
+    """The figures of a record.
+
+    `at_zero` tells that a limit of 0 is one, and used up; `no_limit` that there is none.
+    """
+    unit = told_unit(row.values, around.unit)
+    values = {
+        slot: to_money(value, _own_unit(slot, row.values).with_more(unit))
+        if type(value) is Sum
+        else value
+        for slot, value in row.values.items()
+    }
+    period, slots = _chosen(values)
+    limit: Any = values.get(slots.get("limit", ""))
+    spent: Money | None = values.get(slots.get("spent", ""))
+    remaining: Money | None = values.get(slots.get("remaining", ""))
+    unlimited = limit is NO_LIMIT
+    if limit is None:
+        limit = _from_totals(values, spent, remaining, slots)
+    if unlimited or (limit is not None and limit.amount == 0 and not at_zero):
+        limit, unlimited = None, True
+    if _contradict(limit, spent, remaining):
+        limit = spent = remaining = None
+        slots = {slot: own for slot, own in slots.items() if slot == "share"}
+    if unlimited:
+        remaining = remaining if remaining and remaining.amount > 0 else None
+    elif limit is not None and spent is not None and remaining is None:
+        remaining = minus(limit, spent)
+    elif limit is not None and remaining is not None and spent is None:
+        rest = minus(limit, remaining)
+        spent = rest if rest is not None and 0 <= rest.amount <= limit.amount else None
+    share, derived = _share(row, around, slots, limit, spent)
+    used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
+    if share is not None:
+        used.add("left share")
+    if no_limit:
+        limit, unlimited, remaining = None, True, None
+    if unlimited:
+        share, derived = None, False
+    return Figures(limit, unlimited, spent, remaining, share, derived, period, frozenset(used))
+
+
+def _own_unit(slot: str, values: Values) -> Unit:
+    """What `spent_currency` tells of what was spent."""
+    own: Unit = values.get(f"{slot.partition(' ')[0]}_currency", NO_UNIT)
+    return own
+
+
+def _chosen(values: Values) -> tuple[str, dict[str, str]]:
+    """The period, and for each figure the slot that it is read from: the period's own, else bare.
+
+    The record's own period comes first. Where it names none, that with a limit is read, months
+    before others; bare spending counts for it, unless there are two and nothing tells which.
+    """
+    told = _PERIOD_WORDS.get(fold_word(values.get("period") or ""), "")
+    have = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FOUR}
+    periods = {period for _, period in have}
+    if told and (told in periods or "" in periods):
+        period = told
+    else:
+        real = [each for each in _ORDER if _is_real(values.get(_slot("limit", each)))]
+        known = [each for each in _ORDER if each in periods]
+        limited = [each for each in known if ("limit", each) in have]
+        period = next(iter(real or limited or known), "")
+    slots: dict[str, str] = {}
+    for figure in FOUR:
+        # A figure that names no period is that of the record; one beside a bare limit is a month's.
+        near = [period, "" if period else "month"]
+        ways = [_slot(figure, each) for each in near if (figure, each) in have]
+        if figure == "spent" and len(ways) > 1 and not told and not period:
+            ways = _agreeing(values, ways)
+        if ways:
+            slots[figure] = ways[0]
+    return period, slots
+
+
+def _slot(figure: str, period: str) -> str:
+    return f"{figure} {period}" if period else figure
+
+
+def _is_real(limit: Any) -> bool:
+    return isinstance(limit, Money) and limit.amount > 0
+
+
+def _agreeing(values: Values, ways: list[str]) -> list[str]:
+    """Which of two sums beside a bare limit was spent of it: only what is left of it tells."""
+    limit, remaining = values.get("limit"), values.get("remaining")
+    if values[ways[0]] == values[ways[1]]:
+        return ways
+    if not isinstance(limit, Money) or not isinstance(remaining, Money):
+        return []
+    return [way for way in ways if not _contradict(limit, values[way], remaining)]
+
+
+def _from_totals(
+    values: Values, spent: Money | None, remaining: Money | None, slots: dict[str, str]
+) -> Money | None:
+    """A bare `amount` beside what was spent; a `total` that spent and remaining add up to."""
+    amount: Money | None = values.get("amount")
+    total: Money | None = values.get("total")
+    if amount is not None and (spent is not None or remaining is not None):
+        slots["limit"] = "amount"
+        return amount
+    if total is None or spent is None or remaining is None or _contradict(total, spent, remaining):
+        return None
+    slots["limit"] = "total"
+    return total
+
+
+def _contradict(limit: Money | None, spent: Money | None, remaining: Money | None) -> bool:
+    """True if the three are all there and do not agree; what is left may be told as 0 at least."""
+    if limit is None or spent is None or remaining is None:
+        return False
+    if not (comparable(limit, spent) and comparable(limit, remaining)):
+        return False
+    rest, left = limit.amount - spent.amount, remaining.amount
+    allowed = max(Decimal("0.02"), abs(limit.amount) / 1000)
+    floored = left == 0 and rest < 0
+    return abs(rest - left) > allowed and not floored
+
+
+def _share(
+    row: Row, around: Around, slots: Mapping[str, str], limit: Money | None, spent: Money | None
+) -> tuple[Decimal | None, bool]:
+    """The share, and whether it was worked out here; none if what was sent contradicts it."""
+    scales: Mapping[str, Scale] = around.survey or {}
+
+    def sent(slot: str) -> tuple[Part | None, Scale]:
+        origin = row.origin(slot) if slot in row.values else ""
+        return row.values.get(slot), scales.get(origin, Scale.OPEN)
+
+    computed = percent.share_of(spent, limit)
+    part, scale = sent(slots.get("share", ""))
+    told = percent.settled(part, scale, computed)
+    if computed is not None:
+        if part is None:
+            return computed, True
+        agrees = told is not None and percent.near(told, computed)
+        return (computed, False) if agrees else (None, False)
+    if told is not None:
+        return told, False
+    left = percent.settled(*sent("left share"))
+    return (1 - left, True) if left is not None else (None, False)
+
+
+def warning_point(values: Values, limit: Money | None) -> Decimal | None:
+    """The platform's own warning point, as a share of the limit; also where it is told as a sum."""
+    part: Part | None = values.get("warn")
+    if part is not None and "abs" in str(values.get("threshold_type", "")).lower():
+        return part.value / limit.amount if limit is not None and limit.amount > 0 else None
+    return percent.warning_point(part)
+
+
+def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
+    """What is left of a record: what was not understood, and figures that nothing was read from."""
+    left, keys = dict(row.left), row.keys
+    taken = {key for slot, key in keys.items() if slot not in _SLOTS or slot in used}
+    for slot, key in keys.items():
+        if slot in _SLOTS and slot not in used and key not in taken:
+            left[key] = row.obj[key]
+    return left
