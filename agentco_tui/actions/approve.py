@@ -7,14 +7,15 @@ more than that.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import replace
-from typing import ClassVar, Protocol, Self
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from agentco_tui import format as form
 from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
 from agentco_tui.actions.journal_file import Attempt, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
+    ENDED_WAITING,
     Check,
     Found,
     KnownBy,
@@ -26,8 +27,6 @@ from agentco_tui.actions.outcome import (
 )
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.task_reader import (
-    InAnyList,
-    Subject,
     TaskList,
     by_whom,
     decided_as,
@@ -36,11 +35,11 @@ from agentco_tui.actions.task_reader import (
     says_it_waits,
     shown_as,
 )
-from agentco_tui.actions.write_flow import AnswerKind, Draft, Write, WriteAnswer
-from agentco_tui.api.errors import ApiError, KeyRejected, Sent
+from agentco_tui.actions.write_flow import AnswerKind, Write, WriteAnswer
+from agentco_tui.api.errors import ApiError, Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Activity, Moment, Receipt, Ref, SharedTask, Task, TaskState
+from agentco_tui.model import Activity, Moment, Receipt, SharedTask, Task, TaskState
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import SafeText, plain, safe
 
@@ -51,35 +50,33 @@ DEAR = 3.0
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
 """States of a task that was let go after it waited for a person."""
 ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
-_LEFT = frozenset(
-    {
-        OutcomeKind.APPROVED_HERE,
-        OutcomeKind.APPROVED,
-        OutcomeKind.DECIDED_ELSEWHERE,
-        OutcomeKind.GONE,
-    }
-)
-"""Outcomes of a task that is in the list of pending tasks no more."""
+_LOOK = "look at it before you try again"
 
 
-class Turn(Protocol):
-    """The place of a task among others that are approved at the same time."""
+@dataclass(slots=True)
+class Turn:
+    """The place of a task among others that are approved at the same time; here: by itself."""
 
     scope: str | None
     """The company whose list of pending tasks is read; None for all."""
+    spacing: float = 0.0
+    """Seconds between list reads that several decisions share."""
+    gather: float = 0.0
+    """How long the first read waits for more tasks whose turn begins."""
 
     async def begin(self) -> bool:
         """Wait until it may be sent; False if the read made before has grown old meanwhile."""
+        return True
 
     def refusal(self) -> SafeText | None:
         """Why it is not sent after all, asked last."""
+        return None
 
 
 class Approval(Write[Task]):
     """Approves the task that a person was shown and said yes to; `turn` is its place in a set."""
 
-    verb = Verb.APPROVE
-    reads_after_no = True
+    reads_after_no: ClassVar[bool] = True
     reading: ClassVar[str] = "reading it again before it is approved"
     sending: ClassVar[str] = "sending the approval, once"
 
@@ -91,7 +88,7 @@ class Approval(Write[Task]):
         *,
         turn: Turn | None = None,
     ) -> None:
-        super().__init__(services, shown.id, shown.title, on_progress)
+        super().__init__(services, Verb.APPROVE, shown.id, shown.title, on_progress)
         self.shown = shown
         self.status = shown.status
         """The platform's word for the task's status when it was sent."""
@@ -101,64 +98,48 @@ class Approval(Write[Task]):
         """When the task was last read to wait before this, by the platform's clock."""
         self.read_error: ApiError | None = None
         """Why the last read before the sending failed, if it did."""
-        self._turn = turn
-        self._about = Subject(
-            task_id=shown.id,
-            scope=services.reader.scope if turn is None else turn.scope,
-            company=shown.company,
-            spacing=0.0 if turn is None else services.timing.spacing,
-        )
-        self._any: InAnyList | None = None
+        self.turn = turn or Turn(services.reader.scope)
+        self._company = None if shown.company is None else shown.company.id
+        self._any: Check[Task] | None = None
         """What the list of all tasks showed at the last check after a lost answer."""
 
-    @classmethod
-    def of_attempt(
-        cls, services: Services, attempt: Attempt, on_progress: OnProgress | None = None
-    ) -> Self:
-        """The approval that left this attempt behind."""
-        company = None if attempt.company is None else Ref(id=attempt.company)
-        task = Task(id=attempt.task or attempt.subject, title=safe(attempt.title), company=company)
-        found = cls(services, task, on_progress)
-        scope = found._about.scope
-        found._about = replace(
-            found._about,
-            scope=scope if scope in (None, attempt.company) else attempt.company,
-            spacing=services.timing.spacing,
-        )
+    def recall(self, attempt: Attempt) -> None:
+        """How it stood when it was sent, and in whose list."""
+        scope, self._company = self.services.reader.scope, attempt.company
+        scope = scope if scope in (None, attempt.company) else attempt.company
+        self.turn = Turn(scope, self.services.timing.spacing)
         status = attempt.details.get("status")
-        found.status = safe(status) if isinstance(status, str) else None
-        found.waited_at = seconds_of(attempt.time)
-        return found
+        self.status = safe(status) if isinstance(status, str) else None
+        self.waited_at = seconds_of(attempt.time)
 
     # ---- before it is sent
 
-    async def prepare(self) -> Draft | Outcome:
+    async def prepare(self) -> Attempt | Outcome:
         """Read the pending list anew, and compare the task with what was shown."""
-        if isinstance(self.shown, SharedTask):
-            return self.unsent(WhyNot.SHARED_ID, self.shown.refusal)
-        pending = await self._pending()
-        if self._turn is not None and not await self._turn.begin():
-            pending = await self._pending()
+        shown, turn, reader = self.shown, self.turn, self.services.reader
+        if isinstance(shown, SharedTask):
+            return self.unsent(WhyNot.SHARED_ID, shown.refusal)
+        pending = await reader.tasks(FeedName.PENDING, turn.scope, gather=turn.gather)
+        if not await turn.begin():
+            pending = await reader.tasks(FeedName.PENDING, turn.scope, gather=turn.gather)
         self.read_error = pending.error
-        check = await self.services.reader.check(self._about, pending)
+        check = await self._seen(pending)
         if check.found in (Found.PARTIAL, Found.FAILED):
-            why = check.why or plain("no answer")
+            why = check.why or "no answer"
             words = plain(f"it could not be read again, so nothing was sent: {why}")
             return self.unsent(WhyNot.NOT_READ, words)
         if check.found is Found.DONE:
             return await self._decided_before(check.record)
-        if check.record is not None and (found := differences(self.shown, check.record)):
+        if check.record is not None and (found := differences(shown, check.record)):
             return self._changed(check.record, found)
-        refusal = None if self._turn is None else self._turn.refusal()
-        if refusal is not None:
+        if (refusal := turn.refusal()) is not None:
             return self.unsent(WhyNot.STOPPED, refusal)
-        shown = self.shown
-        return Draft(
+        return self.attempt(
             task=shown.id,
             company=shown.company,
             agent=shown.agent,
             fingerprint=fingerprint(shown),
-            details=None if shown.status is None else {"status": shown.status},
+            details={} if shown.status is None else {"status": shown.status},
         )
 
     def recheck(self) -> Outcome | None:
@@ -171,18 +152,15 @@ class Approval(Write[Task]):
         """POST /api/tasks/:id/approve."""
         return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
 
-    def judged(self, answer: WriteAnswer[Task]) -> WriteAnswer[Task]:
+    async def answered(self, attempt_id: str) -> WriteAnswer[Task]:
         """A 2xx answer that says the task is rejected, or was ended, is no yes."""
+        answer = await super().answered(attempt_id)
         word = None if answer.receipt is None else answer.receipt.status_word
         if answer.kind is not AnswerKind.YES or word is None or task_state(word) not in ENDED:
             return answer
         told = f": {answer.words}" if answer.words else ""
         sentence = plain(f"the platform answered “{word}”{told}")
         return replace(answer, kind=AnswerKind.NO, sentence=sentence, words=None)
-
-    async def _pending(self) -> TaskList:
-        gather = 0.0 if self._turn is None else self.services.timing.gather
-        return await self.services.reader.pending(self._about.scope, gather=gather)
 
     async def _decided_before(self, record: Task | None) -> Outcome:
         found = await self._decided(record)
@@ -195,51 +173,102 @@ class Approval(Write[Task]):
         return found
 
     def _changed(self, now: Task, found: tuple[Difference, ...]) -> Outcome:
+        store = self.services.store
         changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
         if len(found) > MOST_TOLD:
             changes += f"; and {len(found) - MOST_TOLD} more"
-        if now.id in self.services.store.pending.records:
-            self.services.store.publish(self.services.store.pending.put(now))
-        words = f"nothing was sent, because it changed since you saw it: {changes}"
-        return self.outcome(
-            OutcomeKind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=found
-        )
+        if now.id in store.pending.records:
+            store.publish(store.pending.put(now))
+        return self.changed(now, found, changes)
 
-    # ---- what became of it
+    # ---- what a read shows
+
+    async def _seen(self, pending: TaskList | None = None) -> Check[Task]:
+        """What the list of those that wait shows of it; `pending` is one that was just read.
+
+        A list of all companies that is not whole, or that the platform doesn't give, is followed
+        by the list of the task's own company, and then by the list of all tasks.
+        """
+        reader, turn = self.services.reader, self.turn
+        pending = pending or await reader.tasks(FeedName.PENDING, turn.scope, spacing=turn.spacing)
+        seen = pending.check(self.subject)
+        ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
+        blind = seen.found in (Found.PARTIAL, Found.FAILED) and ungiven
+        if blind and self._company not in (None, turn.scope):
+            narrower = await reader.tasks(FeedName.PENDING, self._company, spacing=turn.spacing)
+            seen = narrower.check(self.subject)
+        if seen.found is Found.PARTIAL:
+            task = (await self._in_any_list()).record
+            if task is not None:
+                found = Found.BEFORE if waits_for_person(task) else Found.DONE
+                return replace(seen, found=found, record=task, why=None)
+        return seen
+
+    async def _in_any_list(self) -> Check[Task]:
+        """What the list of all tasks shows of it: its record, `DONE` without one if the list of
+        all companies was read whole, so that the platform has it in no list.
+        """
+        reader, turn = self.services.reader, self.turn
+        tasks, of_all = await reader.tasks(FeedName.TASKS, turn.scope, spacing=turn.spacing), True
+        if self.subject not in tasks.tasks and tasks.error is None:
+            if not tasks.whole and self._company not in (None, turn.scope):
+                tasks = await reader.tasks(FeedName.TASKS, self._company, spacing=turn.spacing)
+                of_all = False
+            elif tasks.whole and turn.scope is not None:
+                # It may have moved to another company.
+                tasks = await reader.tasks(FeedName.TASKS, None, spacing=turn.spacing)
+        task = tasks.tasks.get(self.subject)
+        if isinstance(task, SharedTask):
+            # Which of them is meant can't be told.
+            return Check(found=Found.PARTIAL, began=tasks.began)
+        found = Found.DONE if task is not None or (of_all and tasks.whole) else Found.PARTIAL
+        found = found if tasks.error is None else Found.FAILED
+        return Check(found=found, began=tasks.began, record=task, error=tasks.error)
 
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
-        seen = await self.services.reader.check(self._about)
-        said = AnswerKind.LOST if self.answer is None else self.answer.kind
-        lost = said is AnswerKind.LOST
+        seen, said = await self._seen(), self.answer.kind
         if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
             return replace(seen, found=Found.DONE)
+        lost = said is AnswerKind.LOST
         if seen.found is not Found.DONE or seen.record is not None or not lost:
             return seen
         # It left the pending list after a lost answer: only the list of all tasks tells how.
-        self._any = found = await self.services.reader.in_any_list(self._about)
-        if found.task is not None:
-            disagree = self._says_it_waits(found.task)
-            return replace(
-                seen, found=Found.OTHERWISE if disagree else Found.DONE, record=found.task
-            )
+        self._any = found = await self._in_any_list()
+        if (task := found.record) is not None:
+            told = task.status is not None or task.needs_approval is not None
+            disagree = told and waits_for_person(task) and not self._moved(task)
+            return replace(seen, found=Found.OTHERWISE if disagree else Found.DONE, record=task)
         ungiven = found.error is not None and found.error.sent is Sent.NO and found.error.status
         if found.error is not None and not ungiven:
             return replace(seen, found=Found.FAILED, error=found.error)
-        return seen if found.sure or ungiven else replace(seen, found=Found.OTHERWISE)
+        return (
+            seen if ungiven or found.found is Found.DONE else replace(seen, found=Found.OTHERWISE)
+        )
+
+    # ---- what became of it
 
     async def conclude(self, check: Check[Task] | None) -> Outcome:
         """What became of it."""
         assert check is not None, "a no is always read after"
         answer = self.answer
-        if answer is None or answer.kind is AnswerKind.LOST:
+        if answer.kind is AnswerKind.LOST:
             return self._after_lost(check)
         if answer.kind is AnswerKind.YES:
             return await self._after_yes(check)
         if check.found is Found.DONE:
             return await self._decided(check.record)
+        if answer.kind is AnswerKind.UNAUTHORISED and check.found is Found.FAILED:
+            words = f"401, and nothing could be read since: {answer.told}"
+            if isinstance(check.error, KeyRejected):
+                words = "the key is missing or invalid: nothing was approved"
+            return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
         if answer.kind is AnswerKind.UNAUTHORISED:
-            return self._after_401(check)
+            words = (
+                f"refused with 401, while the key still reads: {answer.told}; "
+                "it may be that you must not approve this one, or may not approve at all"
+            )
+            return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
         unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
         words = f"refused: {answer.told}{unread}"
         return self.outcome(
@@ -253,17 +282,17 @@ class Approval(Write[Task]):
         read shows it decided.
         """
         self.attempt_id = attempt_id
-        record = (await self.services.reader.in_any_list(self._about)).task
+        record = (await self._in_any_list()).record
         if record is None or record.state is None or says_it_waits(record):
             return None
+        now = self.services.clock.now()
         if record.state in SET_GOING:
             entry = None if record.decided is not None else await self._log_entry()
-            moment = record.decided or (entry.at if entry is not None else None)
-            moment = moment or Moment(self.services.clock.now())
+            moment = record.decided or (entry and entry.at) or Moment(now)
             words = f"{AFTER_ALL}, at {form.clock(moment, moment.at)}: {shown_as(record)}"
             found = self.outcome(OutcomeKind.APPROVED, words, record=record)
         else:
-            words = elsewhere(record, None, self.services.clock.now())
+            words = elsewhere(record, None, now)
             found = self.outcome(OutcomeKind.DECIDED_ELSEWHERE, words, record=record)
         self.take(found)
         return await self.written(found)
@@ -271,25 +300,31 @@ class Approval(Write[Task]):
     def take(self, outcome: Outcome) -> None:
         """Drop from the pending list what left it."""
         store, record = self.services.store, outcome.record
-        if outcome.kind in _LEFT:
+        if outcome.kind in ENDED_WAITING:
             store.publish(store.pending.drop(outcome.subject))
         if isinstance(record, Task) and record.id in store.tasks.records:
             store.publish(store.tasks.put(record))
 
     async def _after_yes(self, check: Check[Task]) -> Outcome:
         """`pending` in the answer is not looked at, only the list: it may mean queued."""
-        assert self.answer is not None
+        receipt, record = self.answer.receipt, check.record
+        assert receipt is not None
         if check.found is Found.BEFORE:
             words = (
                 "the platform said yes, but its list still shows the task as pending: "
                 "it may need another approval, or more time"
             )
-            return self.outcome(OutcomeKind.STILL_PENDING, words, record=check.record)
+            return self.outcome(OutcomeKind.STILL_PENDING, words, record=record)
         if check.found is not Found.DONE:
             why = f": {check.why}" if check.why else ""
             words = f"approved, says the platform's answer; a read could not bear it out{why}"
             return self.outcome(OutcomeKind.APPROVED_HERE, words, known_by=KnownBy.ANSWER)
-        record = check.record or self._told() or await self._looked_up()
+        told, took = receipt.record, self.services.reader.every_took
+        if record is None and told and told.id == self.subject and told.state is not None:
+            record = told
+        if record is None and receipt.status_word is None and (took is None or took <= DEAR):
+            # Some platforms say yes to the approval of what somebody has just rejected.
+            record = (await self._in_any_list()).record
         if record is not None and record.state in ENDED:
             words = f"the platform said yes, but {shown_as(record)}"
             return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
@@ -300,81 +335,66 @@ class Approval(Write[Task]):
         words = f"approved: the platform said yes, and {now}"
         return self.outcome(OutcomeKind.APPROVED_HERE, words, record=record)
 
-    def _after_401(self, check: Check[Task]) -> Outcome:
-        """401: about the key if reads are refused as well, else about this task."""
-        assert self.answer is not None
-        if check.found is not Found.FAILED:
-            words = (
-                f"refused with 401, while the key still reads: {self.answer.told}; "
-                "it may be that you must not approve this one, or may not approve at all"
-            )
-            return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
-        words = f"401, and nothing could be read since: {self.answer.told}"
-        if isinstance(check.error, KeyRejected):
-            words = "the key is missing or invalid: nothing was approved"
-        return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
-
     def _after_lost(self, check: Check[Task]) -> Outcome:
-        record = check.record
+        record, kind = check.record, OutcomeKind.UNCLEAR
+        state = None if record is None else record.state
         match check.found:
             case Found.BEFORE if record is not None and self._moved(record):
                 words = (
                     f"it still waits, but its status went from “{self.status}” to "
-                    f"“{record.status}”: look at it before you try again"
+                    f"“{record.status}”: {_LOOK}"
                 )
-                return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
             case Found.BEFORE:
-                over = f"{self.services.timing.still_pending:g}"
+                kind, over = OutcomeKind.NOT_DONE, f"{self.services.timing.still_pending:g}"
                 words = (
                     f"not approved: the answer was lost, and reads over {over} s "
                     "show it as pending still; you may try again"
                 )
-                return self.outcome(OutcomeKind.NOT_DONE, words, record=record)
             case Found.PARTIAL | Found.FAILED:
                 words = f"unclear: the answer was lost, and {check.why}"
-                return self.outcome(OutcomeKind.UNCLEAR, words)
             case Found.OTHERWISE if record is not None:
                 words = (
                     "unclear: it left the list of pending tasks, but the list of all tasks shows "
-                    f"it as “{record.status or 'waiting'}” still; look at it before you try again"
+                    f"it as “{record.status or 'waiting'}” still; {_LOOK}"
                 )
-                return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
-        if record is None:
-            sure = self._any is not None and self._any.sure
-            where = "no list of the platform shows it"
-            where = where if sure else "the list of all tasks could not be read whole"
-            words = (
-                "it no longer waits, and what became of it can't be told: the answer was lost, "
-                f"and {where}"
-            )
-            return self.outcome(OutcomeKind.GONE, words)
-        if record.state in SET_GOING:
-            word = "approved" if record.state is TaskState.APPROVED else "it no longer waits"
-            words = (
-                f"{word}: {shown_as(record)}; the answer was lost, so it may have been this "
-                "attempt or somebody else"
-            )
-            return self.outcome(OutcomeKind.APPROVED, words, record=record)
-        if record.state in ENDED:
-            words = elsewhere(record, None, self.services.clock.now())
-            return self.outcome(OutcomeKind.DECIDED_ELSEWHERE, words, record=record)
-        words = f"it no longer waits: {shown_as(record)}"
-        return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
+            case _ if record is None:
+                sure = self._any is not None and self._any.found is Found.DONE
+                where = "no list of the platform shows it"
+                where = where if sure else "the list of all tasks could not be read whole"
+                kind = OutcomeKind.GONE
+                words = (
+                    "it no longer waits, and what became of it can't be told: the answer was "
+                    f"lost, and {where}"
+                )
+            case _ if state in SET_GOING:
+                kind = OutcomeKind.APPROVED
+                word = "approved" if state is TaskState.APPROVED else "it no longer waits"
+                words = (
+                    f"{word}: {shown_as(record)}; the answer was lost, so it may have been this "
+                    "attempt or somebody else"
+                )
+            case _ if state in ENDED:
+                kind = OutcomeKind.DECIDED_ELSEWHERE
+                words = elsewhere(record, None, self.services.clock.now())
+            case _:
+                words = f"it no longer waits: {shown_as(record)}"
+        return self.outcome(kind, words, record=record)
 
     async def _decided(self, record: Task | None) -> Outcome:
         """It no longer waits, and not through this attempt: say who decided it, if that is told."""
         sure, answer = True, self.answer
         if record is None:
-            found = await self.services.reader.in_any_list(self._about)
-            record, sure = found.task, found.sure
+            found = await self._in_any_list()
+            record, sure = found.record, found.found is Found.DONE
         now = self.services.clock.now()
         entry = decision_about(self.subject, self.services.store.activity, self.waited_at)
         if entry is None and (record is None or record.decided is None):
             entry = await self._log_entry()
-        refused = "" if answer is None else f"refused: {answer.told}; "
+        sent = self.attempt_id is not None
+        refused = f"refused: {answer.told}; " if sent else ""
         word = decided_as(record, entry)
         who = "" if word is None else by_whom(record, entry, word, now)
-        if answer is not None and word == "approved":
+        if sent and word == "approved":
             # What was sent may have been applied twice over, by a proxy that repeats requests.
             words = f"approved{who}; this request, or a repetition of it, was {refused}"
             return self.outcome(OutcomeKind.APPROVED, words.removesuffix("; "), record=record)
@@ -383,42 +403,19 @@ class Approval(Write[Task]):
             if not sure:
                 words = "it left the list of pending tasks; what became of it could not be read"
             return self.outcome(OutcomeKind.GONE, refused + words, known_by=KnownBy.READ)
-        if answer is not None and answer.receipt is not None and word is not None:
+        if answer.receipt is not None and word is not None:
             # Not somebody else's decision, but what came of asking for an approval.
             words = f"{refused}the platform shows it as {word}{who}"
             return self.outcome(OutcomeKind.REFUSED, words, record=record)
-        kind = OutcomeKind.DECIDED_ELSEWHERE
+        kind, words = OutcomeKind.DECIDED_ELSEWHERE, elsewhere(record, entry, now)
         if word is None and record is not None and says_it_waits(record):
-            kind = OutcomeKind.CHANGED if answer is None else OutcomeKind.REFUSED
-        words = ("" if kind is OutcomeKind.DECIDED_ELSEWHERE else refused) + elsewhere(
-            record, entry, now
-        )
+            kind = OutcomeKind.REFUSED if sent else OutcomeKind.CHANGED
+            words = plain(refused + words)
         return self.outcome(kind, words, known_by=KnownBy.READ, record=record)
 
     async def _log_entry(self) -> Activity | None:
-        log = await self.services.reader.log(self._about.scope, self._about.spacing)
+        log = await self.services.reader.log(self.turn.scope, self.turn.spacing)
         return decision_about(self.subject, log, self.waited_at)
-
-    async def _looked_up(self) -> Task | None:
-        """The record of a task that left the list after a yes that says nothing of it.
-
-        Some platforms say yes to the approval of what somebody has just rejected. None if the
-        answer told enough, or if all tasks are too many to be read for this.
-        """
-        receipt = None if self.answer is None else self.answer.receipt
-        took = self.services.reader.every_took
-        told = receipt is not None and receipt.status_word is not None
-        if told or (took is not None and took > DEAR):
-            return None
-        return (await self.services.reader.in_any_list(self._about)).task
-
-    def _told(self) -> Task | None:
-        """The task's record in the answer, if that is one that tells how the task stands."""
-        receipt = None if self.answer is None else self.answer.receipt
-        record = None if receipt is None else receipt.record
-        if record is None or record.id != self.subject or record.state is None:
-            return None  # none, or the record of the approval
-        return record
 
     def _moved(self, task: Task | None) -> bool:
         """Whether a task that is listed as pending has another status than when it was sent.
@@ -428,9 +425,3 @@ class Approval(Write[Task]):
         if self.status is None or task is None:
             return False
         return task.status not in (None, self.status)
-
-    def _says_it_waits(self, task: Task) -> bool:
-        """Whether a record that left the pending list says it waits: two lists disagree."""
-        if task.status is None and task.needs_approval is None:
-            return False
-        return waits_for_person(task) and not self._moved(task)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.actions.outcome import Outcome, OutcomeKind, Progress, Step, WhyNot
@@ -99,9 +99,9 @@ class BatchApproval:
         self.sending = asyncio.Semaphore(AT_ONCE)
         self._services = services
         self._decisions = decisions
-        self._clock = services.clock
-        self._timing = services.timing
-        self._hold = Hold(self._timing.hold, self._clock, self._timing.sleep)
+        self.clock = services.clock
+        self.timing = services.timing
+        self._hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
         self._workers: list[asyncio.Task[None]] = []
         self._stopped = asyncio.Event()
         self._no_401 = asyncio.Event()
@@ -173,7 +173,7 @@ class BatchApproval:
         """Seconds until it goes on, where the platform asked for a pause; else 0."""
         if not self.can_stop:
             return 0.0
-        return max(0.0, self._goes_on_at - self._clock.monotonic())
+        return max(0.0, self._goes_on_at - self.clock.monotonic())
 
     # --- what is shown
 
@@ -247,7 +247,7 @@ class BatchApproval:
         # A 401 may be about one task or about the key: only a read tells, so nobody goes on.
         await self._no_401.wait()
         while (left := self.pause_left()) > 0:
-            await sleep_unless(self._stopped, left, self._timing.sleep)
+            await sleep_unless(self._stopped, left, self.timing.sleep)
 
     def refusal(self) -> SafeText | None:
         """Asked when nothing is left to do but send: why a task is not sent after all."""
@@ -291,7 +291,7 @@ class BatchApproval:
                 return unsent
 
     async def _reconcile(self, item: Item, posted: Approval) -> None:
-        is_401 = posted.answer is not None and posted.answer.kind is AnswerKind.UNAUTHORISED
+        is_401 = posted.answer.kind is AnswerKind.UNAUTHORISED
         try:
             found = await posted.reconcile()
             if is_401 and found.kind in (OutcomeKind.KEY_REJECTED, OutcomeKind.REFUSED):
@@ -309,7 +309,7 @@ class BatchApproval:
         """Whether the platform has asked for a pause, and it is made: not one beyond all bounds."""
         if not isinstance(error, RateLimited):
             return False
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         asked = PAUSE if error.retry_after is None else max(1.0, error.retry_after)
         more = now + asked - max(now, self._goes_on_at)
         if self._paused + more > LONGEST_PAUSE:
@@ -323,7 +323,7 @@ class BatchApproval:
 
     def _judge(self, posted: Approval) -> None:
         """Stop the set where going on would be acting blindly."""
-        if posted.answer is None:
+        if posted.left_behind is not None:
             return
         match posted.answer.kind:
             case AnswerKind.FORBIDDEN:
@@ -377,30 +377,35 @@ class BatchApproval:
             listener()
 
 
-class BatchTurn:
+class BatchTurn(Turn):
     """One task's turn: its reads, and its place among those in flight.
 
     A few are in flight while the next few are being read, so that what is sent was read a round
     trip before; one that has waited longer for its place is read again.
     """
 
+    __slots__ = ("_batch", "_may_send")
+
     def __init__(self, batch: BatchApproval) -> None:
-        self.scope = batch.scope
-        self.refusal = batch.refusal
+        timing = batch.timing
+        super().__init__(batch.scope, timing.spacing, timing.gather)
         self._batch = batch
         self._may_send = False
 
     async def begin(self) -> bool:
-        """Wait until it may be sent; False if the read made before has grown old meanwhile."""
+        """Wait for a place among those in flight."""
         if self._may_send:
             return True
-        clock = self._batch._clock
-        read_at = clock.monotonic()
+        read_at = self._batch.clock.monotonic()
         await self._batch.sending.acquire()
         self._batch.reading.release()
         self._may_send = True
         await self._batch.may_go_on()
-        return clock.monotonic() - read_at <= AGED
+        return self._batch.clock.monotonic() - read_at <= AGED
+
+    def refusal(self) -> SafeText | None:
+        """Whether the set was taken back or stopped meanwhile."""
+        return self._batch.refusal()
 
     def end(self) -> None:
         """It has been sent and answered, or is not sent."""

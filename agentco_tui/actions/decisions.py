@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 
 from agentco_tui.actions.journal import OpenAttempt, Owner
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb
+from agentco_tui.actions.outcome import (
+    ENDED_WAITING,
+    KnownBy,
+    Outcome,
+    OutcomeKind,
+    Progress,
+    Step,
+    Verb,
+)
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, began_at
@@ -33,15 +41,6 @@ _MAY_COME_LATE = frozenset(
     {OutcomeKind.NOT_DONE, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING, OutcomeKind.GONE}
 )
 """Outcomes of what was sent that a later read may correct."""
-_ENDED = frozenset(
-    {
-        OutcomeKind.APPROVED_HERE,
-        OutcomeKind.APPROVED,
-        OutcomeKind.DECIDED_ELSEWHERE,
-        OutcomeKind.GONE,
-    }
-)
-"""Outcomes that a task which waits again has left behind."""
 
 
 class Hold:
@@ -300,7 +299,7 @@ class Decisions:
             for task_id in change.added
             if (known := self._by_task.get(task_id)) is not None
             and known.outcome is not None
-            and known.outcome.kind in _ENDED
+            and known.outcome.kind in ENDED_WAITING
         ]
         for task_id in restored:
             self._drop(task_id)
@@ -379,16 +378,15 @@ async def recover(services: Services, attempt: Attempt) -> Outcome | None:
     None for one of a verb that only a newer version knows.
     """
     from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
-    from agentco_tui.actions.create import CompanyCreation, TaskCreation  # noqa: PLC0415
+    from agentco_tui.actions.create import creation_left  # noqa: PLC0415
     from agentco_tui.actions.set_limit import LimitChange  # noqa: PLC0415
 
     match attempt.verb:
         case Verb.APPROVE:
-            return await Approval.adopted(services, attempt).reconcile()
-        case Verb.CREATE_TASK:
-            return await TaskCreation.adopted(services, attempt).reconcile()
-        case Verb.CREATE_COMPANY | Verb.CLONE_COMPANY:
-            return await CompanyCreation.adopted(services, attempt).reconcile()
+            approval = Approval(services, task_of(attempt)).take_up(attempt)
+            return await approval.reconcile()
+        case Verb.CREATE_TASK | Verb.CREATE_COMPANY | Verb.CLONE_COMPANY:
+            return await creation_left(services, attempt).reconcile()
         case Verb.SET_LIMIT:
-            return await LimitChange.adopted(services, attempt).reconcile()
+            return await LimitChange.left(services, attempt).reconcile()
     return None

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Record
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText
 
 R = TypeVar("R", bound=Record)
 
@@ -27,20 +26,6 @@ class Verb(StrEnum):
     CREATE_COMPANY = "create company"
     CLONE_COMPANY = "clone company"
     SET_LIMIT = "set limit"
-
-    @property
-    def words(self) -> SafeText:
-        """The verb within a sentence: "this key may not … "."""
-        return plain(_WORDS[self])
-
-
-_WORDS = {
-    Verb.APPROVE: "approve tasks",
-    Verb.CREATE_TASK: "create tasks",
-    Verb.CREATE_COMPANY: "create companies",
-    Verb.CLONE_COMPANY: "clone companies",
-    Verb.SET_LIMIT: "set limits",
-}
 
 
 class OutcomeKind(StrEnum):
@@ -78,12 +63,14 @@ class OutcomeKind(StrEnum):
 
 GOOD = frozenset({OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DONE})
 """What the person wanted is so."""
-
-AFTER_ALL = "approved after all"
-"""So begins the sentence of an approval that came about later than it was waited for."""
-
+ENDED_WAITING = frozenset(
+    {*GOOD, OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.GONE} - {OutcomeKind.DONE}
+)
+"""Of a task: it is in the list of pending tasks no more."""
 CLEAR_FAILURES = frozenset({OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE})
 """Certainly not applied, and a new decision may try it again."""
+AFTER_ALL = "approved after all"
+"""So begins the sentence of an approval that came about later than it was waited for."""
 
 
 class WhyNot(StrEnum):
@@ -118,12 +105,12 @@ class KnownBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one write, or what is known of it so far (`OutcomeKind.UNKNOWN`)."""
+    """What became of one write."""
 
     verb: Verb
     kind: OutcomeKind
     subject: str
-    """The id of the task, company or agent acted on; "" for what has none yet."""
+    """The id of the task, company or agent acted on, or of the new one."""
     title: SafeText
     """What the record acted on, or the new one, is called."""
     sentence: SafeText
@@ -135,7 +122,7 @@ class Outcome:
     """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()
     """What changed since it was shown (`OutcomeKind.CHANGED`)."""
-    fields: Mapping[str, SafeText] = field(default_factory=lambda: MappingProxyType({}))
+    fields: Mapping[str, SafeText] = field(default_factory=dict)
     """Messages for a form, by the names of its fields."""
     attempt_id: str | None = None
     """The attempt in the journal; None if it came to none."""
@@ -176,7 +163,6 @@ class Progress:
     """A step that a write has reached."""
 
     step: Step
-    subject: str
     sentence: SafeText
     attempt_id: str | None = None
     tries: int = 0

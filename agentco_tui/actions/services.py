@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,14 @@ from agentco_tui.live.store import Store
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R")
+
+_MAY_NOT = {
+    Verb.APPROVE: "approve tasks",
+    Verb.CREATE_TASK: "create tasks",
+    Verb.CREATE_COMPANY: "create companies",
+    Verb.CLONE_COMPANY: "clone companies",
+    Verb.SET_LIMIT: "set limits",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +57,6 @@ class Timing:
     """How long a set is held back so that it can be taken back."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
-    def pauses(self) -> Iterator[float]:
-        """Pauses between reads, doubling up to the ceiling, without end."""
-        pause = self.first
-        while True:
-            yield pause
-            pause = min(self.ceiling, pause * 2)
-
 
 class Permissions:
     """What may be written: remembers which writes the platform refused with 403, until the key
@@ -82,7 +83,7 @@ class Permissions:
         """The platform answered a write with 403."""
         words = f": {error.platform_message}" if error.platform_message else ""
         self._missing[verb] = plain(
-            f"this key may not {verb.words} (403{words}); ask its owner for the permission"
+            f"this key may not {_MAY_NOT[verb]} (403{words}); ask its owner for the permission"
         )
         self._notify()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable
 from decimal import Decimal, InvalidOperation
-from typing import Self
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal_file import Attempt
@@ -18,97 +18,114 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.actions.services import Services
-from agentco_tui.actions.validation import check_limit
-from agentco_tui.actions.write_flow import Draft, Write, stops
+from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError
 from agentco_tui.format import money
 from agentco_tui.live.fetch import of_all_companies
 from agentco_tui.model import Budget, Receipt, Ref
 from agentco_tui.text import SafeText, plain, safe, signs
 
+WHOLE_DIGITS = 12
+DECIMALS = 6
 
-async def set_limit(
-    services: Services,
-    agent: Ref,
-    typed: str,
-    *,
-    shown: Budget | None,
-    company: Ref | None = None,
-    on_progress: OnProgress | None = None,
-) -> Outcome:
-    """Set the limit of the agent `agent.id` to what was typed.
+_NUMBER = re.compile(r"([0-9]+)(?:\.([0-9]*))?|\.([0-9]+)")
+
+
+def check_limit(text: str) -> Decimal | SafeText:
+    """The monthly limit that was typed, or what is wrong with it.
+
+    >>> check_limit(" 1250.50 "), check_limit("1,250")
+    (Decimal('1250.50'), 'write it without commas, as in 1250.50')
+    """
+    typed = text.strip()
+    if not typed:
+        return plain("type an amount, such as 250 or 99.50")
+    if "," in typed:
+        return plain("write it without commas, as in 1250.50")
+    if typed.startswith(("-", "\u2212")):
+        return plain("a limit can't be negative")
+    match = _NUMBER.fullmatch(typed)
+    if match is None:
+        return plain("digits and a point only, as in 99.50")
+    whole, decimals = match[1] or "0", match[2] or match[3] or ""
+    if len(whole.lstrip("0")) > WHOLE_DIGITS:
+        return plain(f"no more than {WHOLE_DIGITS} digits")
+    if len(decimals.rstrip("0")) > DECIMALS:
+        return plain(f"no more than {DECIMALS} digits after the point")
+    return Decimal(f"{whole}.{decimals or '0'}" if decimals else whole)
+
+
+class LimitChange(Write[Budget]):
+    """POST /api/budget/agents/:id: sets the limit of the agent `agent.id` to what was typed.
 
     `shown` is the budget that the person saw, None if none was known; if the limit is another by
     now, nothing is sent. `company` narrows the reading. A message for the form stands under
     "monthly_limit".
     """
-    amount = check_limit(typed)
-    write = LimitChange(services, agent, company, on_progress)
-    if isinstance(amount, str):
-        return write.refused_form({"monthly_limit": amount})
-    write.wanted, write.shown = amount, shown
-    return await write.run()
-
-
-class LimitChange(Write[Budget]):
-    """POST /api/budget/agents/:id."""
-
-    verb = Verb.SET_LIMIT
-    fields = ("monthly_limit",)
-    wanted = Decimal(0)
-    shown: Budget | None = None
-    """The budget that the person saw."""
-    before: str | None = None
-    """The limit before the attempt, as `_written` writes it."""
 
     def __init__(
         self,
         services: Services,
         agent: Ref,
-        company: Ref | None,
+        typed: str,
+        *,
+        shown: Budget | None = None,
+        company: Ref | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        agent_id = agent.id or ""
-        super().__init__(services, agent_id, agent.name or safe(agent_id), on_progress)
+        agent_id, amount = agent.id or "", check_limit(typed)
+        super().__init__(
+            services,
+            Verb.SET_LIMIT,
+            agent_id,
+            agent.name or safe(agent_id),
+            on_progress,
+            fields=("monthly_limit",),
+            problems={"monthly_limit": amount} if isinstance(amount, str) else {},
+        )
         self.agent = agent
         self.company = company
+        self.shown = shown
+        self.wanted = amount if isinstance(amount, Decimal) else Decimal(0)
+        self.before: str | None = None
+        """The limit before the attempt, as `_written` writes it."""
 
     @classmethod
-    def of_attempt(
-        cls, services: Services, attempt: Attempt, on_progress: OnProgress | None = None
-    ) -> Self:
-        """The change that left this attempt behind."""
+    def left(cls, services: Services, attempt: Attempt) -> LimitChange:
+        """The change that left an attempt behind."""
         name = None if attempt.agent_name is None else safe(attempt.agent_name)
         agent = Ref(id=attempt.agent or attempt.subject, name=name)
         company = None if attempt.company is None else Ref(id=attempt.company)
-        found = cls(services, agent, company, on_progress)
+        return cls(services, agent, "0", company=company).take_up(attempt)
+
+    def recall(self, attempt: Attempt) -> None:
+        """The limit that was sent, and the one before."""
         limit, old = attempt.details.get("limit"), attempt.details.get("old")
         try:
-            found.wanted = Decimal(limit if isinstance(limit, str) else 0)
+            self.wanted = Decimal(limit if isinstance(limit, str) else 0)
         except InvalidOperation:
-            found.wanted = Decimal(0)
-        found.before = old if isinstance(old, str) else None
-        return found
+            self.wanted = Decimal(0)
+        self.before = old if isinstance(old, str) else None
 
-    async def prepare(self) -> Draft | Outcome:
+    async def prepare(self) -> Attempt | Outcome:
         """Read the limit, and compare it with what was shown."""
         try:
             now = await self._read()
         except ApiError as error:
-            if stops(error):
-                return self.unread(error.sentence)
+            if (unread := self.unread(error)) is not None:
+                return unread
             now = None
-        if now is not None and self.shown is not None and _written(self.shown) != _written(now):
-            return self._changed(self.shown, now)
+        shown, store = self.shown, self.services.store
+        if now is not None and shown is not None and _written(shown) != _written(now):
+            store.publish(store.agent_budgets.put(now))
+            difference = Difference("limit", _words(shown), _words(now))
+            return self.changed(now, (difference,), difference.sentence)
         if now is not None and self._is_wanted(now):
             words = f"the limit is {_words(now)} already: nothing was sent"
             return self.outcome(OutcomeKind.DONE, words, known_by=KnownBy.READ, record=now)
         self.before = _written(now)
-        return Draft(
-            agent=self.agent,
-            company=self.company,
-            details={"limit": str(self.wanted), "old": self.before},
-        )
+        details = {"limit": str(self.wanted), "old": self.before}
+        return self.attempt(agent=self.agent, company=self.company, details=details)
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Budget]]:
         """POST it."""
@@ -129,13 +146,13 @@ class LimitChange(Write[Budget]):
         found = Found.DONE if self._is_wanted(now) else found
         return Check(found=found, began=began, record=now)
 
-    def done(self, record: Budget | None) -> SafeText:
-        """The sentence for its being set."""
-        return plain(f"the monthly limit is {self.wanted:f} now")
+    def done(self, record: Budget | None) -> str:
+        """The limit as it was sent."""
+        return f"the monthly limit is {self.wanted:f} now"
 
-    def otherwise(self, record: Budget | None) -> SafeText:
-        """The sentence for a limit that is neither."""
-        return plain(f"the platform shows {_words(record)} where {self.wanted:f} was sent")
+    def otherwise(self, record: Budget | None) -> str:
+        """A limit that is neither."""
+        return f"the platform shows {_words(record)} where {self.wanted:f} was sent"
 
     def take(self, outcome: Outcome) -> None:
         """Into the budgets."""
@@ -148,15 +165,6 @@ class LimitChange(Write[Budget]):
         client = self.services.decision_client
         listing = await of_all_companies(client.agent_budgets, self.services.store, scope)
         return next((found for found in listing.records if found.id == self.subject), None)
-
-    def _changed(self, shown: Budget, now: Budget) -> Outcome:
-        store = self.services.store
-        store.publish(store.agent_budgets.put(now))
-        difference = Difference("limit", _words(shown), _words(now))
-        words = f"nothing was sent, because it changed since you saw it: {difference.sentence}"
-        return self.outcome(
-            OutcomeKind.CHANGED, words, known_by=KnownBy.HERE, record=now, differences=(difference,)
-        )
 
     def _is_wanted(self, budget: Budget) -> bool:
         """Whether the limit is the one wanted; some platforms take 0 for none."""

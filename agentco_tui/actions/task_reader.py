@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
+from typing import Any
 
 from agentco_tui import format as form
 from agentco_tui.actions.outcome import Check, Found
 from agentco_tui.api.client import Client
-from agentco_tui.api.errors import ApiError, Invalid, NotFound, Unreadable
+from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.fetch import Take, whole
@@ -24,7 +24,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
-from agentco_tui.model import Activity, Listing, Ref, SharedTask, Task, TaskState
+from agentco_tui.model import Activity, SharedTask, Task, TaskState
 from agentco_tui.text import SafeText, plain
 
 log = logging.getLogger(__name__)
@@ -44,45 +44,35 @@ class TaskList:
 
     began: float
     """Steady clock: what it shows is not older than this."""
-    tasks: Mapping[str, Task] = field(default_factory=lambda: MappingProxyType({}))
+    tasks: Mapping[str, Task] = field(default_factory=dict)
     whole: bool = False
     """Whether a task that is not in it is not in the platform's list either."""
     blank: bool = False
     """True if the answer was nothing at all, where an empty list may be meant or an answer lost."""
     error: ApiError | None = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """The task that is looked for."""
-
-    task_id: str
-    scope: str | None
-    """The company whose list it stood in; None for the list of all companies."""
-    company: Ref | None = None
-    spacing: float = 0.0
-    """Seconds between list reads that several decisions share."""
-
-    @property
-    def narrower(self) -> str | None:
-        """A company to ask about where the list of all is not whole."""
-        known = None if self.company is None else self.company.id
-        return known if known != self.scope else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InAnyList:
-    """What the list of all tasks shows of one that no longer waits."""
-
-    task: Task | None
-    sure: bool
-    """With no task: whether the list of all companies was read whole, so that the platform has it
-    in no list."""
-    error: ApiError | None = None
+    def check(self, task_id: str) -> Check[Task]:
+        """What it, as the list of those that wait, shows of a task."""
+        began, error, task = self.began, self.error, self.tasks.get(task_id)
+        if error is not None:
+            return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
+        if isinstance(task, SharedTask):
+            return Check(found=Found.PARTIAL, began=began, why=task.refusal)
+        if task is not None:
+            # What says itself that it is past waiting was not filtered out.
+            found = Found.BEFORE if waits_for_person(task) else Found.DONE
+            return Check(found=found, began=began, record=task)
+        if self.whole:
+            return Check(found=Found.DONE, began=began)
+        words = "the platform's list of pending tasks came only in part, and it isn't in that part"
+        if self.blank:
+            words = "the platform answered with nothing where its list of pending tasks was due"
+        return Check(found=Found.PARTIAL, began=began, why=plain(words))
 
 
 class TaskReader:
-    """Reads that begin after the call, shared by all who ask (single-flight).
+    """Reads that begin after the call, shared by all who ask (single-flight): at least `spacing`
+    seconds after the one before, and after `gather` seconds in which others can join.
 
     `company` limits it to a company, None asks about all. Without a poller, reads of the scope
     `company` given here go into the store.
@@ -106,112 +96,75 @@ class TaskReader:
         self._company = company
         self.every_took: float | None = None
         """Seconds that the last read of all tasks took; None before the first."""
-        self._lists: dict[tuple[FeedName, str | None], SingleFlight[TaskList]] = {}
-        self._logs: dict[str | None, SingleFlight[tuple[Activity, ...]]] = {}
+        self._flights: dict[tuple[FeedName, str | None], SingleFlight[Any]] = {}
 
     @property
     def scope(self) -> str | None:
         """The company that the screen is about now; None for all."""
         return self._company if self._poller is None else self._poller.query.company
 
-    async def pending(
-        self, company: str | None, *, spacing: float = 0.0, gather: float = 0.0
+    async def tasks(
+        self, feed: FeedName, company: str | None, *, spacing: float = 0.0, gather: float = 0.0
     ) -> TaskList:
-        """GET /api/tasks?status=pending."""
-        flight = self._flight(FeedName.PENDING, company)
-        return await flight.after_now(spacing=spacing, gather=gather)
+        """GET /api/tasks, for `FeedName.PENDING` those that wait, for `FeedName.TASKS` all."""
+        flight = self._flight(feed, company, self._read)
+        found: TaskList = await flight.after_now(spacing=spacing, gather=gather)
+        return found
 
     async def log(self, company: str | None, spacing: float = 0.0) -> tuple[Activity, ...]:
         """GET /api/activity, its newest entries; nothing if it can't be read."""
-        if company not in self._logs:
-            read = partial(self._activity, company)
-            self._logs[company] = SingleFlight(read, self._clock, self._sleep)
-        return await self._logs[company].after_now(spacing=spacing)
-
-    async def check(self, subject: Subject, first: TaskList | None = None) -> Check[Task]:
-        """What a read that begins now shows of a task; `first` is one that was just made.
-
-        A list of all companies that is not whole, or that the platform doesn't give, is followed
-        by the list of the task's own company, and then by the list of all tasks.
-        """
-        spacing = subject.spacing
-        seen = _check_in(
-            first or await self.pending(subject.scope, spacing=spacing), subject.task_id
-        )
-        blind = (Found.PARTIAL, Found.FAILED)
-        ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
-        if seen.found in blind and ungiven and subject.narrower is not None:
-            narrower = await self.pending(subject.narrower, spacing=spacing)
-            seen = _check_in(narrower, subject.task_id)
-        if seen.found is Found.PARTIAL:
-            task = (await self.in_any_list(subject)).task
-            if task is not None:
-                found = Found.BEFORE if waits_for_person(task) else Found.DONE
-                return replace(seen, found=found, record=task, why=None)
-        return seen
-
-    async def in_any_list(self, subject: Subject) -> InAnyList:
-        """Look for a task in the list of all tasks, whatever their status."""
-        tasks = await self._every(subject.scope, subject.spacing)
-        task, of_all = tasks.tasks.get(subject.task_id), True
-        if task is None and not tasks.whole and tasks.error is None and subject.narrower:
-            tasks, of_all = await self._every(subject.narrower, subject.spacing), False
-        elif task is None and tasks.whole and subject.scope is not None:
-            # It may have moved to another company.
-            tasks = await self._every(None, subject.spacing)
-        task = tasks.tasks.get(subject.task_id)
-        if isinstance(task, SharedTask):
-            return InAnyList(task=None, sure=False)  # which of them is meant can't be told
-        return InAnyList(task=task, sure=of_all and tasks.whole, error=tasks.error)
+        flight = self._flight(FeedName.ACTIVITY, company, self._activity)
+        found: tuple[Activity, ...] = await flight.after_now(spacing=spacing)
+        return found
 
     async def close(self) -> None:
         """End reads that are under way."""
-        for flight in self._lists.values():
+        for flight in self._flights.values():
             await flight.close()
-        for log_flight in self._logs.values():
-            await log_flight.close()
 
-    async def _every(self, company: str | None, spacing: float) -> TaskList:
-        """GET /api/tasks, whatever their status."""
-        return await self._flight(FeedName.TASKS, company).after_now(spacing=spacing)
-
-    def _flight(self, feed: FeedName, company: str | None) -> SingleFlight[TaskList]:
-        key = (feed, company)
-        if key not in self._lists:
-            read = partial(self._read, feed, company)
-            self._lists[key] = SingleFlight(read, self._clock, self._sleep)
-        return self._lists[key]
+    def _flight(
+        self,
+        feed: FeedName,
+        company: str | None,
+        read: Callable[[FeedName, str | None], Awaitable[Any]],
+    ) -> SingleFlight[Any]:
+        if (feed, company) not in self._flights:
+            once = partial(read, feed, company)
+            self._flights[feed, company] = SingleFlight(once, self._clock, self._sleep)
+        return self._flights[feed, company]
 
     async def _read(self, feed: FeedName, company: str | None) -> TaskList:
-        began = self._clock.monotonic()
+        began, pending = self._clock.monotonic(), feed is FeedName.PENDING
+        found: Take | ApiError
         try:
-            return await self._list(feed, company, began)
+            try:
+                status = "pending" if pending else None
+                listing = await self._client.tasks(company_id=company, status=status)
+                if not pending:
+                    self.every_took = self._clock.monotonic() - began
+                blank = not listing.records and listing.shape in _NO_LIST
+                tasks = TaskList(
+                    began=began,
+                    tasks={task.id: task for task in listing.records},
+                    whole=not (listing.capped or listing.more or listing.unread or blank),
+                    blank=blank,
+                )
+                if not self._is_shown(feed, company):
+                    return tasks
+                collection = self._store.pending if pending else self._store.tasks
+                found = await whole(self._store, collection, listing)
+            except ApiError as error:
+                found, tasks = error, TaskList(began=began, error=error)
+            if self._is_shown(feed, company):
+                if self._poller is not None:
+                    self._poller.supersede(feed, began, found)
+                elif not isinstance(found, ApiError):
+                    found()
         except Exception as error:
             # A bug in reading must not pass for knowledge: nothing is concluded from it.
             log.exception("reading the list of tasks failed")
             words = plain(f"the list can't be read, by a fault here ({type(error).__name__})")
             return TaskList(began=began, error=Unreadable(words, path="/api/tasks"))
-
-    async def _list(self, feed: FeedName, company: str | None, began: float) -> TaskList:
-        is_pending = feed is FeedName.PENDING
-        found: Take | ApiError
-        try:
-            status = "pending" if is_pending else None
-            listing = await self._client.tasks(company_id=company, status=status)
-            if not is_pending:
-                self.every_took = self._clock.monotonic() - began
-            tasks = _task_list(listing, began)
-            if not self._is_shown(feed, company):
-                return tasks
-            collection = self._store.pending if is_pending else self._store.tasks
-            found = await whole(self._store, collection, listing)
-        except ApiError as error:
-            found, tasks = error, TaskList(began=began, error=error)
-        if self._is_shown(feed, company):
-            if self._poller is not None:
-                self._poller.supersede(feed, began, found)
-            elif not isinstance(found, ApiError):
-                found()
         return tasks
 
     def _is_shown(self, feed: FeedName, company: str | None) -> bool:
@@ -220,43 +173,13 @@ class TaskReader:
             return company == self.scope and feed is FeedName.PENDING
         return feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
 
-    async def _activity(self, company: str | None) -> tuple[Activity, ...]:
+    async def _activity(self, _: FeedName, company: str | None) -> tuple[Activity, ...]:
         try:
             listing = await self._client.activity(company_id=company, limit=ACTIVITY_LIMIT)
         except ApiError as error:
             log.info("the log could not be read to find out who decided: %r", error)
             return ()
         return listing.records
-
-
-def _task_list(listing: Listing[Task], began: float) -> TaskList:
-    blank = not listing.records and listing.shape in _NO_LIST
-    return TaskList(
-        began=began,
-        tasks={task.id: task for task in listing.records},
-        whole=not (listing.capped or listing.more or listing.unread or blank),
-        blank=blank,
-    )
-
-
-def _check_in(pending: TaskList, task_id: str) -> Check[Task]:
-    """What a read of the pending list shows of a task."""
-    began, error = pending.began, pending.error
-    if error is not None:
-        return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
-    task = pending.tasks.get(task_id)
-    if isinstance(task, SharedTask):
-        return Check(found=Found.PARTIAL, began=began, why=task.refusal)
-    if task is not None:
-        # What says itself that it is past waiting was not filtered out.
-        found = Found.BEFORE if waits_for_person(task) else Found.DONE
-        return Check(found=found, began=began, record=task)
-    if pending.whole:
-        return Check(found=Found.DONE, began=began)
-    words = "the platform's list of pending tasks came only in part, and it isn't in that part"
-    if pending.blank:
-        words = "the platform answered with nothing where its list of pending tasks was due"
-    return Check(found=Found.PARTIAL, began=began, why=plain(words))
 
 
 # ---- who decided a task that no longer waits: by its record, and the verbs, outcomes and actors of

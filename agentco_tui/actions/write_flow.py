@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -34,11 +35,11 @@ from agentco_tui.actions.outcome import (
     WhyNot,
 )
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.actions.validation import beside
 from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.format import ago
 from agentco_tui.model import Receipt, Record, Ref, Verdict
-from agentco_tui.text import SafeText, joined, plain
+from agentco_tui.reading.field_names import fold
+from agentco_tui.text import SafeText, joined, plain, safe
 
 log = logging.getLogger(__name__)
 
@@ -84,64 +85,23 @@ class WriteAnswer(Generic[R]):
         return self.words or self.sentence
 
 
-async def answer_to(call: Awaitable[Receipt[R]]) -> WriteAnswer[R]:
-    """Wait for a write and say how clear its answer is. Raises nothing but cancellation."""
-    try:
-        receipt = await call
-    except ApiError as error:
-        return WriteAnswer(
-            kind=_kind(error),
-            sentence=error.sentence,
-            words=error.platform_message,
-            http_status=error.status,
-            error=error,
-        )
-    except Exception as error:
-        # Whatever failed here may have failed after the platform acted.
-        log.exception("a write failed in an unforeseen way")
-        words = f"a fault of this program ({type(error).__name__}) lost the answer"
-        return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(words))
-    no = receipt.verdict is Verdict.NO
-    return WriteAnswer(
-        kind=AnswerKind.NO if no else AnswerKind.YES,
-        sentence=plain("the platform said no, without a reason" if no else "the platform said yes"),
-        words=receipt.message,
-        http_status=receipt.http_status,
-        receipt=receipt,
-    )
+LEFT_BEHIND: WriteAnswer[Any] = WriteAnswer(
+    kind=AnswerKind.LOST, sentence=plain("an earlier attempt ended without an answer")
+)
 
 
-def _kind(error: ApiError) -> AnswerKind:
-    if error.status in GAVE_UP:
-        return AnswerKind.LOST
+def clarity(error: ApiError) -> AnswerKind:
+    """How clear a write's error is about whether it was applied."""
     match error:
+        case _ if error.status in GAVE_UP:
+            return AnswerKind.LOST
         case KeyRejected():
             return AnswerKind.UNAUTHORISED
         case NotAllowed():
             return AnswerKind.FORBIDDEN
         case _ if error.sent is not Sent.NO:
             return AnswerKind.LOST
-        case Answered():
-            return AnswerKind.NO
-        case _:
-            return AnswerKind.UNSENT
-
-
-def stops(error: ApiError) -> bool:
-    """Whether a failed read speaks against writing; a list that isn't given does not."""
-    return error.sent is not Sent.NO or isinstance(error, KeyRejected | NotAllowed)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What stands in the journal of an attempt, beside its verb, subject and title."""
-
-    task: str | None = None
-    company: Ref | None = None
-    agent: Ref | None = None
-    fingerprint: str = ""
-    details: Mapping[str, Any] | None = None
-    """What is needed to reconcile it by reading after a crash."""
+    return AnswerKind.NO if isinstance(error, Answered) else AnswerKind.UNSENT
 
 
 class Write(ABC, Generic[R]):
@@ -152,9 +112,6 @@ class Write(ABC, Generic[R]):
     written down stays open in the journal.
     """
 
-    verb: Verb
-    fields: tuple[str, ...] = ()
-    """The fields of its form."""
     reads_after_no: ClassVar[bool] = False
     """Whether a clear no is explained by a read."""
     reading: ClassVar[str] = "reading it first"
@@ -163,27 +120,37 @@ class Write(ABC, Generic[R]):
     def __init__(
         self,
         services: Services,
+        verb: Verb,
         subject: str,
         title: SafeText,
         on_progress: OnProgress | None = None,
+        *,
+        fields: tuple[str, ...] = (),
+        problems: Mapping[str, SafeText] | None = None,
     ) -> None:
         self.services = services
+        self.verb = verb
         self.subject = subject
         self.title = title
         self.on_progress = on_progress
+        self.fields = fields
+        """The fields of its form."""
+        self.problems = problems or {}
+        """What is wrong with them, so that it is not sent."""
         self.attempt_id: str | None = None
         """Of the attempt in the journal, once it stands there."""
-        self.answer: WriteAnswer[R] | None = None
-        """To what was sent; None also for an attempt that another process left behind."""
-        self._left_behind: Attempt | None = None
-        self._earlier: Write[R] | None = None
-        """An attempt at the same that was left behind, and is reconciled in place of this."""
+        self.answer: WriteAnswer[R] = LEFT_BEHIND
+        """To what was sent."""
+        self.left_behind: Attempt | None = None
+        """The attempt of an earlier run that is reconciled here."""
 
     # ---- what differs
 
     @abstractmethod
-    async def prepare(self) -> Draft | Outcome:
-        """Read how things stand and compare; why nothing is to be sent, else what to write down."""
+    async def prepare(self) -> Attempt | Outcome:
+        """Read how things stand and compare; why nothing is to be sent, else what to write down
+        (`attempt`).
+        """
 
     @abstractmethod
     def send(self, attempt_id: str) -> Awaitable[Receipt[R]]:
@@ -193,24 +160,17 @@ class Write(ABC, Generic[R]):
     async def check(self) -> Check[R]:
         """What one read shows of whether it came about."""
 
-    @classmethod
     @abstractmethod
-    def of_attempt(
-        cls, services: Services, attempt: Attempt, on_progress: OnProgress | None = None
-    ) -> Self:
-        """The write that left this attempt behind, to be reconciled."""
+    def recall(self, attempt: Attempt) -> None:
+        """Take from an attempt's line what is needed to reconcile it."""
 
-    def done(self, record: R | None) -> SafeText:
+    def done(self, record: R | None) -> str:
         """The sentence for its being there."""
         raise NotImplementedError
 
-    def otherwise(self, record: R | None) -> SafeText:
+    def otherwise(self, record: R | None) -> str:
         """The sentence for its being neither as before nor as wanted."""
         raise NotImplementedError
-
-    def judged(self, answer: WriteAnswer[R]) -> WriteAnswer[R]:
-        """The answer, as clear as it is by what this write knows of such answers."""
-        return answer
 
     def recheck(self) -> Outcome | None:
         """Why it is not to be sent after all, asked when it is written down; reads nothing."""
@@ -232,6 +192,9 @@ class Write(ABC, Generic[R]):
 
         Returns the outcome if nothing was sent; None if `reconcile` is to find it.
         """
+        if self.problems:
+            words = plain("nothing was sent: see the fields")
+            return replace(self.unsent(WhyNot.FORM, words), fields=self.problems)
         denied = self.services.permissions.denied(self.verb)
         if denied is not None:
             return self.unsent(WhyNot.NO_RIGHT, denied)
@@ -242,7 +205,7 @@ class Write(ABC, Generic[R]):
         except InFlight as other:
             return self.unsent(WhyNot.BUSY, other.sentence)
         except Unsettled as left:
-            self._earlier = self.adopted(self.services, left.attempt, self.on_progress)
+            self.take_up(left.attempt)
             return None
         if unsent is not None:
             return unsent
@@ -251,7 +214,7 @@ class Write(ABC, Generic[R]):
             return await self.written(changed)
         try:
             self.report(Step.SENDING, plain(self.sending))
-            self.answer = self.judged(await answer_to(self.send(self.attempt_id)))
+            self.answer = await self.answered(self.attempt_id)
         except BaseException:
             self.services.journal.let_go(self.attempt_id)
             raise
@@ -261,8 +224,6 @@ class Write(ABC, Generic[R]):
 
     async def reconcile(self) -> Outcome:
         """The second half: read until it is known what became of it, and write that down."""
-        if self._earlier is not None:
-            return await self._earlier.reconcile()
         try:
             found = await self._found()
             self.take(found)
@@ -271,33 +232,57 @@ class Write(ABC, Generic[R]):
             if self.attempt_id is not None:
                 self.services.journal.let_go(self.attempt_id)
             raise
-        if self._left_behind is None:
+        if self.left_behind is None:
             return found
-        age = age_of(self._left_behind.time)
+        age = age_of(self.left_behind.time)
         when = "" if age is None else f" of {ago(age)}"
         words = f"the attempt{when} that was left unsettled: {found.sentence}"
         return replace(found, sentence=plain(words))
 
-    @classmethod
-    def adopted(
-        cls, services: Services, attempt: Attempt, on_progress: OnProgress | None = None
-    ) -> Self:
-        """An attempt that was left behind, taken up to be reconciled here; nothing is sent."""
-        services.journal.adopt(attempt)
-        write = cls.of_attempt(services, attempt, on_progress)
-        write.attempt_id = attempt.attempt
-        write._left_behind = attempt
-        return write
+    def take_up(self, attempt: Attempt) -> Self:
+        """From here on, reconcile an attempt at the same that was left behind; nothing is sent."""
+        self.services.journal.adopt(attempt)
+        self.left_behind, self.attempt_id = attempt, attempt.attempt
+        self.verb, self.subject = Verb(attempt.verb), attempt.subject
+        self.title = safe(attempt.title) or self.title
+        self.recall(attempt)
+        return self
+
+    async def answered(self, attempt_id: str) -> WriteAnswer[R]:
+        """Send it, and say how clear the answer is. Raises nothing but cancellation."""
+        try:
+            receipt = await self.send(attempt_id)
+        except ApiError as error:
+            return WriteAnswer(
+                kind=clarity(error),
+                sentence=error.sentence,
+                words=error.platform_message,
+                http_status=error.status,
+                error=error,
+            )
+        except Exception as error:
+            # Whatever failed here may have failed after the platform acted.
+            log.exception("a write failed in an unforeseen way")
+            words = f"a fault of this program ({type(error).__name__}) lost the answer"
+            return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(words))
+        no = receipt.verdict is Verdict.NO
+        words = "the platform said no, without a reason" if no else "the platform said yes"
+        return WriteAnswer(
+            kind=AnswerKind.NO if no else AnswerKind.YES,
+            sentence=plain(words),
+            words=receipt.message,
+            http_status=receipt.http_status,
+            receipt=receipt,
+        )
 
     async def _write_ahead(self) -> Outcome | None:
         """Read and write the attempt down; the outcome if that must not be."""
         for _ in range(OVERTAKINGS):
             self.report(Step.READING, plain(self.reading))
             mark = await self.services.mark()
-            draft = await self.prepare()
-            if isinstance(draft, Outcome):
-                return draft
-            attempt = self._attempt(draft)
+            attempt = await self.prepare()
+            if isinstance(attempt, Outcome):
+                return attempt
             writing = self.services.journaled(partial(self.services.journal.begin, attempt, mark))
             try:
                 await asyncio.shield(writing)
@@ -309,38 +294,31 @@ class Write(ABC, Generic[R]):
                 raise
             self.attempt_id = attempt.attempt
             return None
-        return self.unsent(
-            WhyNot.BUSY, plain("somebody else here keeps acting on it: look at it again")
-        )
+        words = "somebody else here keeps acting on it: look at it again"
+        return self.unsent(WhyNot.BUSY, plain(words))
 
     def _abandoned(self, attempt_id: str, writing: asyncio.Future[Attempt]) -> None:
         if not writing.cancelled() and writing.exception() is None:
             self.services.journal.let_go(attempt_id)
 
     async def _found(self) -> Outcome:
-        """What became of it, by the answer and by reads."""
-        answer = self.answer
-        match None if answer is None else answer.kind:
-            case AnswerKind.FORBIDDEN:
-                assert answer is not None
-                reason = self.services.permissions.denied(self.verb) or answer.told
-                return self.outcome(OutcomeKind.NOT_ALLOWED, reason, known_by=KnownBy.ANSWER)
-            case AnswerKind.UNSENT:
-                assert answer is not None
-                words = plain(f"nothing was sent: {answer.sentence}")
-                return self.unsent(WhyNot.NO_CONNECTION, words)
-            case AnswerKind.NO if not self.reads_after_no:
-                return await self.conclude(None)
-        return await self.conclude(await self._poll())
-
-    async def _poll(self) -> Check[R]:
-        """Check until it is as wanted, or for as long as `_patience` says."""
-        timing, answer = self.services.timing, self.answer
-        lost = answer is None or answer.kind is AnswerKind.LOST
-        why = plain("an earlier attempt ended without an answer") if answer is None else answer.told
+        """What became of it, by the answer, and by checks until one is as wanted or for as long as
+        `_patience` says.
+        """
+        answer, timing = self.answer, self.services.timing
+        if answer.kind is AnswerKind.FORBIDDEN:
+            reason = self.services.permissions.denied(self.verb) or answer.told
+            return self.outcome(OutcomeKind.NOT_ALLOWED, reason, known_by=KnownBy.ANSWER)
+        if answer.kind is AnswerKind.UNSENT:
+            words = plain(f"nothing was sent: {answer.sentence}")
+            return self.unsent(WhyNot.NO_CONNECTION, words)
+        if answer.kind is AnswerKind.NO and not self.reads_after_no:
+            return await self.conclude(None)
+        step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
+        why, pause, tries = answer.told, timing.first, 0
         since: dict[Found, float] = {}
-        for tries, pause in enumerate(timing.pauses()):
-            self.report(Step.UNKNOWN if lost else Step.CONFIRMING, why, tries)
+        while True:
+            self.report(step, why, tries)
             check = await self.check()
             if check.found is not Found.FAILED:
                 # What was seen counts as long as nothing else is seen; a failed read sees nothing.
@@ -348,10 +326,10 @@ class Write(ABC, Generic[R]):
             limit = self._patience(check)
             began = since.setdefault(check.found, check.began)
             if limit is not None and check.began - began >= limit:
-                return check
-            why = check.why or why
+                return await self.conclude(check)
+            why, tries = check.why or why, tries + 1
             await timing.sleep(pause)
-        raise AssertionError("the pauses have no end")
+            pause = min(timing.ceiling, pause * 2)
 
     def _patience(self, check: Check[R]) -> float | None:
         """Over how many seconds checks must show the same before it is believed; None: for ever."""
@@ -359,45 +337,44 @@ class Write(ABC, Generic[R]):
         failed = check.found is Found.FAILED
         if check.found is Found.DONE:
             return 0.0
-        match AnswerKind.LOST if self.answer is None else self.answer.kind:
+        match self.answer.kind:
             case AnswerKind.LOST:
                 return None if failed else timing.still_pending
             case AnswerKind.YES:
                 return 0.0 if check.found is Found.PARTIAL else timing.confirm
-            case _:
-                # Reads only explain a no, and one that the key no longer may make explains it.
-                return timing.explain if failed and not isinstance(check.error, KeyRejected) else 0
+        # Reads only explain a no, and one that the key no longer may make explains it.
+        return timing.explain if failed and not isinstance(check.error, KeyRejected) else 0.0
 
     async def conclude(self, check: Check[R] | None) -> Outcome:
         """What became of it; None where nothing was read, after a clear no."""
         answer = self.answer
-        kind = AnswerKind.LOST if answer is None else answer.kind
-        if kind not in (AnswerKind.YES, AnswerKind.LOST) or check is None:
-            assert answer is not None
+        yes = answer.kind is AnswerKind.YES
+        if check is None or not (yes or answer.kind is AnswerKind.LOST):
             if check is not None and isinstance(check.error, KeyRejected):
-                words = plain("the key is missing or invalid: nothing was changed")
+                words = "the key is missing or invalid: nothing was changed"
                 return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
             told = () if answer.error is None else answer.error.fields
             fields, others = beside(told, self.fields)
-            words = plain(f"refused: {joined((answer.told, *others), '; ')}")
+            words = f"refused: {joined((answer.told, *others), '; ')}"
             found = self.outcome(OutcomeKind.REFUSED, words, known_by=KnownBy.ANSWER)
             return replace(found, fields=fields)
-        said = "the answer was lost, and"
-        if kind is AnswerKind.YES:
-            said = "the platform said yes, but"
-        if check.found is Found.DONE:
-            return self.outcome(OutcomeKind.DONE, self.done(check.record), record=check.record)
-        if check.found is Found.OTHERWISE:
-            words = plain(f"{said} {self.otherwise(check.record)}")
-            return self.outcome(OutcomeKind.UNCLEAR, words, record=check.record)
-        if kind is AnswerKind.YES:
-            record = check.record or (answer.receipt.record if answer and answer.receipt else None)
-            words = plain(f"{self.done(record)}, says the answer; a read doesn't show it yet")
-            return self.outcome(OutcomeKind.DONE, words, known_by=KnownBy.ANSWER, record=record)
-        if check.found is Found.PARTIAL:
-            return self.outcome(OutcomeKind.UNCLEAR, plain(f"unclear: {said} {check.why}"))
-        over = f"{self.services.timing.still_pending:g}"
-        words = plain(f"not done: {said} reads over {over} s show nothing of it; you may try again")
+        said = "the platform said yes, but" if yes else "the answer was lost, and"
+        record, over = check.record, f"{self.services.timing.still_pending:g}"
+        match check.found:
+            case Found.DONE:
+                return self.outcome(OutcomeKind.DONE, self.done(record), record=record)
+            case Found.OTHERWISE:
+                words = f"{said} {self.otherwise(record)}"
+                return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
+            case _ if yes:
+                if record is None and answer.receipt is not None:
+                    record = answer.receipt.record
+                words = f"{self.done(record)}, says the answer; a read doesn't show it yet"
+                known_by = KnownBy.ANSWER
+                return self.outcome(OutcomeKind.DONE, words, known_by=known_by, record=record)
+            case Found.PARTIAL:
+                return self.outcome(OutcomeKind.UNCLEAR, f"unclear: {said} {check.why}")
+        words = f"not done: {said} reads over {over} s show nothing of it; you may try again"
         return self.outcome(OutcomeKind.NOT_DONE, words)
 
     # ---- what is said of it
@@ -405,7 +382,7 @@ class Write(ABC, Generic[R]):
     def report(self, step: Step, words: SafeText, tries: int = 0) -> None:
         """Tell of a step."""
         if self.on_progress is not None:
-            self.on_progress(Progress(step, self.subject, words, self.attempt_id, tries))
+            self.on_progress(Progress(step, words, self.attempt_id, tries))
 
     def outcome(
         self,
@@ -418,7 +395,6 @@ class Write(ABC, Generic[R]):
         why_not: WhyNot | None = None,
     ) -> Outcome:
         """An outcome; known by a read unless told otherwise, or unless nothing was sent."""
-        answer = self.answer
         return Outcome(
             verb=self.verb,
             kind=kind,
@@ -427,10 +403,10 @@ class Write(ABC, Generic[R]):
             sentence=plain(sentence),
             known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
             why_not=why_not,
-            words=None if answer is None else answer.words,
+            words=self.answer.words,
             differences=differences,
             attempt_id=self.attempt_id,
-            http_status=None if answer is None else answer.http_status,
+            http_status=self.answer.http_status,
             record=record,
         )
 
@@ -438,22 +414,43 @@ class Write(ABC, Generic[R]):
         """The outcome where nothing left this machine."""
         return self.outcome(OutcomeKind.NOT_SENT, sentence, known_by=KnownBy.HERE, why_not=why_not)
 
-    def refused_form(self, problems: Mapping[str, SafeText]) -> Outcome:
-        """The outcome of a form that can't be sent."""
-        found = self.unsent(WhyNot.FORM, plain("nothing was sent: see the fields"))
-        return replace(found, fields=problems)
+    def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:
+        """The outcome where it is not any more what was shown; `told` says in what."""
+        words = f"nothing was sent, because it changed since you saw it: {told}"
+        return self.outcome(
+            OutcomeKind.CHANGED,
+            words,
+            known_by=KnownBy.HERE,
+            record=record,
+            differences=differences,
+        )
 
-    def unread(self, why: SafeText) -> Outcome:
-        """The outcome where the read that must come first failed."""
-        words = plain(f"nothing was sent, because it could not be read first: {why}")
-        return self.unsent(WhyNot.NOT_READ, words)
+    def unread(self, error: ApiError) -> Outcome | None:
+        """The outcome where the read that comes first failed; None if that doesn't speak against
+        the write: a list that isn't given does not.
+        """
+        if error.sent is Sent.NO and not isinstance(error, KeyRejected | NotAllowed):
+            return None
+        words = f"nothing was sent, because it could not be read first: {error.sentence}"
+        return self.unsent(WhyNot.NOT_READ, plain(words))
 
     # ---- the journal
 
-    def _attempt(self, draft: Draft) -> Attempt:
-        """The line for the journal, with the names that are known for company and agent."""
+    def attempt(
+        self,
+        *,
+        task: str | None = None,
+        company: Ref | None = None,
+        agent: Ref | None = None,
+        fingerprint: str = "",
+        details: Mapping[str, Any],
+    ) -> Attempt:
+        """The line for the journal, with the names that are known for company and agent.
+
+        `details` holds what is needed to reconcile it by reading after a crash.
+        """
         services, store = self.services, self.services.store
-        agent, company = draft.agent or Ref(), draft.company
+        agent = agent or Ref()
         known = store.agents.get(agent.id)
         if known is not None:
             agent = Ref(id=agent.id, name=agent.name or known.name)
@@ -470,13 +467,13 @@ class Write(ABC, Generic[R]):
             verb=self.verb,
             subject=self.subject,
             title=self.title,
-            task=draft.task,
+            task=task,
             company=company.id,
             company_name=company.name,
             agent=agent.id,
             agent_name=agent.name,
-            fingerprint=draft.fingerprint,
-            details=dict(draft.details or {}),
+            fingerprint=fingerprint,
+            details=dict(details),
         )
 
     async def written(self, outcome: Outcome) -> Outcome:
@@ -509,3 +506,24 @@ class Write(ABC, Generic[R]):
             words = f"{outcome.sentence} ({sent}only the note of this is missing: {error.why})"
             return replace(outcome, sentence=plain(words))
         return outcome
+
+
+def beside(
+    told: Iterable[tuple[SafeText, SafeText]], fields: Sequence[str]
+) -> tuple[Mapping[str, SafeText], tuple[SafeText, ...]]:
+    """The platform's messages by form field, and those that belong to none of them.
+
+    Platforms name a field in their own way: agentId, body.agent_id, /data/attributes/title.
+    """
+    known = {fold(field): field for field in fields}
+    by_field: dict[str, SafeText] = {}
+    others: list[SafeText] = []
+    for name, message in told:
+        parts = [fold(part) for part in re.split(r"[./\[\]]+", name) if part]
+        field = next((known[part] for part in reversed(parts) if part in known), None)
+        if field is None:
+            others.append(plain(f"{name}: {message}") if name else message)
+        else:
+            before = by_field.get(field)
+            by_field[field] = message if before is None else plain(f"{before}; {message}")
+    return by_field, tuple(others)

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.create import CompanyForm, TaskForm, creating_company, creating_task
 from agentco_tui.actions.decisions import recover
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OnProgress, Outcome
 from agentco_tui.actions.services import Permissions, Services, Timing
+from agentco_tui.actions.set_limit import LimitChange
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import RetryPolicy
@@ -24,7 +26,7 @@ from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.fetch import whole
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.model import Task
+from agentco_tui.model import Budget, Company, Ref, Task
 
 QUICK = Timing(
     still_pending=0.02,
@@ -130,6 +132,24 @@ async def office(
         await services.close()
         journal.close()
         await transport.aclose()
+
+
+async def create_task(services: Services, form: TaskForm) -> Outcome:
+    return await creating_task(services, form).run()
+
+
+async def create_company(services: Services, form: CompanyForm) -> Outcome:
+    return await creating_company(services, form).run()
+
+
+async def clone_company(services: Services, source: Company, form: CompanyForm) -> Outcome:
+    return await creating_company(services, form, source=source).run()
+
+
+async def set_limit(
+    services: Services, agent: Ref, typed: str, *, shown: Budget | None, company: Ref | None = None
+) -> Outcome:
+    return await LimitChange(services, agent, typed, shown=shown, company=company).run()
 
 
 async def until(seen: Callable[[], bool]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb, WhyNot
 from agentco_tui.actions.services import Permissions
@@ -96,16 +96,11 @@ async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
         store = desk.store
         newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
 
-        class Meanwhile:
-            scope: str | None = None
-
-            async def begin(self) -> bool:
-                return True
-
+        class Meanwhile(Turn):
             def refusal(self) -> None:
                 store.publish(store.pending.put(newer))
 
-        found = await Approval(desk.services, task, turn=Meanwhile()).run()
+        found = await Approval(desk.services, task, turn=Meanwhile(None)).run()
         assert found.kind is OutcomeKind.CHANGED
         assert "something else" in found.sentence
         assert desk.sends() == []
@@ -149,7 +144,15 @@ async def test_somebody_was_first_between_the_read_and_the_sending(
 
 
 @pytest.mark.parametrize(
-    "fault", ["drop_after", "status=502,applied=after", "bad_json", "cut", "html", "hang_body"]
+    "fault",
+    [
+        "drop_after",
+        "status=502,applied=after",
+        "bad_json",
+        "cut",
+        "status=200,body=html",
+        "hang_body",
+    ],
 )
 async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
     platform: EmbeddedPlatform, path: Path, fault: str
@@ -167,8 +170,13 @@ async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
         assert len(desk.sends()) == 1
 
 
-@pytest.mark.parametrize("fault", ["drop_before", "close", "status=500", "status=503", "hang",
-                                   "status=408", "empty,applied=before"])  # fmt: skip
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *("drop_before", "status=500", "status=503", "hang", "status=408"),
+        "status=200,body=empty,applied=before",
+    ],
+)
 async def test_a_lost_answer_without_the_deed_is_not_done(
     platform: EmbeddedPlatform, path: Path, fault: str
 ) -> None:
@@ -177,7 +185,7 @@ async def test_a_lost_answer_without_the_deed_is_not_done(
         platform.faults.add(f"approve:{fault},times=1")
         found, _ = await approved(desk, task)
         assert platform.world.applied[task.id] == 0
-        if fault.startswith("empty"):
+        if fault.startswith("status=200"):
             assert found.kind is OutcomeKind.STILL_PENDING
             assert "approved" not in found.sentence
             return

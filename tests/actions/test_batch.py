@@ -401,6 +401,5 @@ def test_a_type_unlike_the_rest_and_what_waits_no_more_are_not_in_the_set() -> N
 
 def test_real_waits_are_what_was_promised() -> None:
     waits = Timing()
-    assert (waits.hold, waits.still_pending) == (5.0, 10.0)
-    pauses = waits.pauses()
-    assert [next(pauses) for _ in range(6)] == [0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    assert (waits.hold, waits.hold_one, waits.still_pending) == (5.0, 2.0, 10.0)
+    assert (waits.first, waits.ceiling) == (0.4, 5.0)

@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.actions.validation import (
-    CompanyForm,
-    TaskForm,
-    beside,
-    check_clone,
-    check_company,
-    check_limit,
-    check_task,
-)
+from agentco_tui.actions.create import CompanyForm, TaskForm, check_company, check_task
+from agentco_tui.actions.set_limit import check_limit
+from agentco_tui.actions.write_flow import beside
+from agentco_tui.model import Company
 from agentco_tui.text import plain
 
 
@@ -24,7 +19,7 @@ def test_a_whole_form_has_no_problems() -> None:
     form = TaskForm(company_id="c", title="Do it", agent_id="a", priority="high")
     assert check_task(form) == {}
     assert check_company(CompanyForm(name="Acme", template="shop", mission="Sell\nthings")) == {}
-    assert check_clone(CompanyForm(name="Acme 2", mission="Sell more")) == {}
+    assert check_company(CompanyForm(name="Acme 2", mission="Sell more"), Company(id="c")) == {}
 
 
 def test_every_field_that_is_missing_says_so() -> None:
@@ -34,7 +29,10 @@ def test_every_field_that_is_missing_says_so() -> None:
     assert set(check_company(CompanyForm(name="", mission="", template=""))) == {
         "name", "template", "mission",
     }  # fmt: skip
-    assert set(check_clone(CompanyForm(name="", mission=""))) == {"name", "mission"}
+    assert set(check_company(CompanyForm(name="", mission=""), Company(id="c"))) == {
+        "name",
+        "mission",
+    }
 
 
 @pytest.mark.parametrize("title", ["two\nlines", "a\x1b[31m", "x" * 501, "a\ud800", "a\u2028b"])

@@ -10,18 +10,30 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.create import clone_company, create_company, create_task
+from agentco_tui.actions.create import CompanyForm, TaskForm
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Verb, WhyNot
-from agentco_tui.actions.set_limit import set_limit
-from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Budget, Company, Money, Ref, Task
-from tests.actions.office import Office, journal_entries, office, until
+from tests.actions.office import (
+    Office,
+    clone_company,
+    create_company,
+    create_task,
+    journal_entries,
+    office,
+    set_limit,
+    until,
+)
 
-APPLIED = ("drop_after", "status=500,applied=after", "html,applied=after", "bad_json")
-NOT_APPLIED = ("drop_before", "status=503", "close")
+APPLIED = (
+    "drop_after",
+    "status=500,applied=after",
+    "status=200,body=html,applied=after",
+    "bad_json",
+)
+NOT_APPLIED = ("drop_before", "status=503")
 
 
 def task_form(platform: EmbeddedPlatform, title: str = "Water the plants") -> TaskForm:

@@ -8,17 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.create import clone_company, create_company, create_task
+from agentco_tui.actions.create import CompanyForm, TaskForm
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import CLEAR_FAILURES, KnownBy, Outcome, OutcomeKind
-from agentco_tui.actions.set_limit import set_limit
-from agentco_tui.actions.validation import CompanyForm, TaskForm
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Ref
 from agentco_tui.text import plain
-from tests.actions.office import Office, journal_entries, office
+from tests.actions.office import (
+    Office,
+    clone_company,
+    create_company,
+    create_task,
+    journal_entries,
+    office,
+    set_limit,
+)
 
 LIMITS = Limits(connect=5, read=1.5, write=2, pool=5, total=2.5, body=2 * 1024 * 1024)
 VALUES = {

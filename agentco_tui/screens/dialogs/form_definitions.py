@@ -9,17 +9,16 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui import format as fmt
-from agentco_tui.actions import create
-from agentco_tui.actions import set_limit as limits
-from agentco_tui.actions.outcome import Outcome, Progress, Step
-from agentco_tui.actions.validation import (
+from agentco_tui.actions.create import (
     CompanyForm,
     TaskForm,
-    check_clone,
     check_company,
-    check_limit,
     check_task,
+    creating_company,
+    creating_task,
 )
+from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
+from agentco_tui.actions.set_limit import LimitChange, check_limit
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
@@ -112,9 +111,6 @@ class FormRequest:
             return Refusal(plain(f"{outcome.sentence}{words}"), outcome.fields)
 
         return send
-
-
-OnProgress = Callable[[Progress], None]
 
 
 def _field(
@@ -217,7 +213,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         check=check,
         notes=notes,
         question=question,
-        send=ask.writes(lambda values, step: create.create_task(session, form_in(values), step)),
+        send=ask.writes(lambda values, step: creating_task(session, form_in(values), step).run()),
         verb="create it",
     )
 
@@ -237,7 +233,7 @@ def new_company(ask: FormRequest) -> FormPlan:
         check=lambda values: check_company(CompanyForm(**values)),
         question=_fields_of,
         send=ask.writes(
-            lambda values, step: create.create_company(session, CompanyForm(**values), step)
+            lambda values, step: creating_company(session, CompanyForm(**values), step).run()
         ),
         verb="create it",
     )
@@ -255,10 +251,12 @@ def clone_company(ask: FormRequest) -> FormPlan | SafeText:
             _field("name", "new name", f"{name} 2"),
             _field("mission", "mission", company.mission or ""),
         ),
-        check=lambda values: check_clone(CompanyForm(**values)),
+        check=lambda values: check_company(CompanyForm(**values), company),
         question=lambda values: [FieldLine(plain("from"), name), *_fields_of(values)],
         send=ask.writes(
-            lambda values, step: create.clone_company(session, company, CompanyForm(**values), step)
+            lambda values, step: creating_company(
+                session, CompanyForm(**values), step, company
+            ).run()
         ),
         verb="clone it",
     )
@@ -338,14 +336,14 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
     def write(values: Values, step: OnProgress) -> Awaitable[Outcome]:
         agent = session.store.agents.get(agent_id)
         company = shown.company if shown is not None else None
-        return limits.set_limit(
+        return LimitChange(
             session,
             Ref(id=agent_id, name=name),
             values["monthly_limit"],
             shown=shown,
             company=company or (agent.company if agent is not None else None),
             on_progress=step,
-        )
+        ).run()
 
     old = None if budget is None or budget.unlimited else budget.limit
     old_amount = "" if old is None else f"{old.amount:f}"
