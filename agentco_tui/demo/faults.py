@@ -30,7 +30,7 @@ from agentco_tui.demo.stories import stream
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FaultKind:
     """A kind of fault: what it does, and where it strikes."""
 
     about: str
@@ -40,22 +40,22 @@ class Kind:
     """What its value is, where it has one: span, number, status or text."""
 
 
-KINDS: dict[str, Kind] = {
-    "status": Kind("answer with this status, 200 to 599", value="status"),
-    "latency": Kind("wait so long (100ms, 2s), then go on as usual", spoils=True, value="span"),
-    "hang": Kind("never answer"),
-    "hang_body": Kind("send half of the body, then nothing more", spoils=True),
-    "drip": Kind("send one byte each interval (default 1s)", spoils=True, value="span"),
-    "drop_before": Kind("reset the connection before the request is applied"),
-    "drop_after": Kind("apply the request, then reset the connection", spoils=True),
-    "cut": Kind("close the connection in the middle of the body", spoils=True),
-    "endless": Kind("a body without an end"),
-    "gzip_bomb": Kind("a small body that grows to this many MiB (default 256)", value="number"),
-    "bad_json": Kind("the JSON ends in the middle, the lengths are right", spoils=True),
-    "odd_rows": Kind("among the rows some that are no records, or not quite", spoils=True),
-    "hostile": Kind("control sequences, bidi and markup in every text", spoils=True),
-    "redirect": Kind("a redirect to this path or address (default /login)", value="text"),
-    "clock": Kind("a Date header off by this much (default 1d)", spoils=True, value="span"),
+KINDS: dict[str, FaultKind] = {
+    "status": FaultKind("answer with this status, 200 to 599", value="status"),
+    "latency": FaultKind("wait so long (100ms, 2s), then go on", spoils=True, value="span"),
+    "hang": FaultKind("never answer"),
+    "hang_body": FaultKind("send half of the body, then nothing more", spoils=True),
+    "drip": FaultKind("send one byte each interval (default 1s)", spoils=True, value="span"),
+    "drop_before": FaultKind("reset the connection before the request is applied"),
+    "drop_after": FaultKind("apply the request, then reset the connection", spoils=True),
+    "cut": FaultKind("close the connection in the middle of the body", spoils=True),
+    "endless": FaultKind("a body without an end"),
+    "gzip_bomb": FaultKind("a small body that grows to this many MiB (256)", value="number"),
+    "bad_json": FaultKind("the JSON ends in the middle, the lengths are right", spoils=True),
+    "odd_rows": FaultKind("among the rows some that are no records, or not quite", spoils=True),
+    "hostile": FaultKind("control sequences, bidi and markup in every text", spoils=True),
+    "redirect": FaultKind("a redirect to this path or address (default /login)", value="text"),
+    "clock": FaultKind("a Date header off by this much (default 1d)", spoils=True, value="span"),
 }
 """Every kind of fault."""
 

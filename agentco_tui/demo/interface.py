@@ -7,54 +7,48 @@ import hashlib
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from agentco_tui.demo import records as f
-from agentco_tui.demo.dress import moment
-from agentco_tui.demo.model import DOLLAR, Entry, Refusal, State, check
-from agentco_tui.demo.operations import Answer, Keys, Operation, Request, path_pattern
-from agentco_tui.demo.renderer import Ask, Out, Renderer, Row, encode
-from agentco_tui.demo.shapes import Shape
+from agentco_tui.demo import record_fields as f
+from agentco_tui.demo.connection import Answer, Request, phrase_of
+from agentco_tui.demo.operations import OPERATIONS, Keys, path_pattern
+from agentco_tui.demo.renderer import Identified, Renderer
+from agentco_tui.demo.shapes import Shape, moment
 from agentco_tui.demo.world import World
+from agentco_tui.demo.world_state import DOLLAR, Entry, RefusedError, WorldState, check
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=Identified)
 _HOUR = 3_600.0
-_KEPT_ANSWERS = 10_000
 _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "message", "cost")
 
 
-class _Call:
+@dataclass(frozen=True, slots=True)
+class _Admitted:
     """A request that has passed the gate, over the world as it stands."""
 
-    def __init__(self, operation: Operation, request: Request, state: State, now: float) -> None:
-        self.request = request
-        self.state = state
-        self.hour = now - now % _HOUR
-        """The present hour: a forecast that moves with every second would never stand still."""
-        host = request.headers.get("host", "")
-        self.ask = Ask(f"http://{host}", unquote(request.path), request.parameters)
-        found = path_pattern(operation.path).fullmatch(request.path)
-        self.record_id = unquote(found[1]) if found and found.re.groups else ""
+    request: Request
+    state: WorldState
+    hour: float
+    """The present hour: a forecast that moves with every second would never stand still."""
+    record_id: str
 
-    def texts(self, *names: str) -> tuple[str, ...]:
-        """These fields of the body as texts; Refusal names each that isn't one."""
+    def texts(self, *names: str) -> list[str]:
+        """These fields of the body as texts; RefusedError names each that isn't one."""
         body = self.request.json()
-        for_each = [
-            rule
-            for name in names
-            for rule in (
-                (name not in body, name, "is required"),
-                (not isinstance(body.get(name, ""), str), name, "must be a string"),
-            )
+        rules = [(name not in body, name, "is required") for name in names]
+        rules += [
+            (not isinstance(body.get(name, ""), str), name, "must be a string") for name in names
         ]
-        check(*for_each)
-        return tuple(body[name] for name in names)
+        check(*sorted(rules, key=lambda rule: names.index(rule[1])))
+        return [body[name] for name in names]
 
     def day(self, name: str) -> date | None:
-        """A day of the query in the form YYYY-MM-DD; Refusal 422 if it is none."""
-        text = self.ask.get(name)
+        """A day of the query in the form YYYY-MM-DD; RefusedError 422 if it is none."""
+        text = self.request.get(name)
         if text is None:
             return None
         try:
@@ -63,7 +57,7 @@ class _Call:
         except ValueError:
             pass
         words = "must be a day in the form YYYY-MM-DD"
-        raise Refusal(422, "invalid_query", "Validation error", ((name, words),))
+        raise RefusedError(422, "invalid_query", "Validation error", ((name, words),))
 
 
 class Interface:
@@ -71,169 +65,159 @@ class Interface:
 
     def __init__(self, world: World, keys: Keys, shape: Shape, *, etag: bool = False) -> None:
         self.world = world
-        self.keys = keys
-        self.renderer = Renderer(shape)
+        self._keys = keys
+        self._renderer = Renderer(shape)
         self._etag = etag
-        self._remembered: dict[tuple[str, str], Out] = {}
-        self._operations: dict[str, Callable[[_Call], Out]] = {
-            "companies": lambda call: self._list(
-                "companies", call, list(call.state.companies.values()), f.company_fields
-            ),
-            "company": self._company,
-            "create_company": self._create_company,
-            "clone_company": self._clone_company,
-            "agents": lambda call: self._list(
-                "agents", call, self.world.agents(call.ask.get("company_id")), f.agent_fields
-            ),
-            "agent": self._agent,
-            "tasks": self._tasks,
-            "create_task": self._create_task,
-            "approve": self._approve,
-            "trace": self._trace,
-            "activity": lambda call: self._list(
-                "activity", call, self._entries(call), f.entry_fields
-            ),
-            "export": self._export,
-            "budget": lambda call: self.renderer.single(
-                "overview", f.overview_fields(call.state, call.hour)
-            ),
-            "company_budgets": self._company_budgets,
-            "agent_budgets": self._agent_budgets,
-            "set_limit": self._set_limit,
-            "alerts": lambda call: self._list("alerts", call, self.world.alerts(), f.alert_fields),
+        self._operations: dict[str, Callable[[_Admitted], Answer]] = {
+            operation.name: getattr(self, f"_{operation.name}") for operation in OPERATIONS
         }
 
     def answer(self, request: Request) -> Answer:
         """What the platform answers to a request, which has been done by then."""
         try:
-            out = self._out(request)
-        except Refusal as refusal:
-            out = self.renderer.refusal(refusal)
-        status = out.status
-        content = b"" if out.body is None and status == 204 else encode(out.body)
-        headers = dict(out.headers)
-        if status != 204:
-            text = out.media.startswith("text/") and "charset" not in out.media
-            headers["content-type"] = f"{out.media}; charset=utf-8" if text else out.media
-        if status == 401:
-            headers["www-authenticate"] = "Bearer"
-        if self._etag and request.method == "GET" and status == 200:
-            tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
-            headers["etag"] = tag
-            if request.headers.get("if-none-match") == tag:
-                status, content = 304, b""
-        bare = Answer(status, tuple((k.encode(), v.encode()) for k, v in headers.items()), content)
-        return bare if status in {204, 304} else bare.replaced(content)
+            answer = self._admitted(request)
+        except RefusedError as refusal:
+            answer = self._renderer.refusal(refusal)
+        if answer.status == 401:
+            return answer.replaced(answer.body, www_authenticate="Bearer")
+        if not self._etag or request.method != "GET" or answer.status != 200:
+            return answer
+        tag = f'"{hashlib.blake2b(answer.body, digest_size=12).hexdigest()}"'
+        if request.headers.get("if-none-match") == tag:
+            return Answer(304, {"etag": tag})
+        return answer.replaced(answer.body, etag=tag)
 
-    def _out(self, request: Request) -> Out:
+    def refused(self, status: int) -> Answer:
+        """The answer with this status, in the platform's own words."""
+        phrase = phrase_of(status)
+        return self._renderer.refusal(
+            RefusedError(status, phrase.lower().replace(" ", "_"), phrase)
+        )
+
+    def _admitted(self, request: Request) -> Answer:
         operation = request.operation
         if operation is None:
-            raise Refusal(404, "not_found", "no such path")
+            raise RefusedError(404, "not_found", "no such path")
         authorization = request.headers.get("authorization")
-        permission = self.keys.permission(authorization)
+        permission = self._keys.permission(authorization)
         if permission is None:
             words = "API key missing or invalid" if authorization else "API key missing"
-            raise Refusal(401, "unauthorized", words)
+            raise RefusedError(401, "unauthorized", words)
         if operation.writes and permission != "full":
-            raise Refusal(403, "forbidden", "API key lacks the permission to change anything")
-        once = request.headers.get("idempotency-key") if operation.writes else None
-        if once and (request.path, once) in self._remembered:
-            return self._remembered[request.path, once]
+            raise RefusedError(403, "forbidden", "API key lacks the permission to change anything")
+        found = path_pattern(operation.path).fullmatch(request.path)
+        record_id = unquote(found[1]) if found and found.re.groups else ""
         with self.world.living() as state:
-            call = _Call(operation, request, state, self.world.now)
-            out = self._operations[operation.name](call)
-        if once:
-            if len(self._remembered) >= _KEPT_ANSWERS:
-                self._remembered.clear()
-            self._remembered[request.path, once] = out
-        return out
+            now = self.world.now
+            admitted = _Admitted(request, state, now - now % _HOUR, record_id)
+            return self._operations[operation.name](admitted)
 
     def _list(
         self,
         kind: str,
-        call: _Call,
+        asked: _Admitted,
         rows: Sequence[R],
         fields: Callable[[R], f.Fields],
         *,
         version: Callable[[R], object] = lambda row: getattr(row, "version", 0),
         revision: object = None,
-    ) -> Out:
-        return self.renderer.listing(
+    ) -> Answer:
+        return self._renderer.listing(
             kind,
             rows,
-            call.ask,
+            asked.request,
             fields=fields,
             version=version,
-            revision=revision or call.state.revisions[kind],
+            revision=revision or asked.state.revisions[kind],
         )
 
-    def _company(self, call: _Call) -> Out:
-        return self.renderer.single(
-            "companies", f.company_fields(self.world.company(call.record_id))
-        )
+    # One method for each operation, under its name.
 
-    def _create_company(self, call: _Call) -> Out:
-        company = self.world.create_company(*call.texts("name", "template", "mission"))
-        return self.renderer.single("companies", f.company_fields(company), 201)
+    def _companies(self, asked: _Admitted) -> Answer:
+        rows = list(asked.state.companies.values())
+        return self._list("companies", asked, rows, f.company_fields)
 
-    def _clone_company(self, call: _Call) -> Out:
-        company = self.world.clone_company(call.record_id, *call.texts("name", "mission"))
-        return self.renderer.single("companies", f.company_fields(company), 201)
+    def _company(self, asked: _Admitted) -> Answer:
+        company = self.world.company(asked.record_id)
+        return self._renderer.single("companies", f.company_fields(company))
 
-    def _agent(self, call: _Call) -> Out:
-        return self.renderer.single("agents", f.agent_fields(self.world.agent(call.record_id)))
+    def _create_company(self, asked: _Admitted) -> Answer:
+        company = self.world.create_company(*asked.texts("name", "template", "mission"))
+        return self._renderer.single("companies", f.company_fields(company), 201)
 
-    def _tasks(self, call: _Call) -> Out:
-        rows = self.world.tasks(call.ask.get("company_id"), call.ask.get("status"))
-        return self._list("tasks", call, rows, f.task_fields)
+    def _clone_company(self, asked: _Admitted) -> Answer:
+        company = self.world.clone_company(asked.record_id, *asked.texts("name", "mission"))
+        return self._renderer.single("companies", f.company_fields(company), 201)
 
-    def _create_task(self, call: _Call) -> Out:
-        task = self.world.create_task(*call.texts("company_id", "title", "agent_id", "priority"))
-        return self.renderer.single("tasks", f.task_fields(task), 201)
+    def _agents(self, asked: _Admitted) -> Answer:
+        rows = self.world.agents(asked.request.get("company_id"))
+        return self._list("agents", asked, rows, f.agent_fields)
 
-    def _approve(self, call: _Call) -> Out:
-        return self.renderer.approved(f.task_fields(self.world.approve(call.record_id)))
+    def _agent(self, asked: _Admitted) -> Answer:
+        return self._renderer.single("agents", f.agent_fields(self.world.agent(asked.record_id)))
 
-    def _trace(self, call: _Call) -> Out:
-        task = self.world.task(call.record_id)
-        return self.renderer.trace(f.trace_steps(call.state, task), f.task_fields(task))
+    def _tasks(self, asked: _Admitted) -> Answer:
+        rows = self.world.tasks(asked.request.get("company_id"), asked.request.get("status"))
+        return self._list("tasks", asked, rows, f.task_fields)
 
-    def _entries(self, call: _Call) -> list[Entry]:
-        company_id, agent_id = call.ask.get("company_id"), call.ask.get("agent_id")
-        return self.world.activity(company_id, agent_id, call.day("from"), call.day("to"))
+    def _create_task(self, asked: _Admitted) -> Answer:
+        task = self.world.create_task(*asked.texts("company_id", "title", "agent_id", "priority"))
+        return self._renderer.single("tasks", f.task_fields(task), 201)
 
-    def _export(self, call: _Call) -> Out:
-        wanted = call.ask.get("format") or "csv"
+    def _approve(self, asked: _Admitted) -> Answer:
+        return self._renderer.approved(f.task_fields(self.world.approve(asked.record_id)))
+
+    def _trace(self, asked: _Admitted) -> Answer:
+        task = self.world.task(asked.record_id)
+        return self._renderer.trace(f.trace_steps(asked.state, task), f.task_fields(task))
+
+    def _entries(self, asked: _Admitted) -> list[Entry]:
+        of = asked.request.get("company_id"), asked.request.get("agent_id")
+        return self.world.activity(*of, asked.day("from"), asked.day("to"))
+
+    def _activity(self, asked: _Admitted) -> Answer:
+        return self._list("activity", asked, self._entries(asked), f.entry_fields)
+
+    def _export(self, asked: _Admitted) -> Answer:
+        wanted = asked.request.get("format") or "csv"
         if wanted != "csv":
-            raise Refusal(400, "unknown_format", f"unknown format {wanted!r}: only csv is known")
-        headers = (("content-disposition", 'attachment; filename="activity.csv"'),)
-        return Out(as_csv(self._entries(call)), 200, headers, "text/csv; charset=utf-8")
+            raise RefusedError(
+                400, "unknown_format", f"unknown format {wanted!r}: only csv is known"
+            )
+        headers = {
+            "content-type": "text/csv; charset=utf-8",
+            "content-disposition": 'attachment; filename="activity.csv"',
+        }
+        return Answer(HTTPStatus.OK, headers, _as_csv(self._entries(asked)))
 
-    def _company_budgets(self, call: _Call) -> Out:
-        state, hour = call.state, call.hour
+    def _budget(self, asked: _Admitted) -> Answer:
+        return self._renderer.single("overview", f.overview_fields(asked.state, asked.hour))
+
+    def _company_budgets(self, asked: _Admitted) -> Answer:
+        state, hour = asked.state, asked.hour
         return self._list(
             "company_budgets",
-            call,
+            asked,
             list(state.companies.values()),
             lambda company: f.company_budget_fields(state, company, hour),
             version=lambda company: (company.version, hour),
             revision=(state.revisions["budgets"], state.revisions["companies"], hour),
         )
 
-    def _agent_budgets(self, call: _Call) -> Out:
-        state, hour = call.state, call.hour
+    def _agent_budgets(self, asked: _Admitted) -> Answer:
+        state, hour = asked.state, asked.hour
         return self._list(
             "agent_budgets",
-            call,
-            self.world.agents(call.ask.get("company_id")),
+            asked,
+            self.world.agents(asked.request.get("company_id")),
             lambda agent: f.agent_budget_fields(state, agent, hour),
             version=lambda agent: (agent.spent, agent.limit, agent.status, hour),
             revision=(state.revisions["budgets"], hour),
         )
 
-    def _set_limit(self, call: _Call) -> Out:
+    def _set_limit(self, asked: _Admitted) -> Answer:
         """`monthly_limit` is in whole currency units; 0 lifts it."""
-        body: dict[str, Any] = call.request.json()
+        body: dict[str, Any] = asked.request.json()
         value = body.get("monthly_limit", 0)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         too_far = is_number and not (math.isfinite(value) and 0 <= value <= 1_000_000_000)
@@ -242,12 +226,15 @@ class Interface:
             (not is_number, "monthly_limit", "must be a number"),
             (too_far, "monthly_limit", "must be from 0 to 1,000,000,000"),
         )
-        agent = self.world.set_limit(call.record_id, value)
-        fields = f.agent_budget_fields(call.state, agent, call.hour)
-        return self.renderer.single("agent_budgets", fields)
+        agent = self.world.set_limit(asked.record_id, value)
+        fields = f.agent_budget_fields(asked.state, agent, asked.hour)
+        return self._renderer.single("agent_budgets", fields)
+
+    def _alerts(self, asked: _Admitted) -> Answer:
+        return self._list("alerts", asked, self.world.alerts(), f.alert_fields)
 
 
-def as_csv(entries: Iterable[Entry]) -> bytes:
+def _as_csv(entries: Iterable[Entry]) -> bytes:
     """A header row, then a row for each entry; no cell that a spreadsheet would run."""
     sheet = io.StringIO(newline="")
     writer = csv.writer(sheet)

@@ -12,17 +12,131 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agentco_tui.demo.budgets import Budgets
-from agentco_tui.demo.model import CENT, Agent, State, Task
 from agentco_tui.demo.stories import BOOK, FOR_ROLE, PRIORITIES, Facts, Story, facts, fill, stream
+from agentco_tui.demo.world_state import (
+    CENT,
+    DOLLAR,
+    DemoAgent,
+    DemoAlert,
+    DemoCompany,
+    DemoTask,
+    WorldState,
+)
 
 _KEPT_DONE = 20_000
+WARN_AT = 80
+STOP_AT = 100
 
 
-def particulars(state: State, task: Task) -> Facts:
+def share(spent: int, limit: int | None) -> float | None:
+    """Spent over limit, 1 = all of it; None without a limit."""
+    return spent / limit if limit else None
+
+
+def level(spent: int, limit: int | None) -> int:
+    """The threshold in per cent that was reached: 0, 80 or 100."""
+    if not limit:
+        return 0
+    if spent >= limit:
+        return STOP_AT
+    return WARN_AT if spent * 100 >= limit * WARN_AT else 0
+
+
+def forecast(state: WorldState, spent: int, at: float) -> int:
+    """What will have been spent by the end of the period, at the mean rate so far."""
+    passed = max(at - state.period_start, 86_400.0)
+    return int(spent * max(1.0, (state.resets - state.period_start) / passed))
+
+
+def particulars(state: WorldState, task: DemoTask) -> Facts:
     """What a task is about in detail: drawn from its number, or as it was given."""
     drawn = facts(state.seed, task.number)
     return {**drawn, **task.given} if task.given else drawn
+
+
+class Budgets:
+    """Books what agents spend and raises what follows from it."""
+
+    def __init__(self, state: WorldState) -> None:
+        self._state = state
+        self._open: dict[str, DemoAlert] = {}
+
+    def charge(self, agent: DemoAgent, micros: int, at: float) -> None:
+        """Book a cost; the agent stops when its limit is reached."""
+        if micros <= 0:
+            return
+        agent.spent += micros
+        agent.company.spent += micros
+        self._state.changed_agent(agent)
+        self._state.changed_company(agent.company)
+        self._state.revisions["budgets"] += 1
+        self.review_agent(agent, at)
+        self.review(agent.company, at)
+
+    def set_limit(self, agent: DemoAgent, micros: int | None, at: float) -> None:
+        """Set or lift an agent's monthly limit; it is paused or resumed as that demands."""
+        agent.limit = micros
+        self._state.changed_agent(agent)
+        self._state.revisions["budgets"] += 1
+        self.review_agent(agent, at)
+
+    def review_agent(self, agent: DemoAgent, at: float) -> None:
+        """Bring the status and the alert of an agent in line with its money."""
+        reached = level(agent.spent, agent.limit)
+        if reached == STOP_AT and agent.status == "active":
+            agent.status, agent.pause_reason = "paused", "budget"
+            self._state.changed_agent(agent)
+        elif reached < STOP_AT and agent.pause_reason == "budget":
+            agent.status, agent.pause_reason = "active", None
+            self._state.changed_agent(agent)
+            self._state.log(at, "info", "agent.resumed", f"{agent.name} works again", agent=agent)
+        self.review(agent, at)
+
+    def end_period(self, at: float) -> None:
+        """A new month: nothing is spent, all that was stopped for money goes on."""
+        state = self._state
+        for company in state.companies.values():
+            company.spent = 0
+            state.changed_company(company)
+        for agent in state.agents.values():
+            agent.spent = 0
+            state.changed_agent(agent)
+            self.review_agent(agent, at)
+        for company in state.companies.values():
+            self.review(company, at)
+        state.revisions["budgets"] += 1
+        state.log(at, "info", "budget.period_started", "A new budget period began")
+
+    def review(self, owner: DemoAgent | DemoCompany, at: float) -> None:
+        """Bring the alert of an agent or a company in line with its money."""
+        spent, limit, reached = owner.spent, owner.limit, level(owner.spent, owner.limit)
+        standing = self._open.get(owner.id)
+        if standing is not None and standing.threshold == reached:
+            # The sums of an open alert follow the money; its time and words stay.
+            if (standing.spent, standing.limit) != (spent, limit):
+                standing.spent, standing.limit = spent, limit or 0
+                self._state.changed_alert(standing)
+            return
+        if standing is not None:
+            standing.resolved = at
+            self._state.changed_alert(standing)
+            del self._open[owner.id]
+        if not reached or not limit:
+            return
+        agent = owner if isinstance(owner, DemoAgent) else None
+        company = owner.company if isinstance(owner, DemoAgent) else owner
+        if reached == STOP_AT:
+            severity, action, log_level = "critical", "budget.exceeded", "error"
+            words = f"{owner.name} has spent {spent / DOLLAR:,.2f} of {limit / DOLLAR:,.2f}"
+            words += " and was stopped" if agent else ""
+        else:
+            severity, action, log_level = "warning", "budget.warning", "warning"
+            words = f"{owner.name} has spent {spent * 100 // limit} % of {limit / DOLLAR:,.2f}"
+        alert_id = self._state.new_id("alt")
+        alert = DemoAlert(alert_id, severity, words, reached, company, agent, limit, spent, at)
+        self._open[owner.id] = self._state.alerts[alert.id] = alert
+        self._state.revisions["alerts"] += 1
+        self._state.log(at, log_level, action, words, company=company, agent=agent, actor="budget")
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -36,7 +150,7 @@ class _Due:
 class Life:
     """The queue of what will happen, and what each event does."""
 
-    def __init__(self, state: State, budgets: Budgets) -> None:
+    def __init__(self, state: WorldState, budgets: Budgets) -> None:
         self._state = state
         self._budgets = budgets
         self._queue: list[_Due] = []
@@ -54,7 +168,7 @@ class Life:
         self._told_waiting: set[str] = set()
         self.usual_queue = 0
         """How many pending tasks there were at first: colleagues help when there are more."""
-        self.hot: list[Agent] = []
+        self.hot: list[DemoAgent] = []
         """Agents close to a threshold, who get to talk more so that alerts rise soon."""
 
     def begin(self, at: float) -> None:
@@ -72,20 +186,20 @@ class Life:
             reached(due.at)
             self._handlers[due.what](due.at, due.task)
 
-    def work_on(self, task: Task, at: float) -> None:
+    def work_on(self, task: DemoTask, at: float) -> None:
         """Plan the work on a task that has its yes."""
         self._plan(at + self._chance(task).uniform(2.0, 6.0), "work", task.id)
 
     def draft(
         self,
-        agent: Agent,
+        agent: DemoAgent,
         story: Story,
         at: float,
         chance: random.Random,
         *,
         given: Facts | None = None,
         priority: str | None = None,
-    ) -> Task:
+    ) -> DemoTask:
         """A new pending task for an agent; it is not yet in the state."""
         state = self._state
         state.numbers["task_number"] += 1
@@ -93,7 +207,7 @@ class Life:
         known = facts(state.seed, number)
         if given:
             known = {**known, **given}
-        return Task(
+        return DemoTask(
             id=state.new_id("tsk"),
             number=number,
             story=story,
@@ -111,10 +225,10 @@ class Life:
         self._turn += 1
         heapq.heappush(self._queue, _Due(at, self._turn, what, task))
 
-    def _chance(self, task: Task) -> random.Random:
+    def _chance(self, task: DemoTask) -> random.Random:
         return stream(self._state.seed, task.number, task.progress)
 
-    def _somebody(self, chance: random.Random, agents: list[Agent]) -> Agent | None:
+    def _somebody(self, chance: random.Random, agents: list[DemoAgent]) -> DemoAgent | None:
         for _ in range(8):
             if not agents:
                 return None
@@ -165,7 +279,7 @@ class Life:
                 self.decide(task, "approve" if chance.random() < 0.8 else "reject", who, at)
         self._plan(at + chance.uniform(12.0, 26.0), "colleague")
 
-    def decide(self, task: Task, decision: str, who: str, at: float) -> None:
+    def decide(self, task: DemoTask, decision: str, who: str, at: float) -> None:
         """A person says yes or no to a pending task."""
         approved = decision == "approve"
         self._state.leave_queue(task, "approved" if approved else "rejected")
@@ -219,11 +333,11 @@ class Life:
         self._state.changed_task(task, at)
         self._plan(at + chance.uniform(5.0, 18.0), "work", task.id)
 
-    def _fails(self, task: Task) -> bool:
+    def _fails(self, task: DemoTask) -> bool:
         chance = stream(self._state.seed, task.number, "fails")
         return chance.random() < 0.09
 
-    def _end(self, task: Task, status: str, words: str, at: float) -> None:
+    def _end(self, task: DemoTask, status: str, words: str, at: float) -> None:
         task.status, task.finished = status, at
         self._told_waiting.discard(task.id)
         self._state.changed_task(task, at)

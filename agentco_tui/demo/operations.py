@@ -1,19 +1,12 @@
-"""The operations of the interface, the keys for them, and what a request and an answer are."""
+"""The operations of the interface, and the keys for them."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any
-from urllib.parse import parse_qsl
-
-from agentco_tui.demo.model import Refusal
-
-Header = tuple[bytes, bytes]
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,53 +65,6 @@ def operation_of(method: str, raw_path: str) -> Operation | None:
         if operation.method == method and path_pattern(operation.path).fullmatch(raw_path):
             return operation
     return None
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request as it was read; the path is still percent-encoded."""
-
-    method: str
-    path: str
-    query: str
-    headers: dict[str, str]
-    body: bytes
-
-    @cached_property
-    def operation(self) -> Operation | None:
-        """The operation it means; None for an unknown path."""
-        return operation_of(self.method, self.path)
-
-    @cached_property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The query, sorted."""
-        return tuple(sorted(parse_qsl(self.query, keep_blank_values=True)))
-
-    def json(self) -> dict[str, Any]:
-        """The body as a JSON object; Refusal if it is none."""
-        try:
-            fields = json.loads(self.body)
-        except (ValueError, RecursionError) as error:
-            raise Refusal(400, "bad_json", "the body is no valid JSON") from error
-        if not isinstance(fields, dict):
-            raise Refusal(422, "validation_failed", "the body must be a JSON object")
-        return fields
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole answer, before anything of it was sent."""
-
-    status: int
-    headers: tuple[Header, ...]
-    body: bytes
-
-    def replaced(self, body: bytes, **headers: bytes) -> Answer:
-        """With another body, its true length, and these headers (`_` for `-`)."""
-        changed = {name.replace("_", "-").encode(): value for name, value in headers.items()}
-        changed[b"content-length"] = str(len(body)).encode()
-        kept = tuple(pair for pair in self.headers if pair[0] not in changed)
-        return Answer(self.status, (*kept, *changed.items()), body)
 
 
 class Keys:

@@ -1,4 +1,4 @@
-"""Turns records into bytes in one shape, and keeps what was made until it changes.
+"""Turns records into answers in one shape, and keeps what was made until it changes.
 
 A record is encoded once for each of its versions, and a whole list once for each revision of its
 kind, so that a poll which brings nothing new costs next to nothing at any size.
@@ -9,40 +9,49 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
-from agentco_tui.demo.dress import dress, moment, record_id, rekey, rekeyed
-from agentco_tui.demo.model import Refusal
-from agentco_tui.demo.records import Fields, Link, When, Word
-from agentco_tui.demo.shapes import ERRORS, TRACES, Json, Shape, written
+from agentco_tui.demo.connection import Answer, Request
+from agentco_tui.demo.record_fields import Fields, Link
+from agentco_tui.demo.shapes import (
+    ERRORS,
+    TRACES,
+    Json,
+    Shape,
+    dress,
+    record_id,
+    rekey,
+    rekeyed,
+    told,
+    written,
+)
+from agentco_tui.demo.world_state import RefusedError
 
 _KEPT_RECORDS = 400_000
 _KEPT_LISTS = 64
 _LOG_USUAL, _LOG_MOST = 500, 5_000
 """Entries of the log in one answer: without `limit`, and at most. Nothing says so."""
 
-_SINGULAR = {
-    "companies": "company",
-    "agents": "agent",
-    "tasks": "task",
-    "activity": "entry",
-    "alerts": "alert",
-    "trace": "trace",
+_NAMES = {
+    "companies": ("company", "companies"),
+    "agents": ("agent", "agents"),
+    "tasks": ("task", "tasks"),
+    "activity": ("entry", "entries"),
+    "alerts": ("alert", "alerts"),
+    "trace": ("trace", "traces"),
 }
-"""What a record of each kind is called; all others are budgets."""
-_PLURAL = {"activity": "entries"} | {
-    kind: kind for kind in ("companies", "agents", "tasks", "alerts")
-}
-"""What a list of each kind is called where it is named after what it holds."""
+"""What a record and a list of each kind are called where they are named; all others are budgets."""
+_BUDGET = ("budget", "budgets")
+_LINKS = {"task": "tasks", "agent": "agents", "company": "companies"}
+"""The kinds of what a record refers to, the closest to it first."""
 
-_encoder = msgspec.json.Encoder()
+_encode = msgspec.json.Encoder().encode
 
 
-class Row(Protocol):
+class Identified(Protocol):
     """A record of the world."""
 
     @property
@@ -50,36 +59,7 @@ class Row(Protocol):
         """Its identifier."""
 
 
-R = TypeVar("R", bound=Row)
-
-
-@dataclass(frozen=True, slots=True)
-class Out:
-    """An answer before it is written: JSON to encode (or bytes), and what goes with it."""
-
-    body: Json
-    status: int = 200
-    headers: tuple[tuple[str, str], ...] = ()
-    media: str = "application/json"
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What of a request the envelopes need: its address and query, for links to other pages."""
-
-    origin: str
-    path: str
-    query: tuple[tuple[str, str], ...]
-
-    def get(self, *names: str) -> str | None:
-        """The first of these query parameters that was sent."""
-        return next((value for name, value in self.query if name in names), None)
-
-    def address(self, **changed: object) -> str:
-        """The same request with other parameters."""
-        kept = [(name, value) for name, value in self.query if name not in changed]
-        query = urlencode([*kept, *((name, str(value)) for name, value in changed.items())])
-        return f"{self.origin}{self.path}?{query}"
+R = TypeVar("R", bound=Identified)
 
 
 class Renderer:
@@ -88,72 +68,57 @@ class Renderer:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self._records: dict[tuple[str, str], tuple[object, msgspec.Raw]] = {}
-        self._lists: dict[tuple[object, ...], tuple[object, Out]] = {}
+        self._lists: dict[tuple[object, ...], tuple[object, Answer]] = {}
 
-    def record(self, kind: str, fields: Fields) -> Json:
-        """One record, dressed, without an envelope."""
-        shape = self.shape
-        dressed = dress(kind, fields, shape)
-        template = shape.records.get(kind) or shape.records.get("*")
-        if template is None:
-            return rekeyed(dressed, shape.keys)
-        return written(template, {**dressed, **self._more(kind, fields, dressed)})
-
-    def single(self, kind: str, fields: Fields, status: int = 200) -> Out:
+    def single(self, kind: str, fields: Fields, status: int = 200) -> Answer:
         """The answer that is one record."""
-        return self._enveloped(kind, self.record(kind, fields), _related([fields]), status)
+        return self._enveloped(kind, self._record(kind, fields), [fields], status)
 
-    def approved(self, task: Fields) -> Out:
+    def approved(self, task: Fields) -> Answer:
         """The answer to an approve that was done."""
         status, template = self.shape.approved
-        values = {**dress("tasks", task, self.shape), "record": self.record("tasks", task)}
-        return Out(written(template, values), status, media=self.shape.media)
+        values = {**dress("tasks", task, self.shape), "record": self._record("tasks", task)}
+        return self._answer(status, written(template, values))
 
-    def trace(self, steps: list[Fields], task: Fields) -> Out:
+    def trace(self, steps: list[Fields], task: Fields) -> Answer:
         """The answer that is a trace."""
-        trace, shape = TRACES[self.shape.trace], self.shape
+        shape = self.shape
+        form = TRACES[shape.trace]
         root_id = f"{task['id']}-root"
         whole: dict[str, Any] = {
-            name: sum(step[name] for step in steps)
-            for name in ("total_tokens", "seconds", "cost_usd")
-        }
-        whole |= {
+            "total_tokens": sum(step["total_tokens"] for step in steps),
+            "seconds": round(sum(step["seconds"] for step in steps), 3),
+            "cost_usd": sum(step["cost_usd"] for step in steps),
             "task_id": record_id(task["id"], shape),
             "root_id": root_id,
             "title": task["title"],
-            "task_status": shape.words.get(task["status"].word, task["status"].word),
-            "seconds": round(whole["seconds"], 3),
-            "started_at": moment(steps[0]["started_at"].at if steps else 0.0, shape.times),
+            "task_status": told(task["status"], shape),
+            "started_at": told(steps[0]["started_at"], shape) if steps else None,
         }
         by_id: dict[str, Json] = {}
-        top = [written(trace.root, whole)] if trace.root else []
+        top = [written(form.root, whole)] if form.root else []
+        template = rekeyed(form.step, shape.keys) if form.rekey else form.step
         for step in steps:
-            values = {
-                name: moment(value.at, shape.times)
-                if isinstance(value, When)
-                else shape.words.get(value.word, value.word)
-                if isinstance(value, Word)
-                else value
-                for name, value in step.items()
-            }
-            values |= {
-                name: trace.words.get(step[name], step[name]) for name in ("type", "outcome")
-            }
+            values = {name: told(value, shape) for name, value in step.items()}
+            for name in ("type", "outcome"):
+                values[name] = form.words.get(step[name], step[name])
             values["parent_or_root"] = step["parent_id"] or root_id
-            template = rekeyed(trace.step, shape.keys) if trace.rekey else trace.step
-            told = by_id[step["id"]] = written(template, values)
-            if trace.children:
-                told[trace.children] = []
-            parent = by_id.get(step["parent_id"]) if trace.children else None
-            (top if parent is None else parent[trace.children]).append(told)
-        template = rekeyed(trace.whole, shape.keys) if trace.rekey else trace.whole
-        return self._enveloped("trace", written(template, {**whole, "steps": top}), None, 200)
+            shown = by_id[step["id"]] = written(template, values)
+            siblings = top
+            if form.children:
+                shown[form.children] = []
+                if step["parent_id"] in by_id:
+                    siblings = by_id[step["parent_id"]][form.children]
+            siblings.append(shown)
+        template = rekeyed(form.whole, shape.keys) if form.rekey else form.whole
+        return self._enveloped("trace", written(template, {**whole, "steps": top}), [], 200)
 
-    def refusal(self, refusal: Refusal) -> Out:
+    def refusal(self, refusal: RefusedError) -> Answer:
         """The answer that says no."""
-        errors = ERRORS[self.shape.error]
-        statuses = errors.statuses
-        status = statuses.get(refusal.code) or statuses.get(str(refusal.status), refusal.status)
+        form = ERRORS[self.shape.error]
+        status = form.statuses.get(refusal.code) or form.statuses.get(
+            str(refusal.status), refusal.status
+        )
         values: dict[str, Any] = {
             "status": str(status),
             "status_number": status,
@@ -163,87 +128,96 @@ class Renderer:
             "told": str(refusal),
             "first": refusal.fields[0][0] if refusal.fields else None,
         }
-        values["each"] = [
-            written(errors.each, {**values, "name": name, "words": words})
+        by_name = {
+            name: written(form.each, {**values, "name": name, "words": words})
             for name, words in refusal.fields
-        ]
-        values["by_name"] = dict(
-            zip((name for name, _ in refusal.fields), values["each"], strict=True)
-        )
-        template = errors.bodies.get(refusal.code, errors.body)
-        body = written(errors.fields if refusal.fields and errors.fields else template, values)
-        return Out(body.encode() if isinstance(body, str) else body, status, media=errors.media)
+        }
+        values |= {"by_name": by_name, "each": list(by_name.values())}
+        template = form.bodies.get(refusal.code, form.body)
+        body = written(form.fields if refusal.fields and form.fields else template, values)
+        return self._answer(status, body.encode() if isinstance(body, str) else body, form.media)
 
     def listing(
         self,
         kind: str,
         rows: Sequence[R],
-        ask: Ask,
+        request: Request,
         *,
         fields: Callable[[R], Fields],
         version: Callable[[R], object],
         revision: object,
-    ) -> Out:
+    ) -> Answer:
         """The answer that is a list, or a page of one.
 
         `fields` gives a row's neutral fields and `version` changes with them; the answer is kept
         for the same request until `revision` is another one.
         """
-        key = (kind, ask)
+        key = (kind, request.path, request.parameters, request.headers.get("host"))
         kept = self._lists.get(key)
         if kept is not None and kept[0] == revision:
             return kept[1]
         shape = self.shape
-        start, size = self._part(kind, [row.id for row in rows], ask)
-        end = min(len(rows), start + size)
-        values = self._page(rows, ask, start, size)
-        sent = [self._raw(kind, row, fields, version) for row in rows[start:end]]
+        start, size = self._part(kind, [row.id for row in rows], request)
+        shown = rows[start : start + size]
+        values = _page(rows, request, start, size)
+        sent: list[Json] = [self._raw(kind, row, fields, version) for row in shown]
         if shape.row != "$row":
             sent = [
-                written(shape.row, {"row": row, "row_cursor": f"c{start + turn}"})
-                for turn, row in enumerate(sent, start=1)
+                written(shape.row, {"row": row, "row_cursor": f"c{turn}"})
+                for turn, row in enumerate(sent, start=start + 1)
             ]
-        values |= {"kinds": rekey(_PLURAL.get(kind, "budgets"), shape.keys), "rows": sent}
+        values |= {"kinds": rekey(_NAMES.get(kind, _BUDGET)[1], shape.keys), "rows": sent}
         if shape.links == "related":
-            values["included"] = _related([fields(row) for row in rows[start:end]])
+            values["included"] = _related([fields(row) for row in shown])
+        answer = self._answer(200, written(shape.rows, values))
         headers = {name: written(template, values) for name, template in shape.headers.items()}
-        told = tuple((name, str(value)) for name, value in headers.items() if value is not None)
-        out = Out(encode(written(shape.rows, values)), 200, told, shape.media)
+        answer.headers.update((k, str(v)) for k, v in headers.items() if v is not None)
         if len(self._lists) >= _KEPT_LISTS:
             self._lists.clear()
-        self._lists[key] = (revision, out)
-        return out
+        self._lists[key] = (revision, answer)
+        return answer
 
-    def _enveloped(self, kind: str, record: Json, included: Json, status: int) -> Out:
-        called = rekey(_SINGULAR.get(kind, "budget"), self.shape.keys)
-        values = {"kind": called, "record": record, "included": included}
-        return Out(written(self.shape.one, values), status, media=self.shape.media)
+    def _answer(self, status: int, body: Json, media: str = "") -> Answer:
+        if status == 204:
+            return Answer(status, {})
+        media = media or self.shape.media
+        if media.startswith("text/"):
+            media += "; charset=utf-8"
+        data = body if isinstance(body, bytes) else _encode(body)
+        return Answer(status, {"content-type": media}, data)
 
-    def _more(self, kind: str, fields: Fields, dressed: Fields) -> Fields:
-        """What a template of a record may also name."""
-        links = {
-            name: link
-            for name in ("task", "agent", "company")
-            if isinstance(link := fields.get(name), Link)
-        }
+    def _enveloped(self, kind: str, record: Json, related: Sequence[Fields], status: int) -> Answer:
+        called = rekey(_NAMES.get(kind, _BUDGET)[0], self.shape.keys)
+        values = {"kind": called, "record": record, "included": _related(related) or None}
+        return self._answer(status, written(self.shape.one, values))
+
+    def _record(self, kind: str, fields: Fields) -> Json:
+        """One record, dressed, without an envelope."""
+        shape = self.shape
+        dressed = dress(kind, fields, shape)
+        template = shape.records.get(kind) or shape.records.get("*")
+        if template is None:
+            return rekeyed(dressed, shape.keys)
+        links = {name: fields[name] for name in _LINKS if isinstance(fields.get(name), Link)}
         of = links.get("agent") or links.get("company")
         entity = next(iter(links), "company")
         person = fields.get("actor")
-        by_agent = None if person else links.get("agent")
-        return {
-            "kinds": _PLURAL.get(kind, "budgets"),
+        actor = links.get("agent") if person is None else None
+        more = {
+            "kinds": _NAMES.get(kind, _BUDGET)[1],
             "record_id": fields.get("id") or (of.id if of else "all"),
-            "attributes": rekeyed({k: v for k, v in dressed.items() if k != "id"}, self.shape.keys),
+            "attributes": rekeyed({k: v for k, v in dressed.items() if k != "id"}, shape.keys),
             "relationships": {
-                name: {"data": {"type": _PLURAL[_kind_of(name)], "id": link.id}}
+                name: {"data": {"type": _LINKS[name], "id": link.id}}
                 for name, link in links.items()
             },
             "actor_type": "user" if person else "agent",
-            "actor_id": person or (by_agent.id if by_agent else None),
-            "actor_name": person or (by_agent.name if by_agent else None),
+            "actor_id": actor.id if actor else person,
+            "actor_name": actor.name if actor else person,
             "entity_type": entity,
             "entity_id": links[entity].id if links else None,
         }
+        return written(template, {**dressed, **more})
 
     def _raw(
         self, kind: str, row: R, fields: Callable[[R], Fields], version: Callable[[R], object]
@@ -252,73 +226,69 @@ class Renderer:
         kept = self._records.get((kind, row.id))
         if kept is not None and kept[0] == now:
             return kept[1]
-        raw = msgspec.Raw(_encoder.encode(self.record(kind, fields(row))))
+        raw = msgspec.Raw(_encode(self._record(kind, fields(row))))
         if len(self._records) >= _KEPT_RECORDS:
             self._records.clear()
         self._records[kind, row.id] = (now, raw)
         return raw
 
-    def _page(self, rows: Sequence[R], ask: Ask, start: int, size: int) -> dict[str, Any]:
-        """What the envelope of a list may name."""
-        total = len(rows)
-        end = min(total, start + size)
-        number = start // max(1, size) + 1
-        last_id = rows[end - 1].id if end > start else ""
-        # An opaque cursor for what follows: base64, at times with `+`, `/` and `=`.
-        cursor = base64.b64encode(f"{end}>{last_id}?~".encode()).decode()
-        more = end < total
-        links = [(number + 1, "next")] if more else []
-        pages = [f'<{ask.address(page=page)}>; rel="{rel}"' for page, rel in [*links, (1, "first")]]
-        return {
-            "start": start,
-            "size": size,
-            "total": total,
-            "page": number,
-            "pages": max(1, -(-total // max(1, size))),
-            "more": more,
-            "cursor": cursor if more else None,
-            "end_cursor": cursor if last_id else None,
-            "first_id": rows[start].id if last_id else None,
-            "last_id": last_id or None,
-            "next_offset": end if more else None,
-            "next_page": number + 1 if more else "",
-            "self_url": ask.address(page=number),
-            "next_url": ask.address(page=number + 1) if more else None,
-            "previous_url": ask.address(page=number - 1) if start else None,
-            "link": ", ".join(pages),
-        }
-
-    def _part(self, kind: str, ids: Sequence[str], ask: Ask) -> tuple[int, int]:
+    def _part(self, kind: str, ids: Sequence[str], request: Request) -> tuple[int, int]:
         """Where the page that was asked for begins, and how many rows it may have."""
         paging, total = self.shape.paging, len(ids)
-        asked = _whole(ask.get("limit", "per_page", "page_size", "pageSize", "size"), "limit")
+        asked = _whole(request, "limit", "per_page", "page_size", "pageSize", "size")
         if paging == "none":
             usual = _LOG_USUAL if kind == "activity" else total
             return 0, max(1, usual if asked is None else min(asked, _LOG_MOST))
         size = min(asked or self.shape.page_size, self.shape.page_size)
         if paging == "page":
-            start = (max(1, _whole(ask.get("page"), "page") or 1) - 1) * size
+            start = (max(1, _whole(request, "page") or 1) - 1) * size
         elif paging == "offset":
-            start = _whole(ask.get("offset"), "offset", least=0) or 0
+            start = _whole(request, "offset", least=0) or 0
         elif paging == "after":
-            after = ask.get("after", "starting_after")
+            after = request.get("after", "starting_after")
             start = 0 if after is None else _position(ids, after, total)
         else:
-            cursor = ask.get("cursor", "after")
+            cursor = request.get("cursor", "after")
             start = _from_cursor(ids, cursor) if cursor else 0
         return min(total, start), size
 
 
-def encode(body: Json) -> bytes:
-    """JSON as bytes; bytes are passed through."""
-    return body if isinstance(body, bytes) else _encoder.encode(body)
+def _page(rows: Sequence[Identified], request: Request, start: int, size: int) -> dict[str, Any]:
+    """What the envelope of a list may name."""
+
+    def address(page: int) -> str:
+        kept = [(name, value) for name, value in request.parameters if name != "page"]
+        query = urlencode([*kept, ("page", str(page))])
+        return f"http://{request.headers.get('host', '')}{request.path}?{query}"
+
+    total, end = len(rows), min(len(rows), start + size)
+    page = start // max(1, size) + 1
+    last_id = rows[end - 1].id if end > start else ""
+    # An opaque cursor for what follows: base64, at times with `+`, `/` and `=`.
+    cursor = base64.b64encode(f"{end}>{last_id}?~".encode()).decode()
+    more = end < total
+    links = [(page + 1, "next")] if more else []
+    return {
+        "start": start,
+        "size": size,
+        "total": total,
+        "page": page,
+        "pages": max(1, -(-total // max(1, size))),
+        "more": more,
+        "cursor": cursor if more else None,
+        "end_cursor": cursor if last_id else None,
+        "first_id": rows[start].id if last_id else None,
+        "last_id": last_id or None,
+        "next_offset": end if more else None,
+        "next_page": page + 1 if more else "",
+        "self_url": address(page),
+        "next_url": address(page + 1) if more else None,
+        "previous_url": address(page - 1) if start else None,
+        "link": ", ".join(f'<{address(at)}>; rel="{rel}"' for at, rel in [*links, (1, "first")]),
+    }
 
 
-def _kind_of(name: str) -> str:
-    return next(kind for kind, singular in _SINGULAR.items() if singular == name)
-
-
-def _related(records: Sequence[Fields]) -> list[Json] | None:
+def _related(records: Sequence[Fields]) -> list[Json]:
     """What records refer to, each told once, as JSON:API includes it."""
     found: dict[str, Json] = {}
     for fields in records:
@@ -326,7 +296,7 @@ def _related(records: Sequence[Fields]) -> list[Json] | None:
             link = fields.get(name)
             if isinstance(link, Link):
                 attributes = {"name": link.name}
-                found[link.id] = {"type": _kind_of(name), "id": link.id, "attributes": attributes}
+                found[link.id] = {"type": _LINKS[name], "id": link.id, "attributes": attributes}
     return list(found.values())
 
 
@@ -335,7 +305,7 @@ def _from_cursor(ids: Sequence[str], cursor: str) -> int:
         place, _, last_id = base64.b64decode(cursor, validate=True).decode().partition(">")
         return _position(ids, last_id.removesuffix("?~"), int(place))
     except (binascii.Error, UnicodeDecodeError, ValueError) as error:
-        raise Refusal(400, "invalid_cursor", "the cursor is not valid") from error
+        raise RefusedError(400, "invalid_cursor", "the cursor is not valid") from error
 
 
 def _position(ids: Sequence[str], last_id: str, otherwise: int) -> int:
@@ -346,11 +316,12 @@ def _position(ids: Sequence[str], last_id: str, otherwise: int) -> int:
         return otherwise
 
 
-def _whole(text: str | None, name: str, least: int = 1) -> int | None:
-    """A whole number of a query; Refusal 422 if it is none."""
+def _whole(request: Request, *names: str, least: int = 1) -> int | None:
+    """A whole number of the query; RefusedError 422 if it is none."""
+    text = request.get(*names)
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
         words = f"must be a whole number from {least}"
-        raise Refusal(422, "invalid_query", "Validation error", ((name, words),))
+        raise RefusedError(422, "invalid_query", "Validation error", ((names[0], words),))
     return int(text)

@@ -7,10 +7,9 @@ import random
 from dataclasses import replace
 
 from agentco_tui.demo import stories
-from agentco_tui.demo.budgets import WARN_AT, Budgets, level
-from agentco_tui.demo.life import Life, particulars
-from agentco_tui.demo.model import DOLLAR, Agent, Company, State, Task
+from agentco_tui.demo.life import WARN_AT, Budgets, Life, level, particulars
 from agentco_tui.demo.stories import BOOK, FOR_ROLE, Opening, facts, fill, stream
+from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoCompany, DemoTask, WorldState
 
 DAY = 86_400.0
 HISTORY = 5 * DAY
@@ -19,7 +18,7 @@ _TOLD_TASKS = 1_500
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
 
-def build(state: State, budgets: Budgets, life: Life, sizes: tuple[int, int, int]) -> None:
+def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int, int]) -> None:
     """Fill a state with this many companies, agents and tasks, and their past."""
     companies, agents, tasks = sizes
     chance = stream(state.seed, "build")
@@ -32,7 +31,7 @@ def build(state: State, budgets: Budgets, life: Life, sizes: tuple[int, int, int
     _number_entries(state)
 
 
-def _number_entries(state: State) -> None:
+def _number_entries(state: WorldState) -> None:
     """Put the log in the order of time, and number it in that order."""
     told = sorted(state.entries, key=lambda entry: entry.at)
     state.entries.clear()
@@ -41,10 +40,10 @@ def _number_entries(state: State) -> None:
     )
 
 
-def _build_companies(state: State, count: int, chance: random.Random) -> None:
+def _build_companies(state: WorldState, count: int, chance: random.Random) -> None:
     for index in range(count):
         seed = stories.company(index)
-        company = Company(
+        company = DemoCompany(
             state.new_id("cmp"),
             seed.name,
             seed.template,
@@ -54,7 +53,7 @@ def _build_companies(state: State, count: int, chance: random.Random) -> None:
         state.companies[company.id] = company
 
 
-def _build_agents(state: State, count: int, chance: random.Random) -> None:
+def _build_agents(state: WorldState, count: int, chance: random.Random) -> None:
     companies = list(state.companies.values())
     whole_cast = len(companies) >= len(BOOK.companies)
     cast = BOOK.agents if whole_cast else tuple(a for a in BOOK.agents if a.company == 0)
@@ -75,7 +74,7 @@ def _build_agents(state: State, count: int, chance: random.Random) -> None:
             )
         company = companies[seed.company]
         limit_micros = None if seed.limit is None else seed.limit * DOLLAR
-        agent = Agent(
+        agent = DemoAgent(
             id=state.new_id("ag"),
             name=seed.name,
             role=seed.role,
@@ -97,7 +96,7 @@ def _build_agents(state: State, count: int, chance: random.Random) -> None:
         company.spent += agent.spent
 
 
-def _build_tasks(state: State, life: Life, count: int, chance: random.Random) -> None:
+def _build_tasks(state: WorldState, life: Life, count: int, chance: random.Random) -> None:
     agents = list(state.agents.values())
     if not agents:
         return
@@ -143,7 +142,7 @@ def _build_tasks(state: State, life: Life, count: int, chance: random.Random) ->
             life.work_on(task, state.start)
 
 
-def _age(state: State, task: Task, status: str, chance: random.Random) -> None:
+def _age(state: WorldState, task: DemoTask, status: str, chance: random.Random) -> None:
     """Give a task that was decided before the start its later moments."""
     waited = min(60.0 * math.exp(chance.random() * math.log(90.0)), 4_800.0)
     decided = min(task.created + waited, state.start - 30.0)
@@ -163,7 +162,7 @@ def _age(state: State, task: Task, status: str, chance: random.Random) -> None:
     task.cost = task.estimate
 
 
-def _tell_past(state: State, chance: random.Random) -> None:
+def _tell_past(state: WorldState, chance: random.Random) -> None:
     """Write the activity log of the past days, as it would have been written then."""
     for task in list(state.tasks.values())[-_TOLD_TASKS:]:
         words = f"Asks for approval: {task.title}"
@@ -197,7 +196,7 @@ def _tell_past(state: State, chance: random.Random) -> None:
         state.log(state.start - ago, log_level, "agent.note", fill(template, known), agent=agent)
 
 
-def _set_budgets(state: State, budgets: Budgets, chance: random.Random) -> None:
+def _set_budgets(state: WorldState, budgets: Budgets, chance: random.Random) -> None:
     """Limits of companies from their share, and the alerts that stand at the start."""
     for index, company in enumerate(state.companies.values()):
         wanted = company.spent / DOLLAR / stories.company(index).share

@@ -9,93 +9,22 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
-from types import TracebackType
+import time
+from email.utils import formatdate
 from typing import Any, Self
 
-import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.server import ServerState
-
-from agentco_tui.demo.control import Control
-from agentco_tui.demo.faults import Faults
-from agentco_tui.demo.front import Front, RequestLog
+from agentco_tui.demo.connection import Answer, Connection, Request
+from agentco_tui.demo.control import CONTROL, Control, RequestLog, Seen
+from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.interface import Interface
 from agentco_tui.demo.operations import Keys
 from agentco_tui.demo.shapes import ALL
-from agentco_tui.demo.strikes import TRANSPORT
+from agentco_tui.demo.strikes import BROKEN, SPOILED, break_off, status_answer, status_sent
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-
-
-class _Server(uvicorn.Server):
-    """uvicorn, ended from outside at once: open connections are cut, as a killed platform's are."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ending = asyncio.Event()
-        self.accepting = threading.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals are the business of the process, not of this thread."""
-        yield
-
-    async def main_loop(self) -> None:
-        """Wait for the end without a tick."""
-        self.accepting.set()
-        await self.ending.wait()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the listener, cut what is open, and wait until nothing runs."""
-        loop = asyncio.get_running_loop()
-        for server in self.servers:
-            for listener in server.sockets:
-                loop.remove_reader(listener)
-        await self._cut_all()
-        for server in self.servers:
-            server.close()
-        for sock in sockets or []:
-            sock.close()
-        for server in self.servers:
-            await server.wait_closed()
-
-    async def _cut_all(self) -> None:
-        """Cut all connections, and wait until none is left.
-
-        Those that are only just being taken in are tasks of asyncio's. They become known to uvicorn
-        a turn of the loop later, and would be left open if their server was closed by then.
-        """
-        me = asyncio.current_task()
-        while (others := asyncio.all_tasks() - {me}) or self.server_state.connections:
-            for connection in list(self.server_state.connections):
-                connection.transport.abort()
-            if others:
-                await asyncio.wait(others, timeout=0.05)
-            else:
-                await asyncio.sleep(0)
-
-
-class _Protocol(H11Protocol):
-    """uvicorn's protocol, which lets the application get at the connection itself."""
-
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
-        inner = self.app
-
-        async def with_transport(scope: Any, receive: Any, send: Any) -> None:
-            scope[TRANSPORT] = self.transport
-            await inner(scope, receive, send)
-
-        self.app = with_transport
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 class EmbeddedPlatform:
@@ -136,12 +65,13 @@ class EmbeddedPlatform:
         )
         self.keys = Keys(seed, full_key, read_key)
         self.requests = RequestLog()
-        self.port = port
-        interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
         self.faults = Faults(faults)
-        control = Control(self.world, self.keys, self.faults, self.requests)
-        self._app = Front(interface, control.answer, self.faults, self.requests)
-        self._server: _Server | None = None
+        self.port = port
+        self._interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
+        self._control = Control(self.world, self.keys, self.faults, self.requests)
+        self._connections: set[Connection] = set()
+        self._errors: list[Exception] = []
+        self._ending = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -165,6 +95,14 @@ class EmbeddedPlatform:
         """Whether it accepts connections."""
         return self._thread is not None and self._thread.is_alive()
 
+    def revoke_key(self, which: str = "full") -> None:
+        """Make the `full` or the `read` key invalid from now on."""
+        self.keys.revoke(which)
+
+    def replace_key(self, key: str, which: str = "full") -> None:
+        """Let `key` be the `full` or the `read` key from now on, in place of the one before it."""
+        self.keys.replace(which, key)
+
     def start(self) -> None:
         """Serve from a thread; returns once connections are accepted. OSError: port taken."""
         if self._thread is not None:
@@ -180,74 +118,123 @@ class EmbeddedPlatform:
         self.port = listener.getsockname()[1]
         ready = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(listener, ready), name="embedded-platform", daemon=True
+            target=lambda: asyncio.run(self._run(listener, ready)),
+            name="embedded-platform",
+            daemon=True,
         )
         self._thread.start()
-        if not ready.wait(_PATIENCE) or self._server is None:
+        if not ready.wait(_PATIENCE):
             raise RuntimeError("the embedded platform did not start")
-        self._server.accepting.wait(_PATIENCE)
 
     def stop(self) -> None:
         """Cut all connections and end the thread; the world stays as it is."""
-        thread, loop, server = self._thread, self._loop, self._server
-        if thread is None:
+        thread, loop = self._thread, self._loop
+        if thread is None or loop is None:
             return
-        if loop is not None and server is not None and not loop.is_closed():
-            with contextlib.suppress(RuntimeError):  # the loop has just ended by itself
-                loop.call_soon_threadsafe(server.ending.set)
+        loop.call_soon_threadsafe(self._ending.set)
         thread.join(_PATIENCE)
         if thread.is_alive():
             raise RuntimeError("the embedded platform did not stop")
-        self._thread = self._loop = self._server = None
-
-    def revoke_key(self, which: str = "full") -> None:
-        """Make the `full` or the `read` key invalid from now on."""
-        self.keys.revoke(which)
-
-    def replace_key(self, key: str, which: str = "full") -> None:
-        """Let `key` be the `full` or the `read` key from now on, in place of the one before it."""
-        self.keys.replace(which, key)
+        self._thread = self._loop = None
 
     def __enter__(self) -> Self:
         """Start it."""
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         """Stop it; an error of the platform's own comes up here if nothing else has."""
         self.stop()
-        if error is None and self._app.errors:
-            raise self._app.errors[0]
+        if error is None and self._errors:
+            raise self._errors[0]
 
-    def _run(self, listener: socket.socket, ready: threading.Event) -> None:
-        async def serve() -> None:
-            config = uvicorn.Config(
-                self._app,
-                http=_Protocol,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                server_header=False,
-                date_header=False,
-                timeout_keep_alive=75,
-            )
-            self._server = _Server(config)
-            self._loop = asyncio.get_running_loop()
-            ready.set()
-            await self._server.serve(sockets=[listener])
+    async def _run(self, listener: socket.socket, ready: threading.Event) -> None:
+        self._ending = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._on_connection, sock=listener, backlog=2048)
+        ready.set()
+        await self._ending.wait()
+        # Those that are only just being taken in are tasks, too: nothing must be left open.
+        self._loop.remove_reader(listener)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for connection in self._connections:
+                connection.abort()
+            await asyncio.wait(others, timeout=0.05)
+        server.close()
 
+    async def _on_connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        connection = Connection(reader, writer)
+        self._connections.add(connection)
         try:
-            asyncio.run(serve())
+            while request := await connection.request():
+                await self.serve(connection, request)
+                if request.headers.get("connection", "").lower() == "close":
+                    break
+        except ConnectionError:
+            pass  # the client has gone
+        except Exception as error:
+            self._errors.append(error)
         finally:
-            ready.set()
-            listener.close()
+            self._connections.discard(connection)
+            writer.close()
+
+    async def serve(self, connection: Connection, request: Request) -> None:
+        """Answer one request, or let a fault strike it."""
+        if request.path.startswith(CONTROL):
+            answer = self._control.answer(request)
+            await connection.send(answer.head() + answer.body)
+            return
+        started = time.monotonic()
+        latency, fault = self.faults.choose(request.method, request.path, request.operation)
+        if latency and not await connection.pause(latency):
+            self._note(request, 0, "latency", started)
+            return
+        dated = {"date": formatdate(self.world.clock.now(), usegmt=True)}
+        answer = Answer(0, dated)
+        if fault is None or fault.applied:
+            answer = self._interface.answer(request)
+            answer = answer.replaced(answer.body, **dated)
+        if fault is None:
+            self._note(request, answer.status, "latency" if latency else None, started)
+        elif fault.kind in BROKEN:
+            self._note(request, status_sent(fault, answer), fault.kind, started)
+            await break_off(connection, fault, answer)
+            return
+        else:
+            answer = self._struck(fault, answer)
+            self._note(request, answer.status, fault.kind, started)
+        await connection.send(answer.head() + (answer.body if request.method != "HEAD" else b""))
+
+    def _struck(self, fault: Fault, answer: Answer) -> Answer:
+        if fault.kind != "status":
+            return SPOILED[fault.kind](fault, answer)
+        status = fault.number(500)
+        return status_answer(
+            fault, {"date": answer.headers["date"]}, self._interface.refused(status)
+        )
+
+    def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
+        """Note a request before the first byte leaves: whoever has an answer finds it noted."""
+        authorization = request.headers.get("authorization")
+        self.requests.add(
+            Seen(
+                request.method,
+                request.path,
+                request.query,
+                tuple((k, v) for k, v in request.headers.items() if k not in _SECRET_HEADERS),
+                request.body,
+                status,
+                authorised=self.keys.permission(authorization) is not None,
+                has_key=authorization is not None,
+                operation=request.operation.name if request.operation else None,
+                fault=fault,
+                at=self.world.clock.now(),
+                started=started,
+                took=time.monotonic() - started,
+            )
+        )
 
 
 def serve(*, host: str = "127.0.0.1", until_stdin_closes: bool = False, **options: Any) -> int:

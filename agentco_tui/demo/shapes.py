@@ -2,22 +2,29 @@
 
 Each is the manner of one family of real platforms, coherent over the whole interface. Bodies are
 templates: a text that is `$name` stands for a value of the renderer, `?name` for one whose key is
-left out where there is none, and `$name` within a text or a key is put in as text.
+left out where there is none, and `$name` within a text or a key is put in as text. `dress` turns
+the neutral fields of `record_fields.py` into what a platform of a shape would send.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from agentco_tui.demo.record_fields import Cash, Fields, Link, Share, When, Word
+from agentco_tui.demo.world_state import CENT, DOLLAR
+
 Json = Any
 
 
-class Errors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ErrorForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a platform says no: `body`, or `fields` where fields were refused, `each` for each."""
 
     body: Json
@@ -30,7 +37,7 @@ class Errors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     media: str = "application/json"
 
 
-class Trace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TraceForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a trace is written: `whole` around the steps, `root` before them where there is one."""
 
     whole: Json
@@ -78,7 +85,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What stands for no limit."""
     rest_below_zero: bool = False
     """Whether what is left of a limit may be negative."""
-    share: tuple[str, str] | None = ("percent_used", "percent")
+    share: tuple[str, str] = ("percent_used", "percent")
     """The name of a used share, and percent, ratio or text."""
     times: str = "z"
     """z, offset (ISO 8601 with +00:00), epoch, epoch_ms, http."""
@@ -92,8 +99,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shapes: dict[str, Shape]
-    errors: dict[str, Errors]
-    traces: dict[str, Trace]
+    errors: dict[str, ErrorForm]
+    traces: dict[str, TraceForm]
 
 
 _TABLES = msgspec.json.decode(Path(__file__).with_name("shapes.json").read_bytes(), type=_Tables)
@@ -120,3 +127,119 @@ def written(template: Json, values: Mapping[str, Any]) -> Json:
     if template[:1] in {"$", "?"} and template[1:].isidentifier():
         return values[template[1:]]
     return _PLACE.sub(lambda found: str(values[found[1]]), template)
+
+
+@functools.lru_cache(maxsize=4096)
+def rekey(key: str, keys: str) -> str:
+    """A snake_case key in another writing."""
+    parts = key.split("_")
+    if keys == "camel":
+        return parts[0] + "".join(part.capitalize() for part in parts[1:])
+    return "-".join(parts) if keys == "kebab" else key
+
+
+def rekeyed(value: Json, keys: str) -> Json:
+    """The same with every key of every object in another writing."""
+    if keys == "snake":
+        return value
+    if isinstance(value, dict):
+        return {rekey(key, keys): rekeyed(inner, keys) for key, inner in value.items()}
+    return [rekeyed(inner, keys) for inner in value] if isinstance(value, list) else value
+
+
+def moment(at: float | None, times: str) -> Json:
+    """A moment in the writing of a shape."""
+    if at is None:
+        return None
+    if times == "epoch":
+        return int(at)
+    if times == "epoch_ms":
+        return int(at * 1000)
+    when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC)
+    if times == "http":
+        return format_datetime(when.replace(microsecond=0), usegmt=True)
+    if times == "offset":
+        return when.isoformat(timespec="microseconds")
+    timespec = "milliseconds" if when.microsecond else "seconds"
+    return when.replace(tzinfo=None).isoformat(timespec=timespec) + "Z"
+
+
+def cash(name: str, micros: int | None, shape: Shape) -> dict[str, Json]:
+    """A sum under the name that tells its unit."""
+    kind = shape.money
+    named = f"{name}_{kind}" if kind in {"usd", "cents"} else name
+    if micros is None:
+        return {named: shape.no_limit}
+    # Cents are rounded half up, as ledgers do.
+    cents = (micros + CENT // 2) // CENT
+    if kind == "cents":
+        return {named: cents}
+    if kind == "text":
+        return {named: f"{cents // 100}.{cents % 100:02d}"}
+    units = micros // DOLLAR if micros % DOLLAR == 0 else micros / DOLLAR
+    return {named: {"value": units, "currency": "usd"} if kind == "value" else units}
+
+
+def record_id(value: str | None, shape: Shape) -> Json:
+    """An identifier: as it is, or nothing but its number."""
+    if shape.ids == "numbers" and value is not None:
+        return int(value.removeprefix("evt_"))
+    return value
+
+
+def told(value: Any, shape: Shape) -> Json:
+    """A value of a record in the spelling of a shape; what has no spelling of its own stays."""
+    if isinstance(value, When):
+        return moment(value.at, shape.times)
+    return shape.words.get(value.word, value.word) if isinstance(value, Word) else value
+
+
+def _link(name: str, target: Link, shape: Shape) -> dict[str, Json]:
+    told_id = record_id(target.id, shape)
+    if shape.links == "related":
+        return {}
+    if shape.links == "nested":
+        return {name: {"id": told_id, "name": target.name}}
+    return {f"{name}_id": told_id, f"{name}_name": target.name}
+
+
+def _part(name: str, ratio: float | None, shape: Shape) -> dict[str, Json]:
+    """A share; the one called `used` under the shape's own name."""
+    own, form = shape.share
+    shown = own if name == "used" else name if form == "ratio" else f"{name}_percent"
+    if ratio is None:
+        return {shown: None}
+    if form == "ratio":
+        return {shown: round(ratio, 6)}
+    percent = round(ratio * 100, 2)
+    whole = int(percent) if percent == int(percent) else percent
+    return {shown: f"{whole}%" if form == "text" else whole}
+
+
+def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
+    """The record as a platform of this shape would send it, still with snake_case keys."""
+    names = shape.names.get(kind, {})
+    dressed: dict[str, Json] = {}
+    for field_name, value in fields.items():
+        name = names.get(field_name, field_name)
+        if name is None:
+            continue
+        match value:
+            case str() if field_name == "id":
+                dressed[name] = record_id(value, shape)
+            case Cash(micros, rest):
+                if rest and micros is not None and not shape.rest_below_zero:
+                    micros = max(0, micros)
+                dressed |= cash(name, micros, shape)
+            case Link():
+                dressed |= _link(name, value, shape)
+            case Share(ratio):
+                dressed |= _part(name, ratio, shape)
+            case _:
+                dressed[name] = told(value, shape)
+    if shape.numbers_as_text:
+        return {
+            name: str(value) if type(value) in {int, float} else value
+            for name, value in dressed.items()
+        }
+    return dressed

@@ -1,31 +1,19 @@
-"""How each fault strikes: on the answer, or on the real socket where the protocol is broken."""
+"""How each fault strikes: on the true answer, or on the connection where the protocol is broken."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import functools
 import json
 import re
-import socket
-import struct
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from email.utils import formatdate, parsedate_to_datetime
 from http import HTTPStatus
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any
 
+from agentco_tui.demo.connection import Answer, Connection, phrase_of
 from agentco_tui.demo.faults import Fault
-from agentco_tui.demo.operations import Answer
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-
-TRANSPORT = "agentco.transport"
-"""The key of the ASGI scope under which the connection's transport lies."""
 
 MIB = 1 << 20
 
@@ -65,127 +53,61 @@ _MEANT = re.compile(
 )
 """Keys whose strings are left alone, because without them no record would be understood."""
 
+LOGIN_PAGE = """<!doctype html>
+<html><head><title>Sign in</title></head>
+<body><h1>Sign in</h1><form method="post" action="/login">
+<input name="user"><input name="password" type="password"></form></body></html>
+"""
 
-class Line:
-    """The connection a request came on: whether the client is still there, and raw writing."""
+BROKEN: dict[str, tuple[float | None, str]] = {
+    "hang": (None, "silence"),
+    "hang_body": (0.5, "silence"),
+    "drip": (0.0, "drip"),
+    "drop_before": (None, "reset"),
+    "drop_after": (None, "reset"),
+    "cut": (0.5, "close"),
+    "endless": (None, "endless"),
+}
+"""Kinds that break the protocol: how much of the body is sent (None: not even a head), and then."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._transport: asyncio.Transport = scope[TRANSPORT]
-        self._receive = receive
-        self.send = send
-        self._gone: asyncio.Task[None] | None = None
 
-    async def gone(self) -> None:
-        """Return once the client has gone or the platform stops."""
-        while (await self._receive())["type"] != "http.disconnect":
+def status_sent(fault: Fault, answer: Answer) -> int:
+    """The status that leaves before the connection breaks; 0 if none does."""
+    if fault.kind == "endless":
+        return 200
+    return 0 if BROKEN[fault.kind][0] is None else answer.status
+
+
+async def break_off(connection: Connection, fault: Fault, answer: Answer) -> None:
+    """Send as much of the answer as the fault leaves, and end the connection its way."""
+    share, then = BROKEN[fault.kind]
+    if share is not None:
+        await connection.send(answer.head() + answer.body[: int(len(answer.body) * share)])
+    if then == "endless":
+        endless = {"content-type": "application/json", "transfer-encoding": "chunked"}
+        await connection.send(Answer(200, endless).head())
+        for piece in _pieces():
+            await connection.send(b"%x\r\n%b\r\n" % (len(piece), piece))
+            if not await connection.pause(0):
+                return
+    if then == "drip":
+        for turn in range(len(answer.body)):
+            await connection.send(answer.body[turn : turn + 1])
+            if not await connection.pause(fault.span(1.0)):
+                return
+    if then == "silence":
+        while await connection.pause(None):
             continue
-
-    async def pause(self, seconds: float) -> bool:
-        """Wait; False at once if the client goes meanwhile."""
-        if self._gone is None:
-            self._gone = asyncio.create_task(self.gone())
-        done, _ = await asyncio.wait({self._gone}, timeout=seconds)
-        return not done
-
-    async def release(self) -> None:
-        """Stop watching for the client's going."""
-        if self._gone is not None:
-            self._gone.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._gone
-            self._gone = None
-
-    def write(self, data: bytes) -> None:
-        """Write past the protocol."""
-        self._transport.write(data)
-
-    async def end(self, *, reset: bool = False) -> None:
-        """End the connection in good order as TCP sees it, or with a reset."""
-        sock: socket.socket | None = self._transport.get_extra_info("socket")
-        if reset and sock is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        (self._transport.abort if reset else self._transport.close)()
-        await self.release()
-        await self.gone()
-
-
-async def send_whole(line: Line, answer: Answer) -> None:
-    """Send an answer in the ordinary way."""
-    headers = list(answer.headers)
-    await line.send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await line.send({"type": "http.response.body", "body": answer.body})
-
-
-def _head(answer: Answer) -> bytes:
-    """Status line and headers as bytes, for writing past the protocol."""
-    phrase = HTTPStatus(answer.status).phrase.encode()
-    lines = [b"%s: %s" % pair for pair in answer.headers]
-    return b"\r\n".join([b"HTTP/1.1 %d %s" % (answer.status, phrase), *lines, b"", b""])
-
-
-async def _hang(line: Line, fault: Fault, answer: Answer) -> None:
-    if fault.kind == "hang_body":
-        line.write(_head(answer) + answer.body[: len(answer.body) // 2])
-    await line.gone()
-
-
-async def _drip(line: Line, fault: Fault, answer: Answer) -> None:
-    line.write(_head(answer))
-    for turn in range(len(answer.body)):
-        line.write(answer.body[turn : turn + 1])
-        if not await line.pause(fault.span(1.0)):
-            return
-    await line.end()
-
-
-async def _drop(line: Line, _fault: Fault, _answer: Answer) -> None:
-    await line.end(reset=True)
-
-
-async def _cut(line: Line, _fault: Fault, answer: Answer) -> None:
-    line.write(_head(answer) + answer.body[: len(answer.body) // 2])
-    await line.end()
-
-
-async def _endless(line: Line, _fault: Fault, _answer: Answer) -> None:
-    headers = [(b"content-type", b"application/json")]
-    await line.send({"type": "http.response.start", "status": 200, "headers": headers})
-    for piece in _pieces():
-        await line.send({"type": "http.response.body", "body": piece, "more_body": True})
-        if not await line.pause(0):
-            return
+    await connection.end(reset=then == "reset")
 
 
 def _pieces() -> Iterator[bytes]:
     """Pieces of a list that never ends."""
     yield b"["
-    row = b'{"id":"x_%d","title":"and one more"},'
-    number = 0
-    while True:
-        yield b"".join(row % turn for turn in range(number, number + 1_000))
-        number += 1_000
-
-
-PAST_THE_PROTOCOL: dict[str, bool] = {
-    "hang": False,
-    "hang_body": True,
-    "drip": True,
-    "drop_before": False,
-    "drop_after": False,
-    "cut": True,
-}
-"""Kinds of which the protocol itself sees no answer: whether they write a status line past it."""
-
-ON_THE_LINE: dict[str, Callable[[Line, Fault, Answer], Awaitable[None]]] = {
-    "hang": _hang,
-    "hang_body": _hang,
-    "drip": _drip,
-    "drop_before": _drop,
-    "drop_after": _drop,
-    "cut": _cut,
-    "endless": _endless,
-}
-"""What these kinds do with the line and the true answer."""
+    for start in count(0, 1_000):
+        yield b"".join(
+            b'{"id":"x_%d","title":"and one more"},' % n for n in range(start, start + 1_000)
+        )
 
 
 @functools.lru_cache(maxsize=8)
@@ -206,20 +128,19 @@ def _bomb(mib: int) -> bytes:
     return b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff" + head + block * mib + tail + trailer
 
 
-def _gzip_bomb(fault: Fault, _answer: Answer) -> Answer:
-    bomb = Answer(200, ((b"content-type", b"application/json"),), b"")
-    return bomb.replaced(_bomb(fault.number(256)), content_encoding=b"gzip")
+def _gzip_bomb(fault: Fault, answer: Answer) -> Answer:
+    headers = answer.headers | {"content-type": "application/json", "content-encoding": "gzip"}
+    return Answer(200, headers, _bomb(fault.number(256)))
 
 
-def _redirect(fault: Fault, _answer: Answer) -> Answer:
-    place = (fault.value or "/login").encode("latin-1", "replace")
-    return Answer(fault.code, (), b"").replaced(b"", location=place)
+def _redirect(fault: Fault, answer: Answer) -> Answer:
+    place = (fault.value or "/login").encode("latin-1", "replace").decode("latin-1")
+    return Answer(fault.code, answer.headers | {"location": place})
 
 
 def _clock(fault: Fault, answer: Answer) -> Answer:
-    told = next(value for name, value in answer.headers if name == b"date").decode()
-    wrong = parsedate_to_datetime(told).timestamp() + fault.span(86_400.0)
-    return answer.replaced(answer.body, date=formatdate(wrong, usegmt=True).encode())
+    wrong = parsedate_to_datetime(answer.headers["date"]).timestamp() + fault.span(86_400.0)
+    return answer.replaced(answer.body, date=formatdate(wrong, usegmt=True))
 
 
 def _bad_json(_fault: Fault, answer: Answer) -> Answer:
@@ -229,10 +150,20 @@ def _bad_json(_fault: Fault, answer: Answer) -> Answer:
 def _hostile(_fault: Fault, answer: Answer) -> Answer:
     """A hostile text at the end of every string that isn't an id, a moment or a status."""
     payloads = cycle(HOSTILE)
-    spoiled = _rewrite_texts(answer.body, lambda text: f"{text} {next(payloads)}")
-    if spoiled is None:
+
+    def walk(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: walk(inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [walk(inner, key) for inner in value]
+        if isinstance(value, str) and not _MEANT.search(key):
+            return f"{value} {next(payloads)}"
+        return value
+
+    try:
+        return answer.replaced(json.dumps(walk(json.loads(answer.body))).encode())
+    except ValueError:
         return answer.replaced(answer.body + "\r\n".join(HOSTILE).encode("utf-8", "replace"))
-    return answer.replaced(json.dumps(spoiled).encode())
 
 
 _NO_RECORDS: tuple[Any, ...] = (None, "record lost in migration", 42, [], {})
@@ -262,7 +193,7 @@ def _odd_rows(_fault: Fault, answer: Answer) -> Answer:
         return answer
 
 
-ON_THE_ANSWER: dict[str, Callable[[Fault, Answer], Answer]] = {
+SPOILED: dict[str, Callable[[Fault, Answer], Answer]] = {
     "gzip_bomb": _gzip_bomb,
     "bad_json": _bad_json,
     "odd_rows": _odd_rows,
@@ -273,19 +204,27 @@ ON_THE_ANSWER: dict[str, Callable[[Fault, Answer], Answer]] = {
 """What these kinds send in place of the true answer."""
 
 
-def _rewrite_texts(body: bytes, swap: Callable[[str], str]) -> Any:
-    """The JSON with every free text swapped; None if the body is none."""
+def status_answer(fault: Fault, headers: dict[str, str], refused: Answer) -> Answer:
+    """The answer with the status of the fault; `refused` is that in the platform's own words.
 
-    def walk(value: Any, key: str = "") -> Any:
-        if isinstance(value, dict):
-            return {name: walk(inner, name) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [walk(inner, key) for inner in value]
-        if isinstance(value, str) and not _MEANT.search(key):
-            return swap(value)
-        return value
-
-    try:
-        return walk(json.loads(body))
-    except ValueError:
-        return None
+    `headers` holds the Date of the answer, from which a Retry-After as a date counts.
+    """
+    status = fault.number(500)
+    wanted = fault.retry_after
+    if wanted is not None and wanted.startswith("date"):
+        at = parsedate_to_datetime(headers["date"]).timestamp() + float(wanted[4:] or 0)
+        wanted = formatdate(at, usegmt=True)
+    if wanted is not None:
+        headers = headers | {"retry-after": "in a moment" if wanted == "odd" else wanted}
+    if status == HTTPStatus.NO_CONTENT:
+        return Answer(status, headers)
+    if fault.body == "json":
+        return Answer(status, headers | refused.headers, refused.body)
+    page = f"<html><body><h1>{status} {phrase_of(status)}</h1></body></html>"
+    media, body = {
+        "html": ("text/html; charset=utf-8", LOGIN_PAGE if status < 300 else page),
+        "text": ("text/plain", "upstream connect error or disconnect/reset before headers"),
+        "empty": ("application/json", ""),
+        "null": ("application/json", "null"),
+    }[fault.body]
+    return Answer(status, headers | {"content-type": media}, body.encode())

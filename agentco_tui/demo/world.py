@@ -14,21 +14,20 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from agentco_tui.demo.budgets import Budgets
-from agentco_tui.demo.life import Life
-from agentco_tui.demo.model import (
-    DOLLAR,
-    Agent,
-    Alert,
-    Company,
-    Entry,
-    Refusal,
-    State,
-    Task,
-    check,
-)
+from agentco_tui.demo.life import Budgets, Life
 from agentco_tui.demo.seeding import DAY, build
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
+from agentco_tui.demo.world_state import (
+    DOLLAR,
+    DemoAgent,
+    DemoAlert,
+    DemoCompany,
+    DemoTask,
+    Entry,
+    RefusedError,
+    WorldState,
+    check,
+)
 
 OPERATOR = "operations desk"
 """Who decides through the interface."""
@@ -110,7 +109,7 @@ class World:
         midnight = start - start % DAY
         self.lock = threading.RLock()
         self.clock = VirtualClock(start, speed)
-        self.state = State(
+        self.state = WorldState(
             seed,
             start,
             period_start=midnight - (_PERIOD_DAYS - days_left) * DAY,
@@ -142,7 +141,7 @@ class World:
             return self._at
 
     @contextmanager
-    def living(self) -> Iterator[State]:
+    def living(self) -> Iterator[WorldState]:
         """The state, brought up to the clock and held still while the block runs."""
         with self.lock:
             target = self.clock.now()
@@ -162,24 +161,24 @@ class World:
 
     # --- questions ------------------------------------------------------------------------
 
-    def company(self, company_id: str) -> Company:
-        """One company; Refusal 404 without it."""
+    def company(self, company_id: str) -> DemoCompany:
+        """One company; RefusedError 404 without it."""
         return _found("company", company_id, self.state.companies)
 
-    def agent(self, agent_id: str) -> Agent:
-        """One agent; Refusal 404 without it."""
+    def agent(self, agent_id: str) -> DemoAgent:
+        """One agent; RefusedError 404 without it."""
         return _found("agent", agent_id, self.state.agents)
 
-    def task(self, task_id: str) -> Task:
-        """One task; Refusal 404 without it."""
+    def task(self, task_id: str) -> DemoTask:
+        """One task; RefusedError 404 without it."""
         return _found("task", task_id, self.state.tasks)
 
-    def agents(self, company_id: str | None = None) -> list[Agent]:
+    def agents(self, company_id: str | None = None) -> list[DemoAgent]:
         """Agents in the order they were made."""
         with self.living() as state:
             return [a for a in state.agents.values() if company_id in {None, a.company.id}]
 
-    def tasks(self, company_id: str | None = None, status: str | None = None) -> list[Task]:
+    def tasks(self, company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
         """Tasks, the newest first."""
         with self.living() as state:
             pool = state.pending if status == "pending" else state.tasks
@@ -209,28 +208,28 @@ class World:
                 and (agent_id is None or (entry.agent and entry.agent.id == agent_id))
             ]
 
-    def alerts(self) -> list[Alert]:
+    def alerts(self) -> list[DemoAlert]:
         """Budget alerts, the newest first, resolved ones too."""
         with self.living() as state:
             return sorted(state.alerts.values(), key=lambda alert: alert.created, reverse=True)
 
     # --- doings ---------------------------------------------------------------------------
 
-    def approve(self, task_id: str) -> Task:
-        """Approve a pending task through the interface. Refusal: decided already, or no such."""
+    def approve(self, task_id: str) -> DemoTask:
+        """Approve a pending task through the interface. RefusedError: decided, or unknown."""
         with self.living():
             self.attempts[self.task(task_id).id] += 1
             task = self._decide(task_id, "approve", OPERATOR)
             self.applied[task_id] += 1
             return task
 
-    def another_operator(self, task_id: str, decision: str, who: str = "Wanda") -> Task:
-        """Somebody else approves or rejects a task, not through the interface. Refusal."""
+    def another_operator(self, task_id: str, decision: str, who: str = "Wanda") -> DemoTask:
+        """Somebody else approves or rejects a task, not through the interface. RefusedError."""
         check((decision not in {"approve", "reject"}, "decision", "must be approve or reject"))
         with self.living():
             return self._decide(task_id, decision, who)
 
-    def _decide(self, task_id: str, decision: str, who: str) -> Task:
+    def _decide(self, task_id: str, decision: str, who: str) -> DemoTask:
         task = self.task(task_id)
         if task.status != "pending":
             by = f" by {task.decided_by}" if task.decided_by else ""
@@ -240,12 +239,12 @@ class World:
                 timespec = "milliseconds" if moment.microsecond else "seconds"
                 when = f" at {moment.isoformat(timespec=timespec)}Z"
             words = "only pending tasks can be approved: this one is"
-            raise Refusal(409, "already_decided", f"{words} {task.status}, decided{by}{when}")
+            raise RefusedError(409, "already_decided", f"{words} {task.status}, decided{by}{when}")
         self._life.decide(task, decision, who, self._at)
         return task
 
-    def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> Task:
-        """A new pending task. Refusal names the fields that are wrong."""
+    def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> DemoTask:
+        """A new pending task. RefusedError names the fields that are wrong."""
         with self.living() as state:
             agent, company = state.agents.get(agent_id), state.companies.get(company_id)
             other = agent is not None and company is not None and agent.company is not company
@@ -273,8 +272,8 @@ class World:
             state.log(self._at, "info", "approval.requested", words, task=task)
             return task
 
-    def create_company(self, name: str, template: str, mission: str) -> Company:
-        """A new company with a small staff after its template. Refusal."""
+    def create_company(self, name: str, template: str, mission: str) -> DemoCompany:
+        """A new company with a small staff after its template. RefusedError."""
         with self.living() as state:
             self._check_company(
                 name, mission, (not template.strip(), "template", "must not be empty")
@@ -285,8 +284,8 @@ class World:
                 self._hire(company, role, 50 * DOLLAR, chance.randrange(40, 80))
             return company
 
-    def clone_company(self, company_id: str, name: str, mission: str) -> Company:
-        """A copy of a company with all its agents, without their tasks and spending. Refusal."""
+    def clone_company(self, company_id: str, name: str, mission: str) -> DemoCompany:
+        """A copy of a company with all its agents, without tasks and spending. RefusedError."""
         with self.living():
             source = self.company(company_id)
             self._check_company(name, mission)
@@ -296,8 +295,8 @@ class World:
                 self._hire(company, agent.role, agent.limit, agent.trust)
             return company
 
-    def set_limit(self, agent_id: str, dollars: float | int) -> Agent:
-        """Set an agent's monthly limit in whole dollars; 0 lifts it. Refusal."""
+    def set_limit(self, agent_id: str, dollars: float | int) -> DemoAgent:
+        """Set an agent's monthly limit in whole dollars; 0 lifts it. RefusedError."""
         with self.living() as state:
             agent = self.agent(agent_id)
             limit = round(dollars * DOLLAR) or None
@@ -316,10 +315,10 @@ class World:
             *more,
         )
 
-    def _found_company(self, name: str, template: str, mission: str) -> Company:
+    def _found_company(self, name: str, template: str, mission: str) -> DemoCompany:
         state = self.state
         told = (name.strip(), template.strip(), mission.strip())
-        company = Company(state.new_id("cmp"), *told, created=self._at, limit=500 * DOLLAR)
+        company = DemoCompany(state.new_id("cmp"), *told, created=self._at, limit=500 * DOLLAR)
         state.companies[company.id] = company
         state.changed_company(company)
         state.revisions["budgets"] += 1
@@ -327,11 +326,11 @@ class World:
         state.log(self._at, "info", "company.created", words, company=company, actor=OPERATOR)
         return company
 
-    def _hire(self, company: Company, role: str, limit: int | None, trust: int) -> None:
+    def _hire(self, company: DemoCompany, role: str, limit: int | None, trust: int) -> None:
         state = self.state
         state.numbers["hired"] += 1
         number = state.numbers["hired"]
-        agent = Agent(
+        agent = DemoAgent(
             id=state.new_id("ag"),
             name=agent_name(20_000 + number),
             role=role,
@@ -352,7 +351,7 @@ class World:
 def _found(kind: str, record_id: str, records: dict[str, R]) -> R:
     record = records.get(record_id)
     if record is None:
-        raise Refusal(404, "not_found", f"{kind} not found")
+        raise RefusedError(404, "not_found", f"{kind} not found")
     return record
 
 

@@ -20,8 +20,8 @@ from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step
 from agentco_tui.api.transport import Limits
-from agentco_tui.demo.model import Refusal
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Task
 from tests.actions.office import Office, journal_entries, office
 
@@ -137,7 +137,7 @@ class Drill:
     def meddle(self, task_id: str, how: str) -> None:
         """Somebody else acts."""
         world = self.platform.world
-        with contextlib.suppress(Refusal):
+        with contextlib.suppress(RefusedError):
             if how == "retitle":
                 with world.living() as state:
                     task = state.tasks[task_id]

@@ -20,7 +20,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.api.transport import Limits, Transport
-from agentco_tui.demo.front import Seen
+from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.fetch import whole

@@ -13,8 +13,8 @@ from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb, WhyNot
 from agentco_tui.actions.services import Permissions
-from agentco_tui.demo.model import Task as WorldTask
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.world_state import DemoTask
 from agentco_tui.model import Ref, Task
 from agentco_tui.text import plain
 from tests.actions.office import BRIEF, Office, journal_entries, office
@@ -258,7 +258,7 @@ async def test_a_yes_that_moves_it_to_another_waiting_word_is_a_yes(
         task = (await desk.pending())[0]
         in_world = platform.world.tasks
 
-        def listed(company_id: str | None = None, status: str | None = None) -> list[WorldTask]:
+        def listed(company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
             rows = in_world(company_id)
             moved = [row for row in rows if row.id == task.id and row.status != "pending"]
             return [replace(row, status="in_review") for row in moved] + [

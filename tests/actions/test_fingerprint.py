@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences, fingerprint
 from agentco_tui.api import decode
-from agentco_tui.demo.records import Cash, Link, When, Word
-from agentco_tui.demo.renderer import Ask, Renderer
+from agentco_tui.demo.connection import Request
+from agentco_tui.demo.record_fields import Cash, Link, When, Word
+from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shapes import ALL as SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
@@ -283,7 +284,7 @@ OTHERWISE = {
     "estimated_cost": Cash(90_000_000_000),
     "created_at": When(1_795_100_000.0),
 }
-ASK = Ask("http://127.0.0.1", "/api/tasks", (("status", "pending"),))
+ASKED = Request("GET", "/api/tasks", "status=pending", {"host": "127.0.0.1"}, b"")
 
 
 class Sent(NamedTuple):
@@ -298,7 +299,7 @@ def in_shape(name: str, fields: dict[str, Any]) -> Task:
     out = Renderer(SHAPES[name]).listing(
         "tasks",
         [Sent(fields["id"], fields)],
-        ASK,
+        ASKED,
         fields=lambda row: row.fields,
         version=lambda _row: 1,
         revision=1,

@@ -246,17 +246,6 @@ def test_keys_come_from_the_seed_unless_given() -> None:
     assert EmbeddedPlatform(full_key="ag_canary").full_key == "ag_canary"
 
 
-def test_an_idempotency_key_is_remembered(platform: EmbeddedPlatform, client: httpx.Client) -> None:
-    first, second = platform.world.tasks(status="pending")[:2]
-    once = {"Idempotency-Key": "k1"}
-    replies = [client.post(f"/api/tasks/{first.id}/approve", headers=once) for _ in range(3)]
-    assert {reply.status_code for reply in replies} == {200}
-    assert len({reply.content for reply in replies}) == 1
-    assert (platform.world.applied[first.id], platform.world.attempts[first.id]) == (1, 1)
-    assert client.post(f"/api/tasks/{second.id}/approve", headers=once).status_code == 200
-    assert client.post(f"/api/tasks/{first.id}/approve").status_code == 409
-
-
 def test_requests_are_noted_without_the_key(
     platform: EmbeddedPlatform, client: httpx.Client
 ) -> None:

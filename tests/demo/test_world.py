@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.demo.model import DOLLAR, Agent, Company, Refusal, Task
 from agentco_tui.demo.stories import agent_name, company
 from agentco_tui.demo.world import VirtualClock, World
+from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoCompany, DemoTask, RefusedError
 from tests.demo.conftest import NOW
 
 
@@ -27,11 +27,11 @@ def picture(world: World) -> list[object]:
     ]
 
 
-def named(world: World, name: str) -> Agent:
+def named(world: World, name: str) -> DemoAgent:
     return next(agent for agent in world.agents() if agent.name == name)
 
 
-def titled(world: World, title: str) -> Task:
+def titled(world: World, title: str) -> DemoTask:
     return next(task for task in world.tasks() if task.title == title)
 
 
@@ -112,7 +112,7 @@ def test_every_crossed_threshold_has_one_open_alert() -> None:
     open_alerts = [alert for alert in world.alerts() if alert.resolved is None]
     standing = Counter((a.agent.id if a.agent else a.company.id) for a in open_alerts)
     assert max(standing.values()) == 1
-    owners: list[Agent | Company] = [*world.agents(), *world.state.companies.values()]
+    owners: list[DemoAgent | DemoCompany] = [*world.agents(), *world.state.companies.values()]
     for owner in owners:
         share = owner.spent / owner.limit if owner.limit else 0
         assert (owner.id in standing) == (share >= 0.8)
@@ -233,12 +233,12 @@ def test_a_decided_task_cannot_be_approved() -> None:
     world = frozen()
     task = world.tasks(status="pending")[0]
     world.another_operator(task.id, "reject", "Theo")
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusedError) as caught:
         world.approve(task.id)
     assert caught.value.code == "already_decided"
     assert (task.status, task.decided_by, task.decided) == ("rejected", "Theo", NOW)
     assert (world.applied[task.id], world.attempts[task.id]) == (0, 1)
-    with pytest.raises(Refusal, match="task not found"):
+    with pytest.raises(RefusedError, match="task not found"):
         world.approve("tsk_nothing")
 
 
@@ -251,7 +251,7 @@ def test_created_tasks_are_checked_and_join_the_queue() -> None:
     world.approve(task.id)
     world.advance(200)
     assert task.status in {"completed", "failed"}
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusedError) as caught:
         world.create_task(linus.company.id, " ", grace.id, "soon")
     assert [name for name, _ in caught.value.fields] == ["title", "agent_id", "priority"]
 

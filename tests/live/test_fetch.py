@@ -38,14 +38,14 @@ async def test_where_a_company_is_demanded_each_is_asked(
                 (FeedName.AGENTS, on.store.agents),
                 (FeedName.AGENT_BUDGETS, on.store.agent_budgets),
             ):
-                platform.front.asked.clear()
+                platform.asked.clear()
                 freshness = await on.poller.read_again(feed)
                 assert freshness.phase is Phase.LIVE
                 assert set(held.records) == set(platform.world.state.agents)
-                asked = [query for path, query in platform.front.asked if "agents" in path]
+                asked = [query for path, query in platform.asked if "agents" in path]
                 scopes = [{"company_id": known} for known in platform.world.state.companies]
                 assert asked == [{}, *scopes]
-                others = [path for path, _ in platform.front.asked if "agents" not in path]
+                others = [path for path, _ in platform.asked if "agents" not in path]
                 assert others == ([] if companies_first else ["/api/companies"])
 
 
@@ -55,7 +55,7 @@ async def test_with_a_company_in_scope_only_that_one_is_asked() -> None:
         company = list(platform.world.state.companies)[1]
         async with stage(platform, wanted=NONE, query=Query(company=company)) as on:
             await on.poller.read_again(FeedName.AGENTS)
-        assert platform.front.asked == [("/api/agents", {"company_id": company})]
+        assert platform.asked == [("/api/agents", {"company_id": company})]
         assert set(on.store.agents.records) == {a.id for a in platform.world.agents(company)}
 
 
@@ -125,7 +125,7 @@ def written(platform: EmbeddedPlatform) -> list[str]:
 
 
 def limits(platform: ChoosyPlatform) -> list[str]:
-    return [query["limit"] for path, query in platform.front.asked if path == "/api/activity"]
+    return [query["limit"] for path, query in platform.asked if path == "/api/activity"]
 
 
 def as_asked(path: str, query: dict[str, str]) -> dict[str, str]:
@@ -135,7 +135,7 @@ def as_asked(path: str, query: dict[str, str]) -> dict[str, str]:
 async def polls(on: Stage, platform: ChoosyPlatform, *bursts: int) -> list[str]:
     """Poll the log before and after each burst; the limits that were asked for."""
     await on.poller.read_again(FeedName.ACTIVITY)
-    platform.front.asked.clear()
+    platform.asked.clear()
     for burst in bursts:
         happen(platform, burst)
         assert (await on.poller.read_again(FeedName.ACTIVITY)).phase is Phase.LIVE
@@ -188,7 +188,7 @@ async def test_a_platform_that_refuses_the_larger_limit_is_read_with_a_gap(statu
         happen(platform, 300)
         async with stage(platform, wanted=NONE) as on:
             await polls(on, platform, ACTIVITY_LIMIT + 50, 5, ACTIVITY_LIMIT + 1)
-            assert len(platform.front.refused) == 2
+            assert len(platform.refused) == 2
             seen, log = shown(on), written(platform)
             assert seen.count("gap") == 2
             assert [entry for entry in seen if entry != "gap"][-1] == log[-1]

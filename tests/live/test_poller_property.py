@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from agentco_tui.demo.model import DOLLAR
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, ActivityFilter, FeedName, Pace, Phase, Query
 from agentco_tui.live.fetch import AT_ONCE

@@ -227,8 +227,8 @@ async def test_agents_of_other_companies_never_stand_in_for_those_in_scope() -> 
             }
             for company in (new, old, None):
                 on.poller.poll_now([FeedName.BUDGET])
-                asked = len(platform.front.asked)
-                await on.until(lambda: len(platform.front.asked) > asked)  # noqa: B023
+                asked = len(platform.asked)
+                await on.until(lambda: len(platform.asked) > asked)  # noqa: B023
                 on.poller.set_query(Query(company=company))
                 await on.settled()
                 await on.poller.read_again(FeedName.BUDGET)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import pytest
 
 from agentco_tui.api.errors import Broken, PlatformFailed, TimedOut
-from agentco_tui.demo.front import Seen
+from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, paces

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.demo.model import Task
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
+from agentco_tui.demo.world_state import DemoTask
 from tests.terminal.dashboard import dashboard, leave, ready, rows_with, say_yes, show
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
@@ -41,7 +41,7 @@ def world() -> World:
     return World(7, speed=0.0)
 
 
-def rows_of(screen: str, task: Task) -> list[str]:
+def rows_of(screen: str, task: DemoTask) -> list[str]:
     """The rows that show a task with its agent."""
     return rows_with(screen, task.title[:TITLE], task.agent.name)
 

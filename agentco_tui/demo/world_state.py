@@ -20,7 +20,7 @@ KEPT_ENTRIES = 50_000
 """How much of the activity log is kept; the oldest entries go first."""
 
 
-class Refusal(Exception):  # noqa: N818 - it is what the platform says, an error only to us
+class RefusedError(Exception):
     """What the platform does not do, and says so: status, stable code, words, refused fields."""
 
     def __init__(
@@ -36,11 +36,11 @@ class Refusal(Exception):  # noqa: N818 - it is what the platform says, an error
 def check(*rules: tuple[bool, str, str]) -> None:
     """Raise the refusal that names each field whose rule is broken: (broken, field, words)."""
     if wrong := [(name, words) for broken, name, words in rules if broken]:
-        raise Refusal(422, "validation_failed", "Validation error", wrong)
+        raise RefusedError(422, "validation_failed", "Validation error", wrong)
 
 
 @dataclass(slots=True, eq=False)
-class Company:
+class DemoCompany:
     """A company; `limit` None means that it has none."""
 
     id: str
@@ -58,13 +58,13 @@ class Company:
 
 
 @dataclass(slots=True, eq=False)
-class Agent:
+class DemoAgent:
     """An agent; `status` is active or paused, `level` the budget alert it stands at."""
 
     id: str
     name: str
     role: str
-    company: Company
+    company: DemoCompany
     model: str
     trust: int
     created: float
@@ -78,7 +78,7 @@ class Agent:
 
 
 @dataclass(slots=True, eq=False)
-class Task:
+class DemoTask:
     """A task, from pending over approved and running to completed, failed or rejected."""
 
     id: str
@@ -87,7 +87,7 @@ class Task:
     title: str
     description: str
     priority: str
-    agent: Agent
+    agent: DemoAgent
     created: float
     updated: float
     estimate: int
@@ -112,23 +112,23 @@ class Entry:
     level: str
     action: str
     message: str
-    company: Company | None = None
-    agent: Agent | None = None
-    task: Task | None = None
+    company: DemoCompany | None = None
+    agent: DemoAgent | None = None
+    task: DemoTask | None = None
     actor: str | None = None
     cost: int = 0
 
 
 @dataclass(slots=True, eq=False)
-class Alert:
+class DemoAlert:
     """A threshold that was crossed by an agent or a company; `resolved` once it is over."""
 
     id: str
     severity: str
     message: str
     threshold: int
-    company: Company
-    agent: Agent | None
+    company: DemoCompany
+    agent: DemoAgent | None
     limit: int
     spent: int
     created: float
@@ -141,7 +141,7 @@ _SPACE = 32**8
 
 
 @dataclass
-class State:
+class WorldState:
     """All records of a world, in the order in which they came to be."""
 
     seed: int
@@ -150,11 +150,11 @@ class State:
     """Whether identifiers are numbers, without a prefix."""
     period_start: float
     resets: float
-    companies: dict[str, Company] = field(default_factory=dict)
-    agents: dict[str, Agent] = field(default_factory=dict)
-    tasks: dict[str, Task] = field(default_factory=dict)
-    pending: dict[str, Task] = field(default_factory=dict)
-    alerts: dict[str, Alert] = field(default_factory=dict)
+    companies: dict[str, DemoCompany] = field(default_factory=dict)
+    agents: dict[str, DemoAgent] = field(default_factory=dict)
+    tasks: dict[str, DemoTask] = field(default_factory=dict)
+    pending: dict[str, DemoTask] = field(default_factory=dict)
+    alerts: dict[str, DemoAlert] = field(default_factory=dict)
     entries: deque[Entry] = field(default_factory=lambda: deque(maxlen=KEPT_ENTRIES))
     revisions: Counter[str] = field(default_factory=Counter)
     """For each kind of record, how often any of it changed."""
@@ -181,9 +181,9 @@ class State:
         action: str,
         message: str,
         *,
-        company: Company | None = None,
-        agent: Agent | None = None,
-        task: Task | None = None,
+        company: DemoCompany | None = None,
+        agent: DemoAgent | None = None,
+        task: DemoTask | None = None,
         actor: str | None = None,
         cost: int = 0,
     ) -> Entry:
@@ -202,28 +202,28 @@ class State:
             self.changed_agent(agent)
         return entry
 
-    def changed_agent(self, agent: Agent) -> None:
+    def changed_agent(self, agent: DemoAgent) -> None:
         """Note that an agent changed."""
         agent.version += 1
         self.revisions["agents"] += 1
 
-    def changed_company(self, company: Company) -> None:
+    def changed_company(self, company: DemoCompany) -> None:
         """Note that a company changed."""
         company.version += 1
         self.revisions["companies"] += 1
 
-    def changed_alert(self, alert: Alert) -> None:
+    def changed_alert(self, alert: DemoAlert) -> None:
         """Note that an alert changed."""
         alert.version += 1
         self.revisions["alerts"] += 1
 
-    def changed_task(self, task: Task, at: float) -> None:
+    def changed_task(self, task: DemoTask, at: float) -> None:
         """Note that a task changed."""
         task.version += 1
         task.updated = max(task.updated, at)
         self.revisions["tasks"] += 1
 
-    def add_task(self, task: Task) -> None:
+    def add_task(self, task: DemoTask) -> None:
         """Put a new task in its place, with all counts."""
         self.tasks[task.id] = task
         company = task.agent.company
@@ -234,7 +234,7 @@ class State:
         self.revisions["tasks"] += 1
         self.changed_company(company)
 
-    def leave_queue(self, task: Task, status: str) -> None:
+    def leave_queue(self, task: DemoTask, status: str) -> None:
         """Take a task from the queue of pending ones into another status."""
         if self.pending.pop(task.id, None) is not None:
             task.agent.company.pending -= 1

@@ -10,10 +10,17 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from agentco_tui.demo.budgets import forecast, level, share
-from agentco_tui.demo.life import particulars
-from agentco_tui.demo.model import DOLLAR, Agent, Alert, Company, Entry, State, Task
+from agentco_tui.demo.life import forecast, level, particulars, share
 from agentco_tui.demo.stories import fill
+from agentco_tui.demo.world_state import (
+    DOLLAR,
+    DemoAgent,
+    DemoAlert,
+    DemoCompany,
+    DemoTask,
+    Entry,
+    WorldState,
+)
 
 Fields = dict[str, Any]
 
@@ -58,7 +65,7 @@ class Word:
     word: str
 
 
-def company_fields(company: Company) -> Fields:
+def company_fields(company: DemoCompany) -> Fields:
     """A company."""
     return {
         "id": company.id,
@@ -78,7 +85,7 @@ def remaining(spent: int, limit: int | None) -> Cash:
     return Cash(None if limit is None else limit - spent, rest=True)
 
 
-def agent_fields(agent: Agent) -> Fields:
+def agent_fields(agent: DemoAgent) -> Fields:
     """An agent."""
     return {
         "id": agent.id,
@@ -96,7 +103,7 @@ def agent_fields(agent: Agent) -> Fields:
     }
 
 
-def task_fields(task: Task) -> Fields:
+def task_fields(task: DemoTask) -> Fields:
     """A task."""
     return {
         "id": task.id,
@@ -132,7 +139,7 @@ def entry_fields(entry: Entry) -> Fields:
     }
 
 
-def alert_fields(alert: Alert) -> Fields:
+def alert_fields(alert: DemoAlert) -> Fields:
     """A budget alert."""
     return {
         "id": alert.id,
@@ -151,7 +158,7 @@ def alert_fields(alert: Alert) -> Fields:
     }
 
 
-def _money_fields(state: State, spent: int, limit: int | None, hour: float) -> Fields:
+def _money_fields(state: WorldState, spent: int, limit: int | None, hour: float) -> Fields:
     return {
         "monthly_limit": Cash(limit),
         "has_limit": limit is not None,
@@ -169,7 +176,7 @@ def _money_fields(state: State, spent: int, limit: int | None, hour: float) -> F
 _LEVEL_WORD = {0: "ok", 80: "warning", 100: "exceeded"}
 
 
-def company_budget_fields(state: State, company: Company, hour: float) -> Fields:
+def company_budget_fields(state: WorldState, company: DemoCompany, hour: float) -> Fields:
     """The budget of a company; `hour` is the moment its forecast is made for."""
     return {
         "company": Link(company.id, company.name),
@@ -179,7 +186,7 @@ def company_budget_fields(state: State, company: Company, hour: float) -> Fields
     }
 
 
-def agent_budget_fields(state: State, agent: Agent, hour: float) -> Fields:
+def agent_budget_fields(state: WorldState, agent: DemoAgent, hour: float) -> Fields:
     """The budget of an agent; the forecast of a stopped one is what it has spent."""
     budget = {
         "agent": Link(agent.id, agent.name),
@@ -194,7 +201,7 @@ def agent_budget_fields(state: State, agent: Agent, hour: float) -> Fields:
     return budget
 
 
-def overview_fields(state: State, hour: float) -> Fields:
+def overview_fields(state: WorldState, hour: float) -> Fields:
     """The budget of the whole."""
     companies = state.companies.values()
     spent = sum(company.spent for company in companies)
@@ -209,7 +216,7 @@ def overview_fields(state: State, hour: float) -> Fields:
     }
 
 
-def trace_steps(state: State, task: Task) -> list[Fields]:
+def trace_steps(state: WorldState, task: DemoTask) -> list[Fields]:
     """What an agent did for a task so far: thoughts, tool calls and what came out."""
     known = particulars(state, task)
     beats = (*task.story.prepare, *task.story.carry_out[: task.progress])
