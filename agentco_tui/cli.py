@@ -119,15 +119,14 @@ def _run_dashboard(settings: Settings) -> int:
 def _demo(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:
     from agentco_tui.commands import demo
 
-    options = demo.options_of(vars(found))
     if found.serve:
-        return demo.serve(options)
+        return demo.serve(vars(found))
     from agentco_tui.terminal.fitness import check
 
     if refusal := check(env).refusal:
         complain(refusal)
         return Exit.USAGE
-    return demo.run(options, flags, env, _run_dashboard)
+    return demo.run(vars(found), flags, env, _run_dashboard)
 
 
 def _config(found: argparse.Namespace, flags: Flags, env: Mapping[str, str]) -> int:

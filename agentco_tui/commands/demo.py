@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Any
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -18,76 +17,36 @@ from agentco_tui.config import Flags, Settings, load_for_demo
 
 START_SECONDS = 30.0
 END_SECONDS = 3.0
-_EXTRA = "uvicorn"
-_ADDRESS = "address"
-_KEY = "full key"
+_NAMES = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
 
 
 class DemoError(Exception):
     """The embedded platform did not start; `str()` says why."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DemoOptions:
-    """What the world is to be like; None is the platform's own default."""
+def serve(given: Mapping[str, Any]) -> int:
+    """Serve in this process until a signal, or the end of stdin; returns the exit code.
 
-    port: int | None = None
-    seed: int | None = None
-    companies: int | None = None
-    agents: int | None = None
-    tasks: int | None = None
-    speed: float | None = None
-    shape: str | None = None
-    fault: tuple[str, ...] = ()
-    until_stdin_closes: bool = False
+    `given` holds parsed arguments, here and below; what is None is the platform's own default.
+    """
+    from agentco_tui.demo import server  # noqa: PLC0415 - slow to import
 
-    def arguments(self) -> list[str]:
-        """The same as arguments of `demo --serve`."""
-        words: list[str] = []
-        for name in ("port", "seed", "companies", "agents", "tasks", "speed", "shape"):
-            value = getattr(self, name)
-            if value is not None:
-                words += [f"--{name}", str(value)]
-        for spec in self.fault:
-            words += ["--fault", spec]
-        return words
-
-
-def options_of(found: Mapping[str, Any]) -> DemoOptions:
-    """The options among parsed arguments."""
-    names = DemoOptions.__dataclass_fields__
-    given = {name: value for name, value in found.items() if name in names}
-    given["fault"] = tuple(given.get("fault", ()))
-    return DemoOptions(**given)
-
-
-def serve(options: DemoOptions) -> int:
-    """Serve in this process until a signal, or the end of stdin; returns the exit code."""
-    try:
-        from agentco_tui.demo import server  # noqa: PLC0415 - an extra, and slow to import
-    except ModuleNotFoundError as error:
-        if error.name != _EXTRA:
-            raise
-        complain("the demo needs one extra: pip install 'agentco-tui[demo]'")
-        return Exit.USAGE
-    names = ("port", "seed", "companies", "agents", "tasks", "speed", "shape")
-    given = {name: getattr(options, name) for name in names}
     return server.serve(
-        **{name: value for name, value in given.items() if value is not None},
-        faults=options.fault,
-        until_stdin_closes=options.until_stdin_closes,
+        **{name: given[name] for name in _NAMES if given.get(name) is not None},
+        faults=tuple(given.get("fault", ())),
+        until_stdin_closes=given.get("until_stdin_closes", False),
     )
 
 
 def run(
-    options: DemoOptions,
+    given: Mapping[str, Any],
     flags: Flags,
     env: Mapping[str, str],
     dashboard: Callable[[Settings], int],
 ) -> int:
     """Start the platform, run `dashboard` on it, end the platform; returns the exit code."""
     try:
-        with platform(options) as (address, key):
+        with platform(given) as (address, key):
             settings = load_for_demo(flags, env, BaseUrl.parse(address), ApiKey.parse(key))
             return dashboard(settings)
     except DemoError as error:
@@ -96,17 +55,20 @@ def run(
 
 
 @contextmanager
-def platform(options: DemoOptions) -> Iterator[tuple[str, str]]:
+def platform(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """A child process that serves the platform: (its address, the key that may do everything).
 
     The child ends when its stdin does, so it ends with this process, however that ends. Raises
     DemoError if it does not start.
     """
-    command = (sys.executable, "-m", "agentco_tui", "demo", "--serve", "--until-stdin-closes")
+    command = [sys.executable, "-m", "agentco_tui", "demo", "--serve", "--until-stdin-closes"]
+    pairs = [(name, given.get(name)) for name in _NAMES]
+    pairs += [("fault", spec) for spec in given.get("fault", ())]
+    command += [f"--{name}={value}" for name, value in pairs if value is not None]
     with tempfile.TemporaryFile() as errors:
         # A session of its own: a key such as ctrl-c must not end the platform under the dashboard.
         child = subprocess.Popen(  # noqa: S603 - this very program
-            (*command, *options.arguments()),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -137,16 +99,10 @@ def _announced(child: subprocess.Popen[bytes], errors: IO[bytes]) -> tuple[str, 
                     lines[0].removeprefix("agentco-tui demo: ") if lines else "it ended at once"
                 )
             said += piece
-            found = _words(said)
-            if _ADDRESS in found and _KEY in found:
-                return found[_ADDRESS], found[_KEY]
-
-
-def _words(said: bytes) -> dict[str, str]:
-    """The whole lines so far, "name   value"."""
-    lines = said.decode("utf-8", "replace").split("\n")[:-1]
-    pairs = (line.rsplit(None, 1) for line in lines)
-    return {pair[0].strip(): pair[1] for pair in pairs if len(pair) == 2}
+            lines = said.decode("utf-8", "replace").split("\n")[:-1]
+            found = {line[:8]: line.split()[-1] for line in lines if line.split()}
+            if {"address ", "full key"} <= set(found):
+                return found["address "], found["full key"]
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

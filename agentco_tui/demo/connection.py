@@ -126,7 +126,7 @@ class Connection:
     async def pause(self, seconds: float | None) -> bool:
         """Wait so long, None for ever; False at once if the client goes meanwhile."""
         if self._coming is None:
-            self._coming = asyncio.create_task(self._reader.read(65_536))
+            self._coming = asyncio.create_task(self._read())
         done, _ = await asyncio.wait({self._coming}, timeout=seconds)
         return not done or await self._more()
 
@@ -148,9 +148,12 @@ class Connection:
     async def _more(self) -> bool:
         """Take in what comes next; False once the client has gone."""
         coming, self._coming = self._coming, None
-        try:
-            piece = await (coming or self._reader.read(65_536))
-        except OSError:
-            return False
+        piece = await (coming or self._read())
         self._unread += piece
         return bool(piece)
+
+    async def _read(self) -> bytes:
+        try:
+            return await self._reader.read(65_536)
+        except OSError:
+            return b""

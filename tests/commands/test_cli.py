@@ -176,7 +176,7 @@ def test_the_screen_toolkit_is_not_imported(command: Command, words: list[str]) 
         if line.startswith("import time:")
     }
     assert "agentco_tui" in imported
-    assert not imported & {"textual", "uvicorn"}
+    assert not imported & {"textual"}
     if "httpx" not in imported:
         # httpx brings rich with it where click is installed.
         assert "rich" not in imported

@@ -38,8 +38,8 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
 
     flags = Flags(screen="tasks", read_only=True)
     env = {"XDG_CONFIG_HOME": str(tmp_path), "AGENTCO_BASE_URL": "https://prod.example"}
-    options = demo.DemoOptions(seed=3, companies=2, speed=0.0)
-    assert demo.run(options, flags, env, dashboard) == 7
+    given = {"seed": 3, "companies": 2, "speed": 0.0}
+    assert demo.run(given, flags, env, dashboard) == 7
     (settings,) = seen
     assert (settings.profile, settings.screen, settings.read_only) == ("demo", "tasks", True)
     assert settings.key is not None
@@ -47,8 +47,7 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
 
 
 def test_a_platform_that_does_not_start_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    options = demo.DemoOptions(shape="no-such-shape")
-    assert demo.run(options, Flags(), {}, lambda _: 0) == 2
+    assert demo.run({"shape": "no-such-shape"}, Flags(), {}, lambda _: 0) == 2
     said = capsys.readouterr().err
     assert "no-such-shape" in said
     assert said.count("\n") == 1
@@ -62,7 +61,7 @@ def test_an_error_of_the_dashboard_ends_the_platform_too() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        demo.run(demo.DemoOptions(speed=0.0), Flags(), {}, dashboard)
+        demo.run({"speed": 0.0}, Flags(), {}, dashboard)
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(addresses[0], timeout=10)
 
@@ -71,7 +70,7 @@ def test_the_platform_ends_when_its_parent_is_killed(command: Command) -> None:
     code = (
         "import os, signal\n"
         "from agentco_tui.commands import demo\n"
-        "with demo.platform(demo.DemoOptions(speed=0.0)) as found:\n"
+        "with demo.platform({'speed': 0.0}) as found:\n"
         "    print(*found, flush=True)\n"
         "    signal.pause()\n"
     )
@@ -104,22 +103,3 @@ def test_serve_refuses_what_cannot_be(command: Command) -> None:
     ran = command("demo", "--serve", "--shape", "nonsense")
     assert ran.code == 2
     assert "nonsense" in ran.err
-
-
-def test_without_the_extra_it_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("agentco_tui.demo.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("agentco_tui.demo.server", raising=False)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert demo.serve(demo.DemoOptions()) == 2
-    assert "pip install 'agentco-tui[demo]'" in capsys.readouterr().err
-
-
-def test_options_become_arguments_again() -> None:
-    options = demo.DemoOptions(port=1, seed=2, speed=0.5, shape="plain", fault=("a", "b"))
-    assert options.arguments() == [
-        *("--port", "1", "--seed", "2", "--speed", "0.5", "--shape", "plain"),
-        *("--fault", "a", "--fault", "b"),
-    ]
