@@ -64,7 +64,9 @@ def test_nobody_there(command: Command, still: EmbeddedPlatform) -> None:
     assert "0 of 1 reads answered" in ran.out
 
 
-@pytest.mark.parametrize("kind", ["bad_json", "html", "status=503,retry_after=0", "cut"])
+@pytest.mark.parametrize(
+    "kind", ["bad_json", "status=200,body=html", "status=503,retry_after=0", "cut"]
+)
 def test_one_answer_that_is_none(command: Command, still: EmbeddedPlatform, kind: str) -> None:
     still.faults.add(f"agents:{kind}")
     ran = command.on(still)("doctor")
