@@ -8,9 +8,9 @@
         assert console.outcomes("t1") == ["approved here"]       # by the journal
 
 It is a `PtySession`, so `press`, `write` (several keys in one packet), `text`, `wait_for`,
-`signal`, `hold` are there too. `config` is the text of a config file, such as `NO_HOLD`. Every
-pattern is a regular expression, looked for anywhere. The dashboard polls each second (`--refresh`),
-its files lie below the given folder; two consoles with one folder share the journal.
+`signal`, `hold` are there too. `config` is the text of a config file, such as `NO_HOLD`; "" leaves
+all as it is by itself. Every pattern is a regular expression, looked for anywhere. The dashboard
+polls twice a second (`--refresh`), its files lie below the given folder; two consoles with one folder share the journal.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession, cle
 
 NO_HOLD = "[approve]\nhold = 0\n"
 """A config file with which a single yes is carried out at once."""
+SHORT_HOLD = "[approve]\nhold = 0.5\n"
+"""One with which it is held only as long as it takes to pass through the hold."""
 LIST_TOP = 4
 """Rows above the first line of a list: header, tabs, title and column names."""
 DETAIL_BESIDE, DETAIL_AT = 112, 75
@@ -46,16 +48,17 @@ class Console(PtySession):
         platform: Platform,
         folder: Path,
         *arguments: str,
-        config: str | None = None,
+        config: str = SHORT_HOLD,
         key: str | None = None,
         env: dict[str, str | None] | None = None,
         size: tuple[int, int] = (120, 40),
-        refresh: float = 1.0,
+        refresh: float = 0.5,
         start: bool = True,
         **options: Any,
     ) -> None:
         self.environment = {**platform.env(folder, key), **(env or {})}
-        if config is not None:
+        if "AGENTCO_CONFIG" not in self.environment:
+            folder.mkdir(parents=True, exist_ok=True)
             file = folder / "config.toml"
             file.write_text(config)
             self.environment["AGENTCO_CONFIG"] = str(file)

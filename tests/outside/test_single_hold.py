@@ -14,7 +14,7 @@ def test_the_hold_on_the_line(tmp_path: Path) -> None:
     with Platform() as platform:
         for n in range(5):
             platform.task(f"t{n}", f"Case{n}")
-        with Console(platform, tmp_path, "--screen", "tasks") as console:
+        with Console(platform, tmp_path, "--screen", "tasks", config="") as console:
             console.ask("Case0")
             console.yes()
             console.line_shows("Case0", r"approving in [12] s · u takes it back")

@@ -28,33 +28,25 @@ KEPT = {char: width for width, chars in TABLES.items() for char in chars}
 
 
 @pytest.mark.parametrize("width", [0, 1, 2])
-def test_rich_and_wcwidth_agree_on_every_character(width: int) -> None:
+def test_rich_and_wcwidth_agree_on_every_character_beside_any_other(width: int) -> None:
     for char in TABLES[width]:
         assert get_character_cell_size(char) == width, ascii(char)
         assert wcwidth.wcwidth(char) == width, ascii(char)
-
-
-@pytest.mark.parametrize("width", [0, 1, 2])
-def test_neighbours_do_not_change_the_width(width: int) -> None:
-    for near in ("a", "\u4e00", "\u0915", "\u0e01", "\U0001f600", "e\u0301"):
+    for near in ("a", "\u0915", "e\u0301"):
         for start in range(0, len(TABLES[width]), 500):
-            some = TABLES[width][start : start + 500]
-            text = near + near.join(some)
+            text = near + near.join(TABLES[width][start : start + 500])
             expected = sum(wcwidth.wcwidth(char) for char in text)
-            assert wcwidth.wcswidth(text) == cell_len(text) == expected
-            assert cell_width(text) == expected
-
-
-def test_terminals_draw_every_mark() -> None:
-    # pyte drops the rest of what it draws at a zero-width character without a combining class.
-    assert all(unicodedata.combining(char) for char in TABLES[0])
+            assert wcwidth.wcswidth(text) == cell_len(text) == cell_width(text) == expected
 
 
 def test_no_character_that_must_never_pass_is_kept() -> None:
+    # pyte drops the rest of what it draws at a zero-width character without a combining class.
+    assert all(unicodedata.combining(char) for char in TABLES[0])
     for char in KEPT:
         assert unicodedata.category(char)[0] != "C" or unicodedata.unidata_version != "14.0.0"
         assert unicodedata.category(char) not in {"Zl", "Zp", "Mc", "Me"}
         assert char == " " or not char.isspace()
+        assert set(unicodedata.normalize("NFC", char)) <= KEPT.keys(), ascii(char)
     assert not set("\u115f\u1160\u3164\uffa0\u2800\xad\u200d\ufe0f\u034f") & KEPT.keys()
     assert not set(map(chr, (*range(0xD800, 0xE000), *range(0xE000, 0xF900)))) & KEPT.keys()
     assert not set(map(chr, range(0xE0000, 0xE1000))) & KEPT.keys()
@@ -75,22 +67,15 @@ def test_every_character_of_unicode_comes_out_as_kept_ones() -> None:
         text = "".join(map(chr, range(start, start + 0x4000)))
         clean = safe_block(text, max_cells=100_000, max_lines=100_000)
         assert set(clean) <= kept, hex(start)
-        assert safe_block(clean, max_cells=100_000, max_lines=100_000) == clean, hex(start)
-
     assert escaped("".join(map(chr, range(0x20000))), max_cells=2_000_000).isprintable()
-
-
-def test_composing_never_leads_out_of_the_table() -> None:
-    for char in KEPT:
-        assert set(unicodedata.normalize("NFC", char)) <= KEPT.keys(), ascii(char)
 
 
 @pytest.mark.skipif(
     unicodedata.unidata_version != "14.0.0", reason="made with another Unicode version"
 )
 def test_the_table_is_what_its_rules_make() -> None:
-    # Every 7th character: the whole takes ten seconds.
-    for code in range(0x20, 0x110000, 7):
+    # Every 13th character: the whole takes ten seconds.
+    for code in range(0x20, 0x110000, 13):
         char = chr(code)
         width = width_of(char)
         if char in KEPT:

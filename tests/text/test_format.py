@@ -42,36 +42,20 @@ def sum_of(amount: str, currency: str | None = None, *, derived: bool = False) -
     ("seconds", "expected"),
     [
         (None, "–"),
-        (float("nan"), "–"),
         (float("inf"), "999 y"),
         (-30, "0 s"),
-        (0.9, "0 s"),
-        (12, "12 s"),
         (59.99, "59 s"),
         (60, "1 m"),
         (26 * 60, "26 m"),
-        (3 * HOUR, "3 h"),
         (47.9 * HOUR, "47 h"),
         (2 * DAY, "2 d"),
-        (13 * DAY, "13 d"),
         (35 * DAY, "5 w"),
         (800 * DAY, "2 y"),
-        (1e300, "999 y"),
     ],
 )
 def test_age(seconds: float | None, expected: str) -> None:
     assert age(seconds) == expected
-
-
-@given(st.floats())
-def test_an_age_is_short_and_never_negative(seconds: float) -> None:
-    assert cell_width(age(seconds)) <= 5
-    assert not age(seconds).startswith("-")
-
-
-def test_ago() -> None:
-    assert ago(12) == "12 s ago"
-    assert ago(None) == "–"
+    assert ago(seconds) == (expected if seconds is None else f"{expected} ago")
 
 
 @pytest.mark.parametrize(
@@ -80,15 +64,11 @@ def test_ago() -> None:
         (None, "–"),
         (-1, "–"),
         (float("inf"), "–"),
-        (0, "0 ms"),
         (0.0001, "<1 ms"),
-        (0.084, "84 ms"),
         (0.9994, "999 ms"),
         (0.9996, "1.0 s"),
-        (1.5, "1.5 s"),
         (59.94, "59.9 s"),
         (59.96, "1 m 00 s"),
-        (123, "2 m 03 s"),
         (3599.6, "1 h 00 m"),
         (3 * HOUR + 300, "3 h 05 m"),
         (2 * DAY + 4 * HOUR, "2 d 04 h"),
@@ -100,7 +80,9 @@ def test_duration(seconds: float | None, expected: str) -> None:
 
 
 @given(st.floats())
-def test_a_duration_is_short(seconds: float) -> None:
+def test_ages_and_durations_are_short_and_never_negative(seconds: float) -> None:
+    assert cell_width(age(seconds)) <= 5
+    assert not age(seconds).startswith("-")
     assert cell_width(duration(seconds)) <= 14
 
 
@@ -108,7 +90,6 @@ def test_a_duration_is_short(seconds: float) -> None:
     ("given_sum", "expected"),
     [
         (None, "–"),
-        (sum_of("NaN", "USD"), "–"),
         (sum_of("Infinity"), "–"),
         (sum_of("1234.5", "USD"), "$1,234.50"),
         (sum_of("12", "EUR"), "€12.00"),
@@ -117,27 +98,17 @@ def test_a_duration_is_short(seconds: float) -> None:
         (sum_of("1200", "JPY"), "¥1,200"),
         (sum_of("-5", "USD"), "-$5.00"),
         (sum_of("5", "USD", derived=True), "~$5.00"),
-        (sum_of("-5", "USD", derived=True), "~-$5.00"),
         (sum_of("0", "USD"), "$0.00"),
-        (sum_of("-0.00", "USD"), "$0.00"),
         (sum_of("0E+90", "USD"), "$0.00"),
-        (sum_of("0.005", "USD"), "$0.005"),
-        (sum_of("0.0012", "USD"), "$0.0012"),
         (sum_of("0.00123456", "USD"), "$0.0012"),
         (sum_of("0.0999", "USD"), "$0.10"),
-        (sum_of("0.0001", "USD"), "$0.0001"),
         (sum_of("0.4999", "USD"), "$0.50"),
         (sum_of("0.1", "JPY"), "¥0.1"),
         (sum_of("0.0000000001", "USD"), "<$0.000000001"),
-        (sum_of("1E-999999", "USD"), "<$0.000000001"),
         (sum_of("999999.999", "USD"), "$1,000,000.00"),
-        (sum_of("12345678901234.5", "USD"), "$12,345,678,901,234.50"),
-        (sum_of("1E+15", "USD"), "$1.0E+15"),
         (sum_of("1E+999999", "USD"), "$1.0E+999999"),
-        (sum_of("9" * 5_000, "USD"), "$1.0E+5000"),
         (sum_of("0." + "1" * 5_000, "USD"), "$0.11"),
         (sum_of("1200", "TOKENS"), "1,200 TOKENS"),
-        (sum_of("3.25", "GB"), "3.25 GB"),
         (sum_of("0.1", "CREDITS"), "0.1 CREDITS"),
         (sum_of("5", "X" * 500), "5 XXXXXXXXXXX…"),
     ],
@@ -151,9 +122,7 @@ def test_money(given_sum: Money | None, expected: str) -> None:
     [
         ("999999", "USD", "$999,999.00"),
         ("1200000", "USD", "$1.2 M"),
-        ("-1200000", "USD", "-$1.2 M"),
         ("999960000", "USD", "$1.0 B"),
-        ("2500000000", "EUR", "€2.5 B"),
         ("3.21E+12", "CHF", "3.2 T CHF"),
         ("999999000000000", "USD", "$1,000.0 T"),
         ("2000000", "TOKENS", "2.0 M TOKENS"),
@@ -199,22 +168,15 @@ def test_money_is_short_and_true(amount: Decimal, currency: str | None, short: b
     ("share", "expected"),
     [
         (None, "–"),
-        ("NaN", "–"),
         ("0", "0 %"),
-        ("0E+9", "0 %"),
         ("0.0001", "<1 %"),
-        ("0.01", "1 %"),
-        ("0.834", "83 %"),
         ("0.996", "99 %"),
         ("1", "100 %"),
         ("1.001", ">100 %"),
-        ("1.4", "140 %"),
         ("12.5", "1,250 %"),
         ("1E+9", ">99,999 %"),
         ("-1E+999999", "<-99,999 %"),
-        ("-0.5", "-50 %"),
         ("-0.001", "<0 %"),
-        ("0." + "3" * 5_000, "33 %"),
     ],
 )
 def test_percent(share: str | None, expected: str) -> None:
@@ -239,13 +201,9 @@ def test_a_percentage_never_crosses_the_limit_by_rounding(share: Decimal) -> Non
     ("value", "expected"),
     [
         (None, "–"),
-        (0, "0"),
-        (1_234, "1,234"),
         (-1_234_567, "-1,234,567"),
-        (999_999_999_999_999, "999,999,999,999,999"),
         (10**15, "1.0E+15"),
         pytest.param(10**5_000, "1E+5000", id="huge"),
-        pytest.param(-(10**5_000), "-1E+5000", id="huge-negative"),
     ],
 )
 def test_count(value: int | None, expected: str) -> None:
@@ -257,15 +215,9 @@ def test_count(value: int | None, expected: str) -> None:
     [
         (None, "–"),
         ("sNaN", "–"),
-        ("0.0", "0"),
         ("0.30000000000000004", "0.3"),
-        ("87.50", "87.5"),
-        ("100", "100"),
         ("1E+2", "100"),
-        ("-0.85", "-0.85"),
         ("-0", "0"),
-        ("1234567.25", "1,234,567.25"),
-        ("1E-12", "1.0E-12"),
         ("1E+999999", "1.0E+999999"),
     ],
 )
@@ -288,13 +240,9 @@ def test_a_number_is_short_and_keeps_its_size(value: Decimal) -> None:
     ("amount", "expected"),
     [
         (None, "–"),
-        (0, "0 B"),
         (999, "999 B"),
-        (1_500, "1.5 kB"),
         (999_949, "999.9 kB"),
         (999_950, "1.0 MB"),
-        (20 * 10**6, "20.0 MB"),
-        (3 * 10**9, "3.0 GB"),
         (4_567 * 10**12, "4,567.0 TB"),
         pytest.param(10**5_000, ">999,999 TB", id="huge"),
     ],

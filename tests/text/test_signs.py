@@ -20,10 +20,7 @@ def test_every_sign_is_one_safe_cell(which: Signs) -> None:
     for sign in each(which):
         assert wcwidth.wcwidth(sign) == cell_len(sign) == 1
         assert safe(sign) == sign
-
-
-def test_ascii_signs_are_ascii() -> None:
-    assert all(sign.isascii() for sign in each(ASCII))
+        assert sign.isascii() or which is not ASCII
 
 
 def test_one_object_changes_for_all_who_imported_it() -> None:
@@ -42,17 +39,13 @@ def test_one_object_changes_for_all_who_imported_it() -> None:
     ("encoding", "environ", "expected"),
     [
         ("utf-8", {}, False),
-        ("UTF8", {"TERM": "xterm-256color", "LANG": "en_US.UTF-8"}, False),
-        ("utf-8", {"LANG": "C.UTF-8"}, False),
         ("utf-8", {"LANG": "C"}, True),
         ("utf-8", {"LANG": "en_US.UTF-8", "LC_ALL": "C"}, True),
         ("utf-8", {"LANG": "C", "LC_CTYPE": "C.utf8"}, False),
         ("utf-8", {"LANG": "de_DE@euro"}, True),
         ("utf-8", {"LANG": "en_US.UTF-8", "TERM": "linux"}, True),
         ("utf-8", {"TERM": "vt220"}, True),
-        ("utf-8", {"TERM": "tmux-256color"}, False),
         ("ascii", {"LANG": "en_US.UTF-8"}, True),
-        ("iso8859-1", {}, True),
         ("ANSI_X3.4-1968", {}, True),
         (None, {}, True),
     ],

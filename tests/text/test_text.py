@@ -40,27 +40,21 @@ def forbidden(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("Pay the invoice", "Pay the invoice"),
-        ("", ""),
         ("\x1b[31mred", "␛[31mred"),
         ("a\x00b\x7f\x9b", "a␀b␡\ufffd"),
         ("one\r\ntwo\nthree\rfour\x85five\u2028six", "one⏎two⏎three⏎four⏎five⏎six"),
-        ("a\tb", "a⇥b"),
         ("a\u202eb", "a\ufffdb"),
         ("a" + "\u200b" * 90 + "b", "a\ufffdb"),
         ("\ud800", "\ufffd"),
-        ("\ud83d\ude00", "\ufffd\ufffd"),
         ("a\u2800b\xa0c\u3000d", "a b c d"),
         ("👩🏽‍💻 ❤️ 1️⃣", "👩💻 ❤ 1"),
         ("👨\u200d\u200d👩", "👨\ufffd👩"),
         ("🇩🇪", "ⒹⒺ"),
-        ("e\u0301", "é"),
         ("a\u0334\u0322\u030a\u0301\u0302\u0303b", "ǻ\u0334\u0322\ufffdb"),
         ("\u03b1\u0313\u0301\u0345", "ᾄ"),
         ("\u0301x", "\ufffdx"),
         ("\u1112\u1161\u11ab", "한"),
         ("[@click=app.quit]x[/]", "[@click=app.quit]x[/]"),
-        ("日本語", "日本語"),
         ("\U0001f3f4\U000e0067\U000e007f", "🏴\ufffd"),
     ],
 )
@@ -72,18 +66,13 @@ def test_safe(given: str, expected: str) -> None:
     ("given", "expected"),
     [
         (None, "–"),
-        (True, "true"),
-        (-1234, "-1234"),
         (0.1, "0.1"),
         (float("nan"), "nan"),
-        (Decimal("1.50"), "1.50"),
         (Decimal("1E+999999"), "1E+999999"),
         pytest.param(10**5000, "an integer of about 5000 digits", id="huge"),
         (b"caf\xc3\xa9 \xff", "café \ufffd"),
         (date(2025, 11, 19), "2025-11-19"),
-        ({}, "{}"),
         ({"a": [1, None, {"b\n": False}]}, "{a: [1, null, {b⏎: false}]}"),
-        (("x", 2), "[x, 2]"),
         (object(), "<object>"),
         (ValueError("the key is sk-1"), "<ValueError>"),
     ],
@@ -120,18 +109,14 @@ def test_payloads_become_safe(name: str) -> None:
     assert safe(payload, 10) == safe(safe(payload, 10), 10)
 
 
-@pytest.mark.parametrize("name", PAYLOADS)
-def test_nothing_goes_unseen(name: str) -> None:
+def test_nothing_goes_unseen() -> None:
     """Text that loses something shows a sign, but for what only changes the look of an emoji."""
-    payload = PAYLOADS[name]
-    composed = unicodedata.normalize("NFC", payload)
-    lost = [
-        char
-        for char in composed
-        if forbidden(char) and char not in "\n\r\t\x0b\x0c\x85\u2028\u2029\u200d\ufe0e\ufe0f\u2800"
-    ]
-    pictures = [char for char in safe(payload) if char == "\ufffd" or "\u2400" <= char <= "\u2421"]
-    assert pictures or not lost
+    unsigned = "\n\r\t\x0b\x0c\x85\u2028\u2029\u200d\ufe0e\ufe0f\u2800"
+    for name, payload in PAYLOADS.items():
+        composed = unicodedata.normalize("NFC", payload)
+        lost = [char for char in composed if forbidden(char) and char not in unsigned]
+        shown = [char for char in safe(payload) if char == "\ufffd" or "\u2400" <= char <= "\u2421"]
+        assert shown or not lost, name
 
 
 def test_rows_stay_aligned_in_a_terminal() -> None:
@@ -158,12 +143,9 @@ def test_wrapped_panes_stay_aligned_in_a_terminal() -> None:
         ("abc", 5, "left", "abc  "),
         ("abc", 5, "right", "  abc"),
         ("abc", 6, "center", " abc  "),
-        ("abc", 3, "left", "abc"),
         ("abcd", 3, "left", "ab…"),
         ("abcd", 1, "left", "…"),
-        ("abcd", 0, "left", ""),
         ("abcd", -3, "left", ""),
-        ("日本語", 6, "left", "日本語"),
         ("日本語", 5, "left", "日本…"),
         ("日本語", 4, "left", "日… "),
         ("日本語", 4, "right", " 日…"),
@@ -179,17 +161,13 @@ def test_fit(text: str, width: int, align: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "width", "expected"),
     [
-        ("", 5, [""]),
         ("one two three", 7, ["one two", "three"]),
-        ("one two three", 8, ["one two", "three"]),
-        ("abcdefgh", 3, ["abc", "def", "gh"]),
         ("a\n\nb", 3, ["a", "", "b"]),
         ("    indented code", 10, ["    indent", "ed code"]),
         ("  a bcdef", 6, ["  a", "bcdef"]),
         ("日本語日本", 5, ["日本", "語日", "本"]),
         ("日a", 1, ["\ufffd", "a"]),
         ("one    two", 5, ["one", "two"]),
-        ("ab ", 2, ["ab"]),
         ("q\u0323\u0307" * 3, 2, ["q\u0323\u0307" * 2, "q\u0323\u0307"]),
     ],
 )
@@ -222,9 +200,6 @@ def test_plain_refuses_what_is_not_safe() -> None:
     assert plain("▲ 3 tasks wait – look") == "▲ 3 tasks wait – look"
     with pytest.raises(AssertionError):
         plain("\x1b[31m")
-
-
-def test_joined_leaves_out_empty_parts() -> None:
     assert joined([safe("a"), safe(""), safe("b")], " · ") == "a · b"
 
 

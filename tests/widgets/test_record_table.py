@@ -37,24 +37,16 @@ async def test_header_and_rows_fill_the_widget_exactly(size: tuple[int, int]) ->
     app = Watched(200)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
+        first = app.updates[0].render_segments(Console(width=size[0], height=size[1]))
+        assert "WAITING▲" in first, "the very first picture has the rows"
         for y in range(size[1]):
             assert app.table.render_line(y).cell_length == size[0]
         assert "WAITING▲" in app.line(0)
         oldest = min(app.first, key=lambda one: (one.since, one.id))
         assert app.line(1).startswith("▌")
         assert oldest.title[:12] in app.line(1)
-        assert cursor(app) == oldest.id
-
-
-async def test_the_first_picture_has_the_rows() -> None:
-    app = Watched(30)
-    async with app.run_test(size=LARGE) as pilot:
-        await pilot.pause()
-        oldest = min(app.first, key=lambda one: (one.since, one.id))
-        console = Console(width=LARGE[0], height=LARGE[1])
-        first = app.updates[0].render_segments(console)
-        assert "WAITING▲" in first
         assert oldest.title[:12] in first
+        assert cursor(app) == oldest.id
 
 
 async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
@@ -152,11 +144,7 @@ async def test_columns_go_by_priority_when_it_is_narrow_and_are_cut_at_last() ->
         await pilot.resize_terminal(20, 10)
         assert app.table.render_line(1).cell_length == 20
         assert app.line(0).split() == ["WAI…▲", "TASK"]
-
-
-async def test_a_terminal_too_small_for_anything_does_no_harm() -> None:
-    app = Watched(30)
-    async with app.run_test(size=(80, 24)) as pilot:
+        # Too small for anything does no harm.
         for size in ((3, 2), (1, 1), (80, 1), (4, 24), (80, 24)):
             await pilot.resize_terminal(*size)
             await pilot.press("j", "pagedown", "k")
@@ -196,16 +184,11 @@ async def test_states_have_texts_and_stale_rows_stay() -> None:
         table.set_state(TableState.READY)
         assert list(table.render_line(2)) != list(stale)
         assert table.render_line(2).text == stale.text
-
-
-async def test_a_filter_that_hides_all_says_how_to_leave() -> None:
-    app = Watched(20)
-    async with app.run_test(size=SMALL):
-        app.table.set_filter("nobody")
+        table.set_filter("nobody")
         assert app.line(1).strip() == "no row matches nobody, esc clears the filter"
-        assert (len(app.table.rows.shown), len(app.table.rows.records)) == (0, 20)
+        assert (len(table.rows.shown), len(table.rows.records)) == (0, 2)
         assert cursor(app) is None
-        app.table.set_filter("")
+        table.set_filter("")
         assert cursor(app) is not None
 
 

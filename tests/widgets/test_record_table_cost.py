@@ -20,12 +20,11 @@ TRUST = (92, 98)
 """Left and right edge of the TRUST column at 120 columns."""
 
 
-@pytest.fixture(params=[True, False], ids=["partial", "textual"], autouse=True)
-def partial(request: pytest.FixtureRequest) -> Iterator[bool]:
-    """All of this holds with and without the partial repaints, at other prices."""
-    if request.param:
-        assert partial_paint.install()
-    yield bool(request.param)
+@pytest.fixture(autouse=True)
+def partial() -> Iterator[None]:
+    """With the partial repaints; without them the same cells are asked for, at another price."""
+    assert partial_paint.install()
+    yield
     partial_paint.uninstall()
 
 
@@ -52,33 +51,47 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
         assert await app.painted(pilot) == []
 
 
-async def test_a_changed_cell_repaints_that_cell() -> None:
+async def test_what_differs_is_repainted_and_nothing_else() -> None:
     app = Watched(1_000)
     async with app.run_test(size=WIDE) as pilot:
         await app.quiet(pilot)
-        app.table.apply(changed=[changed(app, 4, 999)])
-        assert await app.painted(pilot) == [(5, *TRUST)]
-
-
-@pytest.mark.parametrize("count", [1, 5, 20])
-async def test_k_changed_cells_repaint_k_cells(count: int) -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        await app.quiet(pilot)
-        app.table.apply(changed=[changed(app, place, 999) for place in range(count)])
-        assert await app.painted(pilot) == [(place + 1, *TRUST) for place in range(count)]
-
-
-async def test_changes_that_cannot_be_seen_paint_nothing() -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        await app.quiet(pilot)
+        for count in (1, 5, 20):
+            app.table.apply(changed=[changed(app, place, 900 + count) for place in range(count)])
+            assert await app.painted(pilot) == [(place + 1, *TRUST) for place in range(count)]
+        # What cannot be seen.
         app.table.apply(changed=[changed(app, place, 999) for place in range(100, 500)])
         app.table.apply(
             added=[("new", replace(app.first[0], id="new", since=1e9))],
             removed=[app.table.rows.shown[700]],
         )
         assert await app.painted(pilot) == []
+        # A mark is its sign, a cursor's move two rows, on a slow line two signs.
+        app.table.mark([app.table.rows.shown[7]])
+        assert await app.painted(pilot) == [(8, 0, 3)]
+        await pilot.press("j")
+        await app.quiet(pilot)
+        await pilot.press("j")
+        assert await app.painted(pilot) == [(2, 0, 119), (3, 0, 119)]
+        app.table.view.thin = True
+        await pilot.press("j")
+        await app.quiet(pilot)
+        await pilot.press("j")
+        assert await app.painted(pilot) == [(4, 0, 3), (5, 0, 3)]
+        # A row that moves: only the rows between.
+        tenth, fifth = (app.table.rows.record(app.table.rows.shown[at]) for at in (10, 5))
+        assert tenth is not None
+        assert fifth is not None
+        app.table.apply(changed=[(tenth.id, replace(tenth, since=fifth.since - 0.5))])
+        assert {y for y, _, _ in await app.painted(pilot)} <= set(range(6, 12))
+        assert app.table.rows.shown[5] == tenth.id
+        # A ghost is its row, once.
+        app.table.hold = True
+        gone = app.table.rows.shown[1]
+        app.table.apply(removed=[gone])
+        assert await app.painted(pilot) == [(2, 0, 119)]
+        for painted in ({2}, set()):
+            app.table.ghost(gone, Cell(plain("approved elsewhere")))
+            assert {y for y, _, _ in await app.painted(pilot)} == painted
 
 
 async def test_a_tick_repaints_only_the_ages_that_read_differently() -> None:
@@ -105,66 +118,8 @@ async def test_a_tick_repaints_only_the_ages_that_read_differently() -> None:
         assert await app.painted(pilot) == []
 
 
-async def test_a_cursor_move_repaints_two_rows_and_no_scroll_bar() -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        await pilot.press("j")
-        await app.quiet(pilot)
-        await pilot.press("j")
-        assert await app.painted(pilot) == [(2, 0, 119), (3, 0, 119)]
-
-
-async def test_a_thin_cursor_repaints_its_sign_only() -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        app.table.view.thin = True
-        await pilot.press("j")
-        await app.quiet(pilot)
-        await pilot.press("j")
-        assert await app.painted(pilot) == [(2, 0, 3), (3, 0, 3)]
-
-
-async def test_a_mark_repaints_its_sign_only() -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        await app.quiet(pilot)
-        app.table.mark([app.table.rows.shown[7]])
-        assert await app.painted(pilot) == [(8, 0, 3)]
-
-
-async def test_a_row_that_moves_repaints_only_the_rows_between() -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        await pilot.press("j")
-        await app.quiet(pilot)
-        tenth, fifth = (app.table.rows.record(app.table.rows.shown[at]) for at in (10, 5))
-        assert tenth is not None
-        assert fifth is not None
-        app.table.apply(changed=[(tenth.id, replace(tenth, since=fifth.since - 0.5))])
-        spans = await app.painted(pilot)
-        assert {y for y, _, _ in spans} <= set(range(6, 12))
-        assert app.table.rows.shown[5] == tenth.id
-
-
-async def test_a_ghost_repaints_its_row() -> None:
-    app = Watched(1_000)
-    async with app.run_test(size=WIDE) as pilot:
-        app.table.hold = True
-        await app.quiet(pilot)
-        gone = app.table.rows.shown[3]
-        app.table.apply(removed=[gone])
-        assert await app.painted(pilot) == [(4, 0, 119)]
-        app.table.ghost(gone, Cell(plain("approved elsewhere")))
-        spans = await app.painted(pilot)
-        assert {y for y, _, _ in spans} == {4}
-        app.table.ghost(gone, Cell(plain("approved elsewhere")))
-        assert await app.painted(pilot) == []
-
-
-async def test_bytes_in_full_colour(partial: bool) -> None:
+async def test_bytes_in_full_colour() -> None:
     """What the figures promise; Textual adds 22 bytes a frame (synchronised output, cursor)."""
-    if not partial:
-        pytest.skip("these are the figures with partial repaints")
     app = Watched(1_000)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press("j")
