@@ -37,7 +37,13 @@ from agentco_tui.screens.dialogs.base import Overlay, Palette
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
-from agentco_tui.state_folder import made_state_folder, state_folder, why_not_writable
+from agentco_tui.state_folder import (
+    Memory,
+    Remembered,
+    made_state_folder,
+    state_folder,
+    why_not_writable,
+)
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
@@ -45,7 +51,6 @@ from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.textual_patches.ending import EndingApp
-from agentco_tui.ui_state import Memory, Remembered
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"

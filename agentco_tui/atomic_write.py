@@ -50,15 +50,19 @@ def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Ite
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        file = os.fdopen(handle, "wb")
-    except OSError as error:
-        raise AtomicWriteError(_cannot(target, error)) from None
-    try:
-        with file:
+        with os.fdopen(handle, "wb") as file:
             yield Target(target, file)
             file.flush()
             os.fsync(file.fileno())
-        _take_name(beside, target, replace=replace)
+        if not replace:
+            # Unlike a rename, a link never replaces a file that has appeared meanwhile. There are
+            # file systems without links (FAT, some network shares).
+            with suppress(OSError):
+                target.hardlink_to(beside)
+                return
+            if target.exists():
+                raise FileInTheWayError(f"{_name(target)} exists: choose another name")
+        beside.replace(target)
     except OSError as error:
         raise AtomicWriteError(_cannot(target, error)) from None
     finally:
@@ -75,32 +79,12 @@ def _checked(path: Path, *, replace: bool) -> Path:
         if target.exists() and not target.is_file():
             raise FileInTheWayError(f"{_name(target)} is no ordinary file")
         if target.exists() and not replace:
-            raise _in_the_way(target)
+            raise FileInTheWayError(f"{_name(target)} exists: choose another name")
         if not target.parent.is_dir():
             raise AtomicWriteError(f"there is no folder {_name(target.parent)}")
     except (OSError, RuntimeError, ValueError):
         raise AtomicWriteError("that names no file that can be made") from None
     return target
-
-
-def _take_name(beside: Path, target: Path, *, replace: bool) -> None:
-    if replace:
-        beside.replace(target)
-        return
-    try:
-        # Unlike a rename, a link never replaces a file that has appeared meanwhile.
-        target.hardlink_to(beside)
-    except FileExistsError:
-        raise _in_the_way(target) from None
-    except OSError:
-        # A file system without links (FAT, some network shares).
-        if target.exists():
-            raise _in_the_way(target) from None
-        beside.replace(target)
-
-
-def _in_the_way(target: Path) -> FileInTheWayError:
-    return FileInTheWayError(f"{_name(target)} exists: choose another name")
 
 
 def _cannot(target: Path, error: OSError) -> str:

@@ -1,17 +1,30 @@
-"""Where the program keeps what it remembers by itself: only the owner can read it."""
+"""Where the program keeps what it remembers by itself, and how each profile was left.
+
+Only the owner can read it, and nothing is ever kept in the config file. Nothing depends on how a
+profile was left: a file that can't be read or written costs the memory and is told in the log, not
+the dashboard.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 from platformdirs import user_state_path
 
+from agentco_tui.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.text import SafeText, plain, safe
+
+log = logging.getLogger(__name__)
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+LONGEST_FILTER = 200
+MOST_PROFILES = 50
 
 
 def state_folder() -> Path:
@@ -46,3 +59,53 @@ def why_not_writable(folder: Path) -> SafeText | None:
     except OSError as error:
         return safe(error.strerror or type(error).__name__, 120)
     return None
+
+
+class ListMemory(msgspec.Struct, frozen=True):
+    """How a list was left."""
+
+    sort: str | None = None
+    descending: bool = False
+    filter: str = ""
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """How a profile's dashboard was left."""
+
+    screen: str | None = None
+    lists: dict[str, ListMemory] = {}
+
+
+class Memory:
+    """Reads and writes `remembered.json` in a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def recall(self, profile: str) -> Remembered:
+        """How the profile was left; nothing if it wasn't, or can't be read."""
+        return self._read().get(profile, Remembered())
+
+    def keep(self, profile: str, remembered: Remembered) -> None:
+        """Write how the profile is left; other profiles stay as they are.
+
+        Says in the log if it can't be written.
+        """
+        known = {**self._read(), profile: remembered}
+        while len(known) > MOST_PROFILES:
+            known.pop(next(iter(known)))
+        try:
+            self.path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            with atomic_write(self.path, replace=True, mode=FILE_MODE) as file:
+                file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
+        except (OSError, AtomicWriteError) as error:
+            log.warning("what was shown last can't be remembered: %s", error)
+
+    def _read(self) -> Mapping[str, Remembered]:
+        try:
+            return msgspec.json.decode(self.path.read_bytes(), type=dict[str, Remembered])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            log.warning("what was shown last can't be recalled: %s", type(error).__name__)
+            return {}

@@ -33,39 +33,19 @@ from decimal import Decimal
 from typing import Final
 
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.signs import (
-    ASCII,
-    OWN,
-    UNICODE,
-    SafeText,
-    Signs,
-    ascii_wanted,
-    in_ascii,
-    signs,
-    use_ascii,
-)
-from agentco_tui.width import CELLS, MARK, MARKS, Align, cell_width, clip, fit, head, one_of, wrap
-
-__all__ = [
-    "Align",
-    "SafeText",
-    "Signs",
-    "ascii_wanted",
-    "cell_width",
-    "clip",
-    "clipboard_text",
-    "escaped",
-    "fit",
-    "hidden_in",
-    "in_ascii",
-    "joined",
-    "plain",
-    "safe",
-    "safe_block",
-    "signs",
-    "use_ascii",
-    "wrap",
-]
+from agentco_tui.signs import ASCII, OWN, UNICODE
+from agentco_tui.signs import SafeText as SafeText
+from agentco_tui.signs import Signs as Signs
+from agentco_tui.signs import ascii_wanted as ascii_wanted
+from agentco_tui.signs import in_ascii as in_ascii
+from agentco_tui.signs import signs as signs
+from agentco_tui.signs import use_ascii as use_ascii
+from agentco_tui.width import CELLS, MARK, MARKS, head, one_of
+from agentco_tui.width import Align as Align
+from agentco_tui.width import cell_width as cell_width
+from agentco_tui.width import clip as clip
+from agentco_tui.width import fit as fit
+from agentco_tui.width import wrap as wrap
 
 _REMOVED: Final = "\ue000"
 """Stands for a removed character while cleaning; the input's own are replaced, as all private."""

@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
     | {"model", "reading", "api", "live", "actions", "widgets", "textual_patches"}
-    | {"config", "atomic_write", "ui_state"},
+    | {"config", "atomic_write"},
     "commands": LEAVES
     | {"model", "reading", "api", "live", "actions"}
     | {"config", "demo", "terminal", "atomic_write", "arguments"},

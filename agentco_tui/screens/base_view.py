@@ -20,8 +20,8 @@ from agentco_tui.screens.decision_notes import decided_here, fate_of, line_note
 from agentco_tui.screens.header_footer import key_advice, notice, worst
 from agentco_tui.screens.key_app import KeyApp, MovedByKeys, bindings_of
 from agentco_tui.screens.session import Session
+from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
 from agentco_tui.text import SafeText, clipboard_text, plain, safe, signs
-from agentco_tui.ui_state import LONGEST_FILTER, ListMemory
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.filter import FilterError
 from agentco_tui.widgets.table.widget import RecordTable, TableState

@@ -36,8 +36,8 @@ from agentco_tui.screens.header_footer import (
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.prompts import Destination, FilterWords, GoToWords
 from agentco_tui.screens.session import Session
+from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import safe, signs
-from agentco_tui.ui_state import ListMemory, Remembered
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane

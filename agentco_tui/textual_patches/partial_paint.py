@@ -5,10 +5,9 @@ region's right edge (`ChopsUpdate.render_segments` crops at the right only; a no
 says that it should crop at both), and ends every segment with a reset, so that the next must name
 both its colours again. A cell of six letters at the right of a table of 120 columns cost 203
 bytes. Written from its own left edge, with only the difference between one style and the next, it
-costs about 50, and a whole screen about half. After each repaint Textual puts the terminal's cursor
-where it belongs, mostly to the upper left corner, which has a shorter name than the one it uses.
-And for two lines it asks every widget on them for all lines it has (`_get_renders` cuts to what is
-visible, not to what is repainted), and then every container behind them.
+costs about 50, and a whole screen about half. And for two lines it asks every widget on them for
+all lines it has (`_get_renders` cuts to what is visible, not to what is repainted), and then every
+container behind them.
 
 `install` tries the originals on a small picture and changes nothing if they don't write what is
 expected, as they won't once Textual mends it.
@@ -22,11 +21,9 @@ from typing import Any, Final
 
 from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
-from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
 from textual import _compositor
-from textual import app as textual_app
 from textual.geometry import Region
 from textual.strip import Strip
 
@@ -90,15 +87,6 @@ def _change(before: Rendition, after: Rendition) -> str:
     anew = [*map(str, sorted(after[0])), *filter(None, after[1:])]
     whole = f"\x1b[0;{';'.join(anew)}m"
     return min(step, whole, key=len)
-
-
-class _ShortControl(Control):
-    """Rich's control codes, with the upper left corner by its short name."""
-
-    @classmethod
-    def move_to(cls, x: int, y: int) -> Control:
-        """Goes to a cell, counted from 0."""
-        return super().move_to(x, y) if x or y else cls.home()
 
 
 class SegmentWriter:
@@ -217,7 +205,6 @@ def install() -> bool:
         (_compositor.ChopsUpdate, "render_segments", render_chops),
         (_compositor.LayoutUpdate, "render_segments", render_layout),
         (_compositor.Compositor, "_get_renders", renders),
-        (textual_app, "Control", _ShortControl),
     ):
         _originals[owner, name] = getattr(owner, name)
         setattr(owner, name, ours)
@@ -239,8 +226,6 @@ def _as_expected() -> bool:
     if compositor._get_renders.__code__.co_varnames[:2] != ("self", "crop"):
         return False
     if not isinstance(compositor.visible_widgets, property):
-        return False
-    if vars(textual_app).get("Control") is not Control:
         return False
     console = Console(color_system="truecolor", force_terminal=True, width=8, height=2)
     bold = Style(bold=True)

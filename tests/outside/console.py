@@ -10,7 +10,8 @@
 It is a `PtySession`, so `press`, `write` (several keys in one packet), `text`, `wait_for`,
 `signal`, `hold` are there too. `config` is the text of a config file, such as `NO_HOLD`; "" leaves
 all as it is by itself. Every pattern is a regular expression, looked for anywhere. The dashboard
-polls twice a second (`--refresh`), its files lie below the given folder; two consoles with one folder share the journal.
+polls twice a second (`--refresh`), its files lie below the given folder; two consoles with one
+folder share the journal.
 """
 
 from __future__ import annotations

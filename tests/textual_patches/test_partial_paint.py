@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
-from textual import app as textual_app
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
@@ -182,13 +180,3 @@ def test_a_textual_that_writes_otherwise_is_left_alone(
 def test_a_textual_made_otherwise_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("textual._compositor.ChopsUpdate")
     assert not partial_paint.install()
-
-
-def test_the_corner_goes_by_its_short_name() -> None:
-    partial_paint.install()
-    control: Any = textual_app.Control  # type: ignore[attr-defined]
-    assert control.move_to(0, 0).segment.text == "\x1b[H"
-    assert control.move_to(3, 0).segment.text == Control.move_to(3, 0).segment.text
-    assert control.bell().segment.text == "\x07"
-    partial_paint.uninstall()
-    assert textual_app.Control is Control  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.ui_state import ListMemory, Memory, Remembered
+from agentco_tui.state_folder import ListMemory, Memory, Remembered
 
 
 def test_each_profile_is_remembered_by_itself(tmp_path: Path) -> None:
