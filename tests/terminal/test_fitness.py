@@ -78,13 +78,6 @@ def test_streams_that_are_no_terminal_are_refused(found: fitness.Fitness, word: 
     assert "tail" in found.refusal
 
 
-def test_a_closed_stream_is_told_as_no_terminal() -> None:
-    stream = Stream()
-    stream.isatty = io.StringIO.isatty.__get__(stream)  # type: ignore[method-assign]
-    stream.close()
-    assert check(stdout=stream).refusal is not None
-
-
 @pytest.mark.parametrize(
     ("environ", "colours"),
     [

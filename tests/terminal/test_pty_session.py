@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 import unicodedata
-from pathlib import Path
 
 import pytest
 
@@ -25,35 +24,6 @@ def test_screen_keys_and_exit_code() -> None:
         assert "hello Ada" in session.wait_for("hello")
         assert session.wait_gone() == 7
         assert session.screen[1] == "hello Ada"
-
-
-def test_the_program_has_a_controlling_terminal_of_the_given_size() -> None:
-    code = "import os; os.open('/dev/tty', os.O_RDWR); print(*os.get_terminal_size())"
-    with PtySession(python(code), size=(101, 33)) as session:
-        session.wait_for("101 33")
-
-
-def test_resize_reaches_the_program() -> None:
-    code = (
-        "import os, signal, sys\n"
-        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])\n"
-        "print('ready', flush=True)\n"
-        "signal.sigwait([signal.SIGWINCH])\n"
-        "print('now', *os.get_terminal_size())"
-    )
-    with PtySession(python(code)) as session:
-        session.wait_for("ready")
-        session.resize(120, 40)
-        session.wait_for("now 120 40")
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_death_by_signal_is_told_as_a_shell_tells_it(number: signal.Signals) -> None:
-    code = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\nprint('ready')\n"
-    with PtySession(python(code + "while True: signal.pause()")) as session:
-        session.wait_for("ready")
-        session.signal(number)
-        assert session.wait_gone() == 128 + number
 
 
 def test_hanging_up_sends_sighup_and_ignoring_it_is_possible() -> None:
@@ -79,26 +49,10 @@ def test_held_output_blocks_the_program_until_released() -> None:
         session.wait_for("all written")
 
 
-def test_a_stream_can_go_to_a_file(tmp_path: Path) -> None:
-    code = "import sys; print(sys.stdin.isatty(), file=sys.stderr); print('on the screen')"
-    with PtySession(python(code), stdin=Path("/dev/null"), stderr=tmp_path / "err") as session:
-        session.wait_for("on the screen")
-        assert session.wait_gone() == 0
-    assert (tmp_path / "err").read_text() == "False\n"
-
-
 def test_what_is_never_seen_is_told_with_the_picture() -> None:
     session = PtySession(python("print('something else')"))
     with session, pytest.raises(NotSeenError, match="something else"):
         session.wait_for("the wanted")
-
-
-def test_changed_settings_are_seen() -> None:
-    code = "import tty; tty.setraw(0); print('raw')"
-    with PtySession(python(code)) as session:
-        session.wait_for("raw")
-        session.wait_gone()
-        assert session.termios() != session.termios_before
 
 
 def test_modes_left_on() -> None:
