@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 from agentco_tui import __version__
 from agentco_tui.config.problems import WrongError, nearest
 from agentco_tui.config.settings import Flags
-from agentco_tui.config.validators import SCREENS, refresh_word
+from agentco_tui.config.validators import refresh_word
+from agentco_tui.keys import SCREENS
 from agentco_tui.text import safe
 
 PROG = "agentco-tui"

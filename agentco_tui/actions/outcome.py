@@ -28,6 +28,16 @@ class Verb(StrEnum):
     SET_LIMIT = "set limit"
 
 
+IN_WORDS = {
+    Verb.APPROVE: "approve tasks",
+    Verb.CREATE_TASK: "create tasks",
+    Verb.CREATE_COMPANY: "create companies",
+    Verb.CLONE_COMPANY: "clone companies",
+    Verb.SET_LIMIT: "set limits",
+}
+"""What the key may or may not do, in a sentence."""
+
+
 class OutcomeKind(StrEnum):
     """The sorts of outcome; the value is the word in the journal."""
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from agentco_tui.actions.journal import Earlier, Following, Journal, addresses_of
 from agentco_tui.actions.journal_file import Attempt, JournalError, seconds_of
-from agentco_tui.actions.outcome import Verb
+from agentco_tui.actions.outcome import IN_WORDS, Verb
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import NotAllowed
@@ -22,14 +22,6 @@ from agentco_tui.live.store import Store
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R")
-
-_MAY_NOT = {
-    Verb.APPROVE: "approve tasks",
-    Verb.CREATE_TASK: "create tasks",
-    Verb.CREATE_COMPANY: "create companies",
-    Verb.CLONE_COMPANY: "clone companies",
-    Verb.SET_LIMIT: "set limits",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +75,7 @@ class Permissions:
         """The platform answered a write with 403."""
         words = f": {error.platform_message}" if error.platform_message else ""
         self._missing[verb] = plain(
-            f"this key may not {_MAY_NOT[verb]} (403{words}); ask its owner for the permission"
+            f"this key may not {IN_WORDS[verb]} (403{words}); ask its owner for the permission"
         )
         self._notify()
 

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
+from agentco_tui.keys import COMMANDS
 from agentco_tui.live.fetch import of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetOverview, Listing, Trace
 from agentco_tui.text import SafeText, plain
 
-WRITES = (
-    "POST /api/companies",
-    "POST /api/companies/:id/clone",
-    "POST /api/tasks",
-    "POST /api/tasks/:id/approve",
-    "POST /api/budget/agents/:id",
+WRITES = tuple(
+    command.operation
+    for command in COMMANDS
+    if command.operation is not None and command.operation.startswith("POST ")
 )
 """Never tried here: trying one would change something."""
 

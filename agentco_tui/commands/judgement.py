@@ -42,7 +42,6 @@ class State(IntEnum):
 
 
 _RANK = {State.OK: 0, State.WARNING: 1, State.UNKNOWN: 2, State.CRITICAL: 3}
-_STATES = {Level.WARNING: State.WARNING, Level.CRITICAL: State.CRITICAL}
 PARTS: Mapping[FeedName, str] = {
     FeedName.COMPANIES: "companies",
     FeedName.AGENTS: "agents",
@@ -151,7 +150,8 @@ def _of_known_agent(alert: Alert, store: Store, company: str | None) -> bool:
 
 def _by_level(alerts: list[Alert], limits: AlertLimits) -> dict[str, int]:
     levels = [alert_level(alert, limits) for alert in alerts if is_open(alert)]
-    critical, warning = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
+    critical = sum(level >= Level.CRITICAL for level in levels)
+    warning = sum(level >= Level.WARNING for level in levels) - critical
     return {"critical": critical, "warning": warning, "info": len(levels) - critical - warning}
 
 
@@ -190,7 +190,8 @@ def _finding(need: Need, names: Names, now: float) -> Finding:
             text = f"alert: {alert.text}" + (f" ({about})" if about else "")
         case Agent() as each:
             text = f"agent in trouble: {each.name or each.id} says {each.status}"
-    return Finding(_STATES[need.level], need.kind, need.record.id, text)
+    state = State.CRITICAL if need.level >= Level.CRITICAL else State.WARNING
+    return Finding(state, need.kind, need.record.id, text)
 
 
 # -- the first line

@@ -13,11 +13,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.config.problems import WrongError, nearest
+from agentco_tui.keys import SCREENS
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import UNITS
-
-SCREENS = ("overview", "companies", "agents", "tasks", "budget", "activity")
-"""The screens, in the order of their keys."""
 
 THEMES = (
     *("textual-dark", "textual-light", "nord", "gruvbox", "catppuccin-mocha", "dracula"),

@@ -191,7 +191,7 @@ class OverviewView(View[Need]):
         else:
             tasks = self._in_scope(session.store.pending)
             found = self._needs_with(tasks, self._budgets(), session.store.agents)
-            critical = sum(need.level is Level.CRITICAL for need in found)
+            critical = sum(need.level >= Level.CRITICAL for need in found)
             self._show_needs(found, (critical, len(found) - critical))
 
     async def _look_in_slices(self) -> None:
@@ -214,8 +214,9 @@ class OverviewView(View[Need]):
                     await in_slices(picked(session.store.agents, is_failing)),
                 )
                 others = [need.level for need in found if need.kind is not NeedKind.TASK]
-                critical = worst.critical + others.count(Level.CRITICAL)
-                warning = worst.warning + others.count(Level.WARNING)
+                severe = sum(level >= Level.CRITICAL for level in others)
+                critical = worst.critical + severe
+                warning = worst.warning + len(others) - severe
                 self._show_needs(found, (critical, warning))
                 self.show_title()
         finally:

@@ -128,8 +128,6 @@ def parse(text: str, store: Store) -> Destination | SafeText:
     match word:
         case "tasks":
             return Destination("tasks", status=rest.casefold() or None)
-        case "companies" | "agents" | "overview" | "budget" | "activity":
-            return Destination(word)
         case "agent":
             agent = find(rest, list(store.agents))
             return Destination("agents", agent.id) if agent else _nothing("agent", rest)
@@ -146,6 +144,8 @@ def parse(text: str, store: Store) -> Destination | SafeText:
             known = store.pending.get(rest) or store.tasks.get(rest)
             return Destination("tasks", known.id) if known else _nothing("task", rest)
         case _:
+            if screen := next((screen for screen in SCREENS if screen == word), None):
+                return Destination(screen)
             near = get_close_matches(word, WORDS, 1)
             hint = f": did you mean {near[0]}?" if near else f": {USAGE}"
             return plain(f"no such place as {safe(word, 30)}{hint}")

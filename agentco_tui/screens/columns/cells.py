@@ -28,10 +28,12 @@ from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone
 
 TONES = {
-    Level.OK: Tone.PLAIN,
-    Level.UNKNOWN: Tone.PLAIN,
-    Level.WARNING: Tone.WARNING,
-    Level.CRITICAL: Tone.CRITICAL,
+    level: Tone.CRITICAL
+    if level >= Level.CRITICAL
+    else Tone.WARNING
+    if level >= Level.WARNING
+    else Tone.PLAIN
+    for level in Level
 }
 SEVERITY_LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
 TASK_STATES: Mapping[TaskState | None, tuple[str, Tone]] = {
@@ -76,9 +78,9 @@ class Look(msgspec.Struct, frozen=True):
 
 def level_sign(level: Level) -> SafeText:
     """The sign of a level; a blank where all is well."""
-    if level is Level.CRITICAL:
+    if level >= Level.CRITICAL:
         return signs.critical
-    return signs.warning if level is Level.WARNING else plain(" ")
+    return signs.warning if level >= Level.WARNING else plain(" ")
 
 
 def warned(words: str) -> Cell:
