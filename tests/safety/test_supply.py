@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import socket
 import subprocess
@@ -63,14 +64,30 @@ def test_the_dashboard_never_loads_it(tmp_path: Path) -> None:
     assert not {name for name in loaded if name.startswith("agentco_tui.demo")}
 
 
-def test_every_dependency_has_a_lower_bound_and_a_reason() -> None:
+def test_what_is_imported_is_declared_with_bounds_and_a_reason() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["demo"], *extras["keyring"]]
+    bounds = dict(requirement.partition(">=")[::2] for requirement in wanted)
     reasons = (REPOSITORY / "CONTRIBUTING.md").read_text()
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["demo"]]
-    for requirement in wanted:
-        name, bound, _ = requirement.partition(">=")
-        assert bound, requirement
-        assert name in reasons
+    for name, bound in bounds.items():
+        assert bound, name
+        assert f"| {name} |" in reasons
+    for name in ("textual", "rich", "httpx", "httpcore"):
+        assert ",<" in bounds[name], f"{name} is taken further than by its public interface"
+    imported = {
+        name.partition(".")[0]
+        for path in (REPOSITORY / "agentco_tui").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert imported - sys.stdlib_module_names - {"agentco_tui"} == bounds.keys()
 
 
 def test_how_much_is_tried() -> None:
