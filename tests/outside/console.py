@@ -27,7 +27,13 @@ from typing import Any
 
 from tests.outside.platform import Platform
 from tests.terminal.dashboard import command, ready
-from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession, clean_environment
+from tests.terminal.pty_session import (
+    PATIENCE,
+    REPOSITORY,
+    NotSeenError,
+    PtySession,
+    clean_environment,
+)
 
 NO_HOLD = "[approve]\nhold = 0\n"
 """A config file with which a single yes is carried out at once."""
@@ -100,7 +106,7 @@ class Console(PtySession):
 
     # ---- waiting
 
-    def until(self, check: Callable[[], object], what: str, timeout: float = 15.0) -> None:
+    def until(self, check: Callable[[], object], what: str, timeout: float = PATIENCE) -> None:
         """Wait until a check of this console is true."""
 
         def holds(_: str) -> bool:
@@ -109,15 +115,15 @@ class Console(PtySession):
         holds.__name__ = what
         self.wait_for(holds, timeout)
 
-    def line_shows(self, title: str, pattern: str, timeout: float = 15.0) -> str:
+    def line_shows(self, title: str, pattern: str, timeout: float = PATIENCE) -> str:
         """Wait until the line of a task matches; gives the line."""
         return self._shows(lambda: self.line(title), pattern, f"on the line of {title}", timeout)
 
-    def box_shows(self, pattern: str, timeout: float = 15.0) -> str:
+    def box_shows(self, pattern: str, timeout: float = PATIENCE) -> str:
         """Wait until the box on the screen matches; gives its text."""
         return self._shows(self.box, pattern, "in the box", timeout)
 
-    def notice(self, pattern: str, timeout: float = 15.0) -> str:
+    def notice(self, pattern: str, timeout: float = PATIENCE) -> str:
         """Wait until the messages match; gives them."""
         return self._shows(self.notices, pattern, "in a notice", timeout)
 
@@ -132,7 +138,7 @@ class Console(PtySession):
         self.until(matches, f"{pattern!r} {where}", timeout)
         return seen
 
-    def no_box(self, timeout: float = 15.0) -> None:
+    def no_box(self, timeout: float = PATIENCE) -> None:
         """Wait until no box stands."""
         self.until(lambda: not self.box(), "no box", timeout)
 

@@ -32,7 +32,7 @@ def test_in_flight_and_unknown_are_seen_everywhere(tmp_path: Path) -> None:
 
             # It was never applied: that is read, told, and corrected nowhere.
             platform.clear()
-            console.line_shows("Case1", "not done", timeout=40)
+            console.line_shows("Case1", "not done")
             assert "approved" not in console.line("Case1")
             assert console.outcomes("t1") == ["not done"]
             assert platform.record("t1")["status"] == "pending"
@@ -74,7 +74,7 @@ def test_a_second_attempt_shows_the_first_and_a_late_end_corrects_both(
             console.ask("Case1")
             platform.drop(approves("t1"))
             console.yes()
-            console.line_shows("Case1", "not done", timeout=40)
+            console.line_shows("Case1", "not done")
             # The platform took its time: it is carried out only now.
             assert re.search("(?i)not done|attempt|before", console.ask("Case1"))
             console.no()

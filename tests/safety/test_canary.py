@@ -16,9 +16,9 @@ import pytest
 
 from agentco_tui.demo.faults import KINDS, Armed
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.safety.patient import PtySession
 from tests.terminal.platform_process import own_folders
 from tests.terminal.processes import command_lines
+from tests.terminal.pty_session import PtySession
 
 pytestmark = pytest.mark.timeout(400)
 

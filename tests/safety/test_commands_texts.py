@@ -12,8 +12,8 @@ from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from tests.safety.hostile_world import COUNT, KEY, TEXTS, HostilePlatform
 from tests.safety.judge import unclean
-from tests.safety.patient import PtySession
 from tests.terminal.platform_process import own_folders
+from tests.terminal.pty_session import PtySession
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -19,8 +19,8 @@ import pytest
 
 from tests.safety.hostile_world import COUNT, KEY, HostilePlatform
 from tests.safety.judge import tags, unclean
-from tests.safety.patient import PATIENCE, PtySession
 from tests.terminal.platform_process import own_folders
+from tests.terminal.pty_session import PATIENCE, PtySession
 
 pytestmark = pytest.mark.timeout(400)
 

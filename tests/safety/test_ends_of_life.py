@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.safety.patient import PtySession
 from tests.terminal.calm import RUNS, assert_restored, gone_after
 from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import NotSeenError
+from tests.terminal.pty_session import NotSeenError, PtySession
 
 pytestmark = pytest.mark.timeout(400)
 

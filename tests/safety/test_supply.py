@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform, serve
-from tests.safety.patient import PtySession
 from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import REPOSITORY, clean_environment
+from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
 
 LOADED = """
 import atexit, json, sys

@@ -12,7 +12,7 @@ import pytest
 
 from tests.safety.apps.widgets import PLACES
 from tests.safety.judge import unclean
-from tests.safety.patient import PtySession
+from tests.terminal.pty_session import PtySession
 from tests.text.payloads import PAYLOADS
 
 pytestmark = pytest.mark.timeout(400)

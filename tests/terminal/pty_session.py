@@ -39,6 +39,9 @@ from tests.terminal.picture import Cell, Picture, modes_left_on
 REPOSITORY = Path(__file__).resolve().parents[2]
 """The folder that the program is started in, so `-m agentco_tui` is the one under test."""
 
+PATIENCE = 60.0
+"""Seconds after which what is waited for is taken not to come; a good run never gets near."""
+
 _SEQUENCE = re.compile(r"\x1b\[[0-9;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x07")
 
 Condition = str | re.Pattern[str] | Callable[[str], bool]
@@ -252,7 +255,7 @@ class PtySession:
 
     # Waiting
 
-    def wait_for(self, wanted: Condition, timeout: float = 15.0) -> str:
+    def wait_for(self, wanted: Condition, timeout: float = PATIENCE) -> str:
         """Wait until the screen holds a text, matches a pattern or fulfils a predicate.
 
         Gives the screen it was found on. Seconds; raises NotSeenError, at once if the program
@@ -266,7 +269,7 @@ class PtySession:
             )
         return self._wait_screen(wanted, getattr(wanted, "__name__", "condition"), timeout)
 
-    def wait_raw(self, wanted: bytes, timeout: float = 15.0, *, mark: int = 0) -> None:
+    def wait_raw(self, wanted: bytes, timeout: float = PATIENCE, *, mark: int = 0) -> None:
         """Wait until the program has written the bytes `wanted` (after `mark`)."""
         end = time.monotonic() + timeout
         with self._changed:
@@ -276,7 +279,7 @@ class PtySession:
                         f"{wanted!r} was not written in {timeout} s\n{self._shown()}"
                     )
 
-    def wait_quiet(self, quiet: float = 0.3, timeout: float = 15.0) -> int:
+    def wait_quiet(self, quiet: float = 0.3, timeout: float = PATIENCE) -> int:
         """Wait until nothing was written for `quiet` seconds; gives the mark of that moment."""
         end = time.monotonic() + timeout
         with self._changed:
@@ -297,7 +300,7 @@ class PtySession:
                     return
                 self._changed.wait(0.05)
 
-    def wait_gone(self, timeout: float = 15.0) -> int:
+    def wait_gone(self, timeout: float = PATIENCE) -> int:
         """Wait for the end; gives the exit code as a shell would (128 + n after a signal)."""
         try:
             code = self._process.wait(timeout)

@@ -35,7 +35,7 @@ def test_the_platform_that_was_not_there_comes_dies_and_comes_back(
         assert "NEEDS YOU" in screen
         session.wait_for("nothing answers at 127.0.0.1")
         platform.start()
-        session.wait_for(lambda screen: TITLE in screen, timeout=45)
+        session.wait_for(lambda screen: TITLE in screen)
         ready(session)
         platform.kill()
         shows(session, lambda screen: check_lost(screen, "nothing answers at 127.0.0.1"))
@@ -43,7 +43,7 @@ def test_the_platform_that_was_not_there_comes_dies_and_comes_back(
         show_stale(session, 4, TITLE)
         show_stale(session, 1, TITLE)
         platform.start()
-        back = session.wait_for(lambda screen: bool(LIVE.search(screen)), timeout=45)
+        back = session.wait_for(lambda screen: bool(LIVE.search(screen)))
         assert TITLE in back
         screen = session.wait_for(lambda screen: not AGE.search(screen) and TITLE in screen)
         assert "unreachable" not in screen
@@ -77,7 +77,7 @@ def test_a_key_revoked_in_the_middle_and_given_back(
         shows(session, lambda screen: check_lost(screen, "the key is missing or invalid"))
         assert "AGENTCO_API_KEY" in session.text
         platform.change(restore="full")
-        session.wait_for(lambda screen: bool(LIVE.search(screen)), timeout=45)
+        session.wait_for(lambda screen: bool(LIVE.search(screen)))
         session.wait_for(lambda screen: not AGE.search(screen))
         leave(session)
 

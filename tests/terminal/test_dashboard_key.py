@@ -91,7 +91,7 @@ def test_a_key_in_a_file_is_taken_up_with_no_key_pressed(
         session.press("r")
         session.wait_for("the key is still the one that was")
         kept.put(NEW)
-        session.wait_for(live, timeout=45)
+        session.wait_for(live)
         session.wait_for("the key was read again")
         leave(session)
         assert platform.full_key.encode() not in session.raw
@@ -160,7 +160,7 @@ def test_a_command_is_run_on_r_without_the_terminal_and_ends_with_the_program(
             kept.put(NEW)
             session.press("r")
             session.wait_for("the key was read again")
-            session.wait_for(live, timeout=45)
+            session.wait_for(live)
             assert kept.notes.read_text() == "terminal\nnone\n"
             platform.change(revoke="full")
             session.wait_for(REFUSED)

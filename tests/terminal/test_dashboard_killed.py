@@ -113,7 +113,7 @@ def told_of(session: PtySession, left: int, *, settled: bool = False) -> None:
     session.wait_for(lambda screen: f"{count} of an earlier run" in messages(screen))
     if settled:
         what = "left unsettled" if left <= TOLD_ONE_BY_ONE else "of an earlier run: "
-        session.wait_for(lambda screen: what in messages(screen), timeout=40)
+        session.wait_for(lambda screen: what in messages(screen))
 
 
 def check(platform: PlatformProcess, journal: Journal, decisions: list[set[str]]) -> Counter[str]:
@@ -185,7 +185,7 @@ def test_killed_while_approving_it_accounts_for_every_task(tmp_path: Path) -> No
             left_open += len(journal.unsettled)
         with dashboard(platform, tmp_path) as session:
             told_of(session, len(journal.read().unsettled), settled=True)
-            session.wait_for(lambda _: not journal.read().unsettled, timeout=40)
+            session.wait_for(lambda _: not journal.read().unsettled)
             leave(session)
         outcomes = check(platform, journal, decisions)
     assert len(decisions) == KILLS

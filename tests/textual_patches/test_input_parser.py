@@ -102,11 +102,11 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize("sent", ODD)
-def test_what_is_no_key_gives_none(sent: str) -> None:
-    assert told(sent, "j") == ["j"]
-    if len(sent) < 100 and sent != "\udcf0\udc9f\udc99":  # a character that was cut comes whole
-        assert told(*sent, "j") == ["j"]
+def test_what_is_no_key_gives_none() -> None:
+    for sent in ODD:
+        assert told(sent, "j") == ["j"], sent
+        if len(sent) < 100 and sent != "\udcf0\udc9f\udc99":  # a character cut comes whole
+            assert told(*sent, "j") == ["j"], sent
 
 
 @pytest.mark.parametrize("begun", ["\x1b]0;qay", "\x1bP1$rq", "\x1b[12;", "\x1b[<0;1", "\x1b[M "])

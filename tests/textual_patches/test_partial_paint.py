@@ -1,4 +1,6 @@
-"""Partial repaints give the same picture as Textual's own, for fewer bytes."""
+"""Partial repaints give the same picture as Textual's own, for fewer bytes, and ask only who can be
+seen, for the lines that are repainted.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,18 @@ from typing import Any
 
 import pyte
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.geometry import Region
 from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
 
 from agentco_tui.textual_patches import partial_paint
 
@@ -32,24 +38,24 @@ def console(colors: Any = "truecolor") -> Console:
     return Console(color_system=colors, force_terminal=True, width=WIDTH, height=HEIGHT)
 
 
+def cells(written: str, columns: int = WIDTH, rows: int = HEIGHT) -> list[list[Any]]:
+    """What a terminal shows after that, cell by cell."""
+    screen = pyte.Screen(columns, rows)
+    pyte.Stream(screen).feed(written)
+    return [[screen.buffer[y][x] for x in range(columns)] for y in range(rows)]
+
+
 def shown(*written: str) -> list[list[Any]]:
-    """What a terminal shows after that, cell by cell. A blank's own colour can't be seen."""
-    screen = pyte.Screen(WIDTH, HEIGHT)
-    stream = pyte.Stream(screen)
-    for text in written:
-        stream.feed(text)
-    picture = []
-    for y in range(HEIGHT):
-        line = [screen.buffer[y][x] for x in range(WIDTH)]
-        picture.append(
-            [
-                cell._replace(fg="any", bold=False, italics=False)
-                if cell.data == " " and not (cell.reverse or cell.underscore or cell.strikethrough)
-                else cell
-                for cell in line
-            ]
-        )
-    return picture
+    """The same, without a blank's own colour, which can't be seen."""
+    return [
+        [
+            cell._replace(fg="any", bold=False, italics=False)
+            if cell.data == " " and not (cell.reverse or cell.underscore or cell.strikethrough)
+            else cell
+            for cell in line
+        ]
+        for line in cells("".join(written))
+    ]
 
 
 STYLES = st.one_of(
@@ -171,12 +177,99 @@ def test_a_textual_that_writes_otherwise_is_left_alone(
     def other(update: Any, console: Console) -> str:
         return "something else"
 
+    with monkeypatch.context() as gone:
+        gone.delattr("textual._compositor.ChopsUpdate")
+        assert not partial_paint.install()
     monkeypatch.setattr(kind, "render_segments", other)
     assert not partial_paint.install()
     assert not partial_paint.installed()
     assert kind.render_segments is other
 
 
-def test_a_textual_made_otherwise_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("textual._compositor.ChopsUpdate")
-    assert not partial_paint.install()
+# ---- who is asked
+
+WIDE, HIGH = 40, 12
+
+
+class Layers(App[None]):
+    """Widgets beside, behind and half in front of each other, some of them scrolled."""
+
+    CSS = """
+    Screen { layers: below above; background: $surface; }
+    #left { width: 15; border: solid green; }
+    #right { width: 1fr; background: $panel; }
+    #rolled { height: 5; }
+    #float { layer: above; offset: 9 3; width: 12; height: 4; background: $error; }
+    """
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Static("left\nof it", id="left")
+            with Vertical(id="right"):
+                yield Static("one line")
+                with VerticalScroll(id="rolled"):
+                    yield Static("\n".join(f"line {at} of many" for at in range(30)))
+                yield Static("below the rolled")
+        yield Static("in front\nof both", id="float")
+
+
+def repainted(app: App[None], regions: set[Region]) -> tuple[str, list[Widget]]:
+    """What is written for a repaint of these regions, and who was asked for it."""
+    asked: list[Widget] = []
+    compositor = app.screen._compositor
+    compositor._dirty_regions = set(regions)
+    with pytest.MonkeyPatch.context() as patch:
+        original = Widget.render_lines
+
+        def render_lines(self: Widget, crop: Region) -> Any:
+            asked.append(self)
+            return original(self, crop)
+
+        patch.setattr(Widget, "render_lines", render_lines)
+        update = compositor.render_partial_update()
+    assert update is not None
+    return partial_paint.render_chops(update, console()), asked
+
+
+REGIONS = st.sets(
+    st.builds(
+        lambda x, y, width, height: Region(x, y, min(width, WIDE - x), min(height, HIGH - y)),
+        st.integers(0, WIDE - 1),
+        st.integers(0, HIGH - 1),
+        st.integers(1, WIDE),
+        st.integers(1, HIGH),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+async def test_the_picture_is_that_of_textual_itself() -> None:
+    app = Layers()
+    async with app.run_test(size=(WIDE, HIGH)) as pilot:
+        app.query_one("#rolled", VerticalScroll).scroll_to(y=7, animate=False)
+        await pilot.pause()
+
+        @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(REGIONS)
+        def same(regions: set[Region]) -> None:
+            partial_paint.uninstall()
+            own, _ = repainted(app, regions)
+            assert partial_paint.install()
+            ours, _ = repainted(app, regions)
+            assert cells(ours, WIDE, HIGH) == cells(own, WIDE, HIGH)
+
+        same()
+
+
+async def test_nobody_is_asked_who_stands_behind_others() -> None:
+    app = Layers()
+    async with app.run_test(size=(WIDE, HIGH)) as pilot:
+        await pilot.pause()
+        assert partial_paint.install()
+        _, asked = repainted(app, {Region(1, 1, 5, 1)})
+        assert [widget.id for widget in asked] == ["left"]
+        _, asked = repainted(app, {Region(10, 4, 3, 1)})
+        assert [widget.id for widget in asked] == ["float"]
+        _, asked = repainted(app, {Region(16, 11, 20, 1)})
+        assert app.screen not in asked
