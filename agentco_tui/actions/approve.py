@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from agentco_tui import format as form
 from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
-from agentco_tui.actions.journal_file import Attempt, seconds_of
+from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
     ENDED_WAITING,
@@ -25,8 +25,9 @@ from agentco_tui.actions.outcome import (
     Verb,
     WhyNot,
 )
-from agentco_tui.actions.services import Services
+from agentco_tui.actions.services import Services, age_of
 from agentco_tui.actions.task_reader import (
+    CLOCK_SLACK,
     TaskList,
     by_whom,
     decided_as,
@@ -163,10 +164,12 @@ class Approval(Write[Task]):
         return replace(answer, kind=AnswerKind.NO, sentence=sentence, words=None)
 
     async def _decided_before(self, record: Task | None) -> Outcome:
-        found = await self._decided(record)
         earlier = self.services.earlier(Verb.APPROVE, self.subject)
         settled = None if earlier is None else earlier.settled
-        if settled is not None and settled.outcome == OutcomeKind.APPROVED_HERE:
+        if settled is None or settled.outcome != OutcomeKind.APPROVED_HERE:
+            settled = None
+        found = await self._decided(record, settled)
+        if settled is not None and found.kind is not OutcomeKind.APPROVED:
             words = f"{found.sentence} (approved from this machine before)"
             found = replace(found, sentence=plain(words))
         self.take(found)
@@ -380,8 +383,11 @@ class Approval(Write[Task]):
                 words = f"it no longer waits: {shown_as(record)}"
         return self.outcome(kind, words, record=record)
 
-    async def _decided(self, record: Task | None) -> Outcome:
-        """It no longer waits, and not through this attempt: say who decided it, if that is told."""
+    async def _decided(self, record: Task | None, before: Settled | None = None) -> Outcome:
+        """It no longer waits, and not through this attempt: say who decided it, if that is told.
+
+        `before` is the approval of an earlier attempt from this machine.
+        """
         sure, answer = True, self.answer
         if record is None:
             found = await self._in_any_list()
@@ -394,6 +400,13 @@ class Approval(Write[Task]):
         refused = f"refused: {answer.told}; " if sent else ""
         word = decided_as(record, entry)
         who = "" if word is None else by_whom(record, entry, word, now)
+        if before is not None and word == "approved":
+            at = (record and record.decided) or (entry and entry.at)
+            age = age_of(before.time)
+            # Not decided since: then it is that approval, and the list it waited in was an old one.
+            if at is None or age is None or now - at.at > age - CLOCK_SLACK:
+                words = f"approved{who}: this machine had asked for it before"
+                return self.outcome(OutcomeKind.APPROVED, words, record=record)
         if sent and word == "approved":
             # What was sent may have been applied twice over, by a proxy that repeats requests.
             words = f"approved{who}; this request, or a repetition of it, was {refused}"

@@ -6,13 +6,14 @@ import logging
 
 from textual.app import App
 
+from agentco_tui.textual_patches.late_timers import LateTimersApp
 from agentco_tui.textual_patches.registry import ENDING
 
 _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
-class EndingApp(App[None]):
+class EndingApp(LateTimersApp):
     """An app that ends as it was asked to, whatever still comes in while its parts are closed.
 
     Textual closes the widgets of a screen one by one and lets the others go on with the keys and

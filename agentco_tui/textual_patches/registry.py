@@ -71,5 +71,11 @@ KEY_QUEUE: Final = Patch(
     " done anything.",
     issue="4704",
 )
+LATE_TIMERS: Final = Patch(
+    "late_timers",
+    "8.2.8",
+    "A timer of one tick that is late before it has begun to wait (the machine is busy) never"
+    " ticks: a new size of the terminal is waited for with one, and with it all sizes to come.",
+)
 
-PATCHES: Final = (PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING, KEY_QUEUE)
+PATCHES: Final = (PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING, KEY_QUEUE, LATE_TIMERS)

@@ -43,6 +43,9 @@ ARMED = 0.1
 picture and a key take on their ways on a busy machine."""
 LAG = 0.5
 """Seconds that an answer may take from the server into the program on a busy machine, and a key."""
+STANDS = 10.0
+"""Seconds for which words on a line may rest on what was read when they came: the log, and the lists
+that show more than what waits, are read less often."""
 STAYS = 30.0
 """Seconds within which words that are seen again are the same notice, uncovered."""
 HOLD = "[approve]\nhold = 0.5\n"
@@ -79,6 +82,8 @@ class Judge:
         self.claims = 0
         self._told: dict[str, float] = {}
         """When each notice was seen last."""
+        self._stood: dict[str, tuple[float, float]] = {}
+        """Since when the same is said on a line, and when it was seen last."""
         self._judged = 0
         self._looked = 0.0
         self._keys: deque[str] = deque(maxlen=40)
@@ -114,18 +119,23 @@ class Judge:
         for row in lines_in(rows):
             found = TASK.search(row)
             if found and "│" not in row[: found.start()]:
-                self.claim("line", found[0], row[: found.start()], row)
+                said = f"{found[0]} {row[: found.start()].strip(' ▌>')}"
+                began, last = self._stood.get(said, (now, now))
+                began = began if now - last < LAG and now - began < STANDS else now
+                self._stood[said] = began, now
+                self.claim("line", found[0], row[: found.start()], row, began)
         for part in TELLS.split(notices_in(rows)):
             if TASK.match(part):
                 if now - self._told.get(part, 0.0) > STAYS:
-                    self.claim("notice", part[:6], part.partition(": ")[2], part)
+                    self.claim("notice", part[:6], part.partition(": ")[2], part, now)
                 self._told[part] = now
         self.judge_posts()
 
-    def claim(self, where: str, task_id: str, words: str, whole: str) -> None:
-        """Hold what is said of a task against how it stood since the last reads."""
+    def claim(self, where: str, task_id: str, words: str, whole: str, began: float) -> None:
+        """Hold what is said of a task, since `began`, against how it stood since the last reads."""
         platform = self.platform
-        stood = platform.held(task_id, platform.since_reads())
+        ago = time.monotonic() - began
+        stood = platform.held(task_id, platform.since_reads() - ago)
         states = {record["status"] for record in stood if record is not None}
         by = {record["decided_by"] for record in stood if record is not None}
         checks = (
@@ -142,7 +152,12 @@ class Judge:
             if re.search(pattern, said):
                 self.claims += 1
                 if not true:
-                    held = f"{sorted(map(str, states))} by {by}"
+                    now = time.monotonic()
+                    past = [
+                        f"{at - now:.1f} s {record and (record['status'], record['decided_by'])}"
+                        for at, record in platform.history[task_id][-6:]
+                    ]
+                    held = f"{sorted(map(str, states))} by {by}, {past}"
                     self.violation(f"false word in a {where}", f"{whole.strip()!r}: it was {held}")
 
     def judge_posts(self) -> None:

@@ -89,14 +89,49 @@ def test_restored_and_decided_otherwise(tmp_path: Path) -> None:
                 lambda: console.line("Case1") and "approved" not in console.line("Case1"),
                 "it waits again",
             )
-            console.press("G")  # a hand on the list: what leaves it stays as a line that says why
             platform.decide("t1", "rejected")
-            console.line_shows("Case1", "rejected|left|gone|approved")
+
+            def told() -> object:
+                console.press(
+                    "G"
+                )  # a hand on the list: what leaves it stays as a line that says why
+                return re.search("rejected|left|gone|approved", console.line("Case1"))
+
+            console.until(told, "why it left")
             console.pause()
             assert "approved here" not in console.line("Case1")
             console.press("1")
             console.wait_for("NEEDS YOU")
             assert "approved here" not in console.line("Case1")
+
+
+def test_what_was_approved_here_is_not_elsewhere_though_an_old_list_shows_it_waiting(
+    tmp_path: Path,
+) -> None:
+    with Platform() as platform:
+        platform.task("t1", "Case1")
+        platform.task("t2", "Case2")
+        old = [platform.record("t1"), platform.record("t2")]
+        with Console(platform, tmp_path, *TASKS, config=NO_HOLD) as console:
+            console.ask("Case1")
+            console.yes()
+            console.line_shows("Case1", "approved here")
+            platform.answer(pending, 200, old, times=None)
+            console.until(
+                lambda: console.line("Case1") and "approved" not in console.line("Case1"),
+                "it seems to wait",
+            )
+            console.ask("Case1")
+            with platform.lock:  # from here on the truth, which only the read before sending brings
+                platform.clear()
+                poll = platform.hold(pending)
+            poll.arrived()
+            console.pause()
+            console.press("y")
+            told = console.notice("this machine had asked for it")
+            assert "elsewhere" not in told + console.line("Case1")
+            poll.release()
+            assert len(platform.posts()) == 1
 
 
 def test_a_task_of_another_company_is_not_gone(tmp_path: Path) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import itertools
 import logging
 from collections.abc import Callable, Coroutine
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
+from textual import timer
 from textual._compositor import ChopsUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
@@ -24,7 +29,7 @@ from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widgets import Input
 
-from agentco_tui.textual_patches import driver, ending, key_queue, registry
+from agentco_tui.textual_patches import driver, ending, key_queue, late_timers, registry
 from agentco_tui.textual_patches.driver import ScreenHold, guarded
 from agentco_tui.textual_patches.registry import PATCHES
 from tests.textual_patches.test_ending import EndsThenFails
@@ -187,12 +192,33 @@ async def _key_queue() -> bool:
     return not typed[App]
 
 
+async def _late_timers() -> bool:
+    """A timer is late before it begins to wait: the clock jumps between two looks at it."""
+    ticked = {}
+    for base in (App, late_timers.LateTimersApp):
+        app = base()
+        async with app.run_test() as pilot:
+            done = asyncio.Event()
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(
+                    timer, "_time", SimpleNamespace(get_time=partial(next, itertools.count()))
+                )
+                one = app.set_timer(0.008, done.set)
+                assert one._task is not None
+                await one._task
+            await pilot.pause()
+            ticked[base] = done.is_set()
+    assert ticked[late_timers.LateTimersApp], "with the patch it ticks"
+    return not ticked[App]
+
+
 NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
     "partial_paint": _partial_paint,
     "driver": _driver,
     "input_parser": _input_parser,
     "ending": _ending,
     "key_queue": _key_queue,
+    "late_timers": _late_timers,
 }
 
 
