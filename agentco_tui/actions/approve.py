@@ -401,10 +401,11 @@ class Approval(Write[Task]):
         word = decided_as(record, entry)
         who = "" if word is None else by_whom(record, entry, word, now)
         if before is not None and word == "approved":
-            at = (record and record.decided) or (entry and entry.at)
+            moment = None if record is None else record.decided
+            moment = moment if moment or entry is None else entry.at
             age = age_of(before.time)
             # Not decided since: then it is that approval, and the list it waited in was an old one.
-            if at is None or age is None or now - at.at > age - CLOCK_SLACK:
+            if moment is None or age is None or now - moment.at > age - CLOCK_SLACK:
                 words = f"approved{who}: this machine had asked for it before"
                 return self.outcome(OutcomeKind.APPROVED, words, record=record)
         if sent and word == "approved":

@@ -44,8 +44,8 @@ picture and a key take on their ways on a busy machine."""
 LAG = 0.5
 """Seconds that an answer may take from the server into the program on a busy machine, and a key."""
 STANDS = 10.0
-"""Seconds for which words on a line may rest on what was read when they came: the log, and the lists
-that show more than what waits, are read less often."""
+"""Seconds for which words on a line may rest on what was read when they came: the log, and the
+lists that show more than what waits, are read less often."""
 STAYS = 30.0
 """Seconds within which words that are seen again are the same notice, uncovered."""
 HOLD = "[approve]\nhold = 0.5\n"

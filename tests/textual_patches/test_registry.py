@@ -196,7 +196,7 @@ async def _late_timers() -> bool:
     """A timer is late before it begins to wait: the clock jumps between two looks at it."""
     ticked = {}
     for base in (App, late_timers.LateTimersApp):
-        app = base()
+        app: App[None] = base()
         async with app.run_test() as pilot:
             done = asyncio.Event()
             with pytest.MonkeyPatch.context() as patched:
