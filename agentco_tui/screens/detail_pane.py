@@ -5,7 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.live.insight import alert_level, budget_level, task_level, waiting_since
+from agentco_tui.live.insight import (
+    alert_level,
+    budget_level,
+    task_level,
+    waiting_since,
+    waits_for_person,
+)
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -74,7 +80,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
     agent = look.names.agent_of(task.agent)
     status = task_status_cell(task)
     level = task_level(task, look.clock.now(), look.limits)
-    since = waiting_since(task)
+    since = waiting_since(task) if waits_for_person(task) else None
     wait = None if since is None else plain(f"{level_sign(level)} {look.age(since)}".strip())
     trust = task.trust if task.trust is not None else (agent.trust if agent else None)
     facts: list[Item] = [

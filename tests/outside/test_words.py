@@ -116,6 +116,11 @@ def test_what_was_approved_here_is_not_elsewhere_though_an_old_list_shows_it_wai
             console.ask("Case1")
             console.yes()
             console.line_shows("Case1", "approved here")
+            console.press("t")  # the trace says of the task what its line says
+            console.wait_for("TRACE Case1")
+            console.wait_for("approved here: approved")
+            assert "pending" not in console.text
+            console.press("esc")
             platform.answer(pending, 200, old, times=None)
             console.until(
                 lambda: console.line("Case1") and "approved" not in console.line("Case1"),

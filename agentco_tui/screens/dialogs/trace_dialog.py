@@ -15,7 +15,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.cells import Look
-from agentco_tui.screens.decision_notes import READ_AFTER
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import Overlay
 from agentco_tui.screens.session import Session
@@ -215,7 +215,12 @@ class TraceScreen(Overlay[bool]):
                 yield Text(escaped(self.trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
-        yield from details(self.subject, self.look, raw=self._raw)
+        task, decision = self.subject, self.session.decisions.of(self.subject.id)
+        if decision is not None:
+            yield from decision_items(self.session, decision)
+            if decision.outcome is not None and isinstance(decision.outcome.record, Task):
+                task = decision.outcome.record
+        yield from details(task, self.look, raw=self._raw)
 
     def action_raw(self) -> None:
         """Show hidden characters, or hide them again."""
