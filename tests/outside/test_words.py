@@ -121,6 +121,7 @@ def test_what_was_approved_here_is_not_elsewhere_though_an_old_list_shows_it_wai
             console.wait_for("approved here: approved")
             assert "pending" not in console.text
             console.press("esc")
+            console.line_shows("Case1", "approved here")
             platform.answer(pending, 200, old, times=None)
             console.until(
                 lambda: console.line("Case1") and "approved" not in console.line("Case1"),
