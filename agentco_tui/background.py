@@ -67,12 +67,23 @@ async def in_slices(steps: Generator[None, None, T]) -> T:
     while True:
         await turn()
         until = perf_counter() + SLICE
-        while perf_counter() < until:
-            try:
+        try:
+            next(steps)
+            while perf_counter() < until:
                 next(steps)
-            except StopIteration as end:
-                result: T = end.value
-                return result
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+
+def at_once(steps: Generator[None, None, T]) -> T:
+    """Run a generator of steps to its end in one go; what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
 
 Work: TypeAlias = Callable[[], Coroutine[Any, Any, object]]

@@ -19,7 +19,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.live.fetch import Take, whole
+from agentco_tui.live.fetch import Take
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.single_flight import SingleFlight
@@ -151,8 +151,8 @@ class TaskReader:
                 )
                 if not self._is_shown(feed, company):
                     return tasks
-                collection = self._store.pending if pending else self._store.tasks
-                found = await whole(self._store, collection, listing)
+                compared = await self._store.collections[feed].compare(listing)
+                found = partial(self._store.take, feed, listing, compared)
             except ApiError as error:
                 found, tasks = error, TaskList(began=began, error=error)
             if self._is_shown(feed, company):

@@ -12,7 +12,7 @@ from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Query
-from agentco_tui.live.fetch import AT_ONCE, FETCHES, Take
+from agentco_tui.live.fetch import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Store
 from agentco_tui.text import plain
 
@@ -53,7 +53,7 @@ async def read_feeds(
     async def read(feed: FeedName) -> Take | ApiError:
         try:
             async with asyncio.timeout_at(deadline), places:
-                return await FETCHES[feed](client, store, query)
+                return await fetch(feed, client, store, query)
         except ApiError as error:
             return error
         except TimeoutError:

@@ -126,7 +126,7 @@ def judge(
     findings = [*_gaps(store, failed), *(_finding(need, names, now) for need in found)]
     findings.sort(key=lambda finding: -_RANK[finding.state])
     waits = [now - since for task in pending if (since := waiting_since(task)) is not None]
-    told = store.pending.told
+    told = store.pending.listing
     return Judgement(
         state=max((finding.state for finding in findings), key=_RANK.__getitem__, default=State.OK),
         findings=tuple(findings),
@@ -163,9 +163,9 @@ def _gaps(store: Store, failed: Mapping[FeedName, ApiError]) -> Iterator[Finding
     for feed, error in failed.items():
         yield Finding(State.UNKNOWN, "part", None, f"{PARTS[feed]}: {error}")
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):
-        if each.told.unread:
-            why = f": {each.told.unread_reasons[0]}" if each.told.unread_reasons else ""
-            text = f"{PARTS[each.feed]}: {each.told.unread} could not be read{why}"
+        if each.listing.unread:
+            why = f": {each.listing.unread_reasons[0]}" if each.listing.unread_reasons else ""
+            text = f"{PARTS[each.feed]}: {each.listing.unread} could not be read{why}"
             yield Finding(State.UNKNOWN, "part", None, text)
 
 

@@ -22,9 +22,9 @@ from agentco_tui.api.errors import (
 from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, complain, say, say_json
 from agentco_tui.config import Settings
-from agentco_tui.live import fetch
 from agentco_tui.live.activity_window import is_gap
-from agentco_tui.live.feeds import ActivityFilter, Query
+from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
+from agentco_tui.live.fetch import fetch
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Moment, Ref, Severity
 from agentco_tui.text import safe, signs
@@ -95,7 +95,7 @@ class _Tail:
         """
         window = self._store.activity
         before = {entry.id for entry in window}
-        take = await fetch.activity(client, self._store, self._query)
+        take = await fetch(FeedName.ACTIVITY, client, self._store, self._query)
         take()
         if window.unread and self._told is None:
             complain(f"{window.unread} entries could not be read")

@@ -56,60 +56,49 @@ class ActivityWindow:
         """Take a poll; returns the ids added, changed and removed (for the capacity)."""
         if listing is self._listing:
             return (), (), ()
-        joined = self.joins(listing)
+        before = self._entries
         coming = in_order(listing)
-        added, changed = self._put_in(coming)
-        marks = self._mark(coming, set(added), joined=joined)
-        before = set(self._entries)
-        self._entries = {entry.id: entry for entry in marks}
-        now = set(self._entries)
-        removed = [*(before - now), *self._shrink()]
-        added += now - before
-        self._listing = listing
-        self.unread = listing.unread
-        gone, new = set(removed), set(added)
+        merged = self._marked(self._merged(coming), coming, joined=self.joins(listing))
+        self._listing, self.unread = listing, listing.unread
+        surplus = max(0, len(merged) - self.capacity)
+        self.dropped += surplus
+        now = self._entries = {entry.id: entry for entry in merged[surplus:]}
         return (
-            tuple(entry_id for entry_id in added if entry_id not in gone),
-            tuple(entry_id for entry_id in changed if entry_id not in gone),
-            tuple(entry_id for entry_id in removed if entry_id not in new),
+            tuple(key for key in now if key not in before),
+            tuple(key for key, entry in now.items() if before.get(key, entry) != entry),
+            tuple(key for key in before if key not in now),
         )
 
-    def _put_in(self, coming: list[Activity]) -> tuple[list[str], list[str]]:
-        """Put entries in their places; returns the ids added and changed.
+    def _merged(self, coming: list[Activity]) -> list[Activity]:
+        """Old and new in their places.
 
         Logs often tell time in whole seconds, so among entries of the same time the poll's own
         order counts: what is new stands right before the next entry that is known.
         """
-        added: list[str] = []
-        changed: list[str] = []
-        ahead_of: dict[str, list[Activity]] = {}
-        waiting: list[Activity] = []
+        known = dict(self._entries)
+        ahead_of: dict[str, dict[str, Activity]] = {}
+        waiting: dict[str, Activity] = {}
         for entry in coming:
-            known = self._entries.get(entry.id)
-            if known is None:
-                waiting.append(entry)
-                added.append(entry.id)
+            if entry.id not in known:
+                waiting[entry.id] = entry
                 continue
-            ahead_of[entry.id] = waiting
-            waiting = []
-            if known != entry:
-                self._entries[entry.id] = entry
-                changed.append(entry.id)
-        if added or changed:
-            merged: list[Activity] = []
-            for entry_id, entry in self._entries.items():
-                merged += ahead_of.get(entry_id, ())
-                merged.append(entry)
-            self._entries = {entry.id: entry for entry in by_time(merged + waiting)}
-        return added, changed
+            ahead_of[entry.id], waiting = waiting, {}
+            if known[entry.id] != entry:
+                known[entry.id] = entry
+        merged: list[Activity] = []
+        for entry_id, entry in known.items():
+            merged += ahead_of.get(entry_id, {}).values()
+            merged.append(entry)
+        return by_time([*merged, *waiting.values()])
 
-    def _mark(self, coming: list[Activity], added: set[str], *, joined: bool) -> list[Activity]:
+    def _marked(
+        self, entries: list[Activity], coming: list[Activity], *, joined: bool
+    ) -> list[Activity]:
         """The entries with the marks for gaps as the poll `coming` shows them.
 
         Within a poll nothing is missing. Something may be before its first entry if that is new
         and older ones are known, and on both sides of a poll that doesn't join.
         """
-        entries = list(self._entries.values())
         if not coming:
             return entries
         places = {entry.id: place for place, entry in enumerate(entries)}
@@ -118,7 +107,8 @@ class ActivityWindow:
         for place, entry in enumerate(entries):
             if first < place < last and is_gap(entry):
                 continue
-            is_edge = (place == first and entry.id in added) or (place == last + 1 and not joined)
+            is_new_first = place == first and entry.id not in self._entries
+            is_edge = is_new_first or (place == last + 1 and not joined)
             if is_edge and marked and not (is_gap(entry) or is_gap(marked[-1])):
                 marked.append(gap_before(entry))
             marked.append(entry)
@@ -127,21 +117,8 @@ class ActivityWindow:
     def clear(self) -> tuple[str, ...]:
         """Forget all, because the question changed; returns the ids that went."""
         gone = tuple(self._entries)
-        self._entries = {}
-        self._listing = None
-        self.unread = 0
-        self.dropped = 0
+        self._entries, self._listing, self.unread, self.dropped = {}, None, 0, 0
         return gone
-
-    def _shrink(self) -> list[str]:
-        surplus = len(self._entries) - self.capacity
-        if surplus <= 0:
-            return []
-        removed = list(self._entries)[:surplus]
-        for entry_id in removed:
-            del self._entries[entry_id]
-        self.dropped += surplus
-        return removed
 
 
 def by_time(entries: list[Activity]) -> list[Activity]:

@@ -6,12 +6,12 @@ Used by the Overview, by the signs in every table and by `agentco-tui status`, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from itertools import islice
-from math import inf
 from typing import Protocol, TypeVar
 
 from agentco_tui.live.feeds import FeedName
@@ -49,11 +49,11 @@ class Thresholds(Protocol):
     """From where on things need a person; the settings' `[alerts]`."""
 
     @property
-    def warn_percent(self) -> float | Decimal:
+    def warn_percent(self) -> Decimal:
         """Share of a budget, in per cent."""
 
     @property
-    def critical_percent(self) -> float | Decimal:
+    def critical_percent(self) -> Decimal:
         """Share of a budget, in per cent."""
 
     @property
@@ -65,29 +65,22 @@ class Thresholds(Protocol):
         """Seconds a task waits for its person."""
 
 
-PRIORITY_RANKS: Mapping[str, int] = {
-    word: rank
-    for rank, words in enumerate(
-        (
-            ("urgent", "critical", "highest", "blocker", "p0", "immediate", "emergency"),
-            ("high", "p1", "major", "important"),
-            ("medium", "normal", "default", "moderate", "p2", "standard"),
-            ("low", "minor", "p3"),
-            ("lowest", "trivial", "p4", "none", "background"),
-        )
-    )
-    for word in words
-}
+_PRIORITIES = (
+    ("urgent", "critical", "highest", "blocker", "p0", "immediate", "emergency"),
+    ("high", "p1", "major", "important"),
+    ("medium", "normal", "default", "moderate", "p2", "standard"),
+    ("low", "minor", "p3"),
+    ("lowest", "trivial", "p4", "none", "background"),
+)
 UNKNOWN_PRIORITY = 2.5
 """An unknown word is neither hidden at the end nor pushed to the front."""
 
 
+@lru_cache(maxsize=256)
 def priority_rank(priority: str | None) -> float:
     """Where a priority word stands: 0 is the most urgent, 4 the least."""
-    if priority is None:
-        return UNKNOWN_PRIORITY
-    word = priority.casefold().strip().replace("priority", "").strip(" _-")
-    return PRIORITY_RANKS.get(word, UNKNOWN_PRIORITY)
+    word = (priority or "").casefold().replace("priority", "").strip().strip(" _-")
+    return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), UNKNOWN_PRIORITY)
 
 
 def waiting_since(task: Task) -> float | None:
@@ -109,52 +102,29 @@ def waits_for_person(task: Task) -> bool:
 
 def task_level(task: Task, now: float, limits: Thresholds) -> Level:
     """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
-    return task_levels(now, limits)(task)
-
-
-def task_levels(now: float, limits: Thresholds) -> Callable[[Task], Level]:
-    """The same for many tasks, with what they share worked out once."""
-    warning, critical = limits.waiting_warning, limits.waiting_critical
-    urgent: dict[str | None, bool] = {}
-
-    def level(task: Task) -> Level:
-        priority = task.priority
-        is_urgent = urgent.get(priority)
-        if is_urgent is None:
-            is_urgent = urgent[priority] = priority_rank(priority) == 0
-        since = task.waiting_since or task.created
-        if since is None:
-            return Level.WARNING if is_urgent else Level.UNKNOWN
-        waited = now - since.at
-        if waited >= critical or (is_urgent and waited >= warning):
-            return Level.CRITICAL
-        return Level.WARNING if waited >= warning or is_urgent else Level.OK
-
-    return level
+    is_urgent = priority_rank(task.priority) == 0
+    since = task.waiting_since or task.created
+    if since is None:
+        return Level.WARNING if is_urgent else Level.UNKNOWN
+    waited = now - since.at
+    if waited >= (limits.waiting_warning if is_urgent else limits.waiting_critical):
+        return Level.CRITICAL
+    return Level.WARNING if is_urgent or waited >= limits.waiting_warning else Level.OK
 
 
 def budget_level(budget: Budget, limits: Thresholds) -> Level:
     """How badly a budget needs a person: by its share, and by the platform's own warning point."""
-    return budget_levels(limits)(budget)
-
-
-def budget_levels(limits: Thresholds) -> Callable[[Budget], Level]:
-    """The same for many budgets."""
-    critical = Decimal(str(limits.critical_percent))
-    warning = Decimal(str(limits.warn_percent))
-
-    def level(budget: Budget) -> Level:
-        if budget.unlimited:
-            return Level.OK
-        if budget.share is None:
-            return Level.UNKNOWN
-        percent = budget.share * 100
-        if percent >= critical:
-            return Level.CRITICAL
-        warn_at = warning if budget.warn_at is None else min(warning, budget.warn_at * 100)
-        return Level.WARNING if percent >= warn_at else Level.OK
-
-    return level
+    if budget.unlimited:
+        return Level.OK
+    if budget.share is None:
+        return Level.UNKNOWN
+    percent = budget.share * 100
+    if percent >= limits.critical_percent:
+        return Level.CRITICAL
+    warn_at = limits.warn_percent
+    if budget.warn_at is not None:
+        warn_at = min(warn_at, budget.warn_at * 100)
+    return Level.WARNING if percent >= warn_at else Level.OK
 
 
 def is_failing(agent: Agent) -> bool:
@@ -171,17 +141,17 @@ def alert_level(alert: Alert, limits: Thresholds) -> Level:
     """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
     if not is_open(alert):
         return Level.OK
-    match alert.severity:
-        case Severity.CRITICAL:
-            return Level.CRITICAL
-        case Severity.INFO:
-            return Level.OK
-        case Severity.WARNING:
-            return Level.WARNING
-        case Severity.UNKNOWN:
-            critical = Decimal(str(limits.critical_percent))
-            over = alert.share is not None and alert.share * 100 >= critical
-            return Level.CRITICAL if over else Level.WARNING
+    if alert.severity is not Severity.UNKNOWN:
+        return _BY_SEVERITY[alert.severity]
+    over = alert.share is not None and alert.share * 100 >= limits.critical_percent
+    return Level.CRITICAL if over else Level.WARNING
+
+
+_BY_SEVERITY = {
+    Severity.CRITICAL: Level.CRITICAL,
+    Severity.WARNING: Level.WARNING,
+    Severity.INFO: Level.OK,
+}
 
 
 class NeedKind(StrEnum):
@@ -227,56 +197,45 @@ def needs(
     """
     found: list[Need] = []
     by_subject: dict[tuple[str, str], int] = {}
-    level_of_budget = budget_levels(limits)
     for budget in budgets:
-        level = level_of_budget(budget)
+        level = budget_level(budget, limits)
         if level >= Level.WARNING:
-            by_subject[subject_of_budget(budget)] = len(found)
-            found.append(Need(level, NeedKind.BUDGET, budget, budget_rank(budget)))
+            is_single = budget.scope is BudgetScope.AGENT
+            subject = "" if budget.scope is BudgetScope.ALL else budget.id
+            by_subject[budget.scope, subject] = len(found)
+            rank = (2.0 if is_single else 0.0, -float(budget.share or 0))
+            found.append(Need(level, NeedKind.BUDGET, budget, rank))
     for alert in alerts:
         level = alert_level(alert, limits)
         if level < Level.WARNING:
             continue
-        place = by_subject.get(subject_of_alert(alert))
+        place = by_subject.get(_subject(alert))
         if place is None:
             at = 0.0 if alert.at is None else alert.at.at
             found.append(Need(level, NeedKind.ALERT, alert, (2.5, -at)))
         elif level > found[place].level:
-            known = found[place]
-            found[place] = Need(level, known.kind, known.record, known.rank)
-    level_of_task = task_levels(now, limits)
+            found[place] = replace(found[place], level=level)
     for task in pending:
-        level = level_of_task(task)
-        if waits_for_person(task) and level >= Level.WARNING:
-            found.append(Need(level, NeedKind.TASK, task, task_rank(task, now)))
-    for agent in agents:
-        if is_failing(agent):
-            found.append(Need(Level.WARNING, NeedKind.AGENT, agent, (4.0,)))
+        level = task_level(task, now, limits)
+        if level >= Level.WARNING and waits_for_person(task):
+            found.append(Need(level, NeedKind.TASK, task, _task_rank(task, now)))
+    found += (
+        Need(Level.WARNING, NeedKind.AGENT, agent, (4.0,)) for agent in filter(is_failing, agents)
+    )
     found.sort(key=lambda need: (-need.level, need.rank, need.key))
     return found
 
 
-def task_rank(task: Task, now: float) -> tuple[float, ...]:
+def _task_rank(task: Task, now: float) -> tuple[float, ...]:
     """Among the needs of a level: high and urgent ones early, then by how long they wait."""
     rank = priority_rank(task.priority)
-    since = waiting_since(task)
-    waited = 0.0 if since is None else now - since
-    return (1.0 if rank <= 1 else 3.0, rank if rank <= 1 else 2.0, -waited)
+    since = task.waiting_since or task.created
+    first = (1.0, rank) if rank <= 1 else (3.0, 2.0)
+    return (*first, 0.0 if since is None else since.at - now)
 
 
-def budget_rank(budget: Budget) -> tuple[float, ...]:
-    """Among the needs of a level: the whole and companies first, single agents later."""
-    share = -float(budget.share or 0)
-    return (2.0 if budget.scope is BudgetScope.AGENT else 0.0, share)
-
-
-def subject_of_budget(budget: Budget) -> tuple[str, str]:
-    """What a budget is for, comparable with `subject_of_alert`."""
-    return (budget.scope, "" if budget.scope is BudgetScope.ALL else budget.id)
-
-
-def subject_of_alert(alert: Alert) -> tuple[str, str]:
-    """What an alert is about: an agent, else a company, else the whole."""
+def _subject(alert: Alert) -> tuple[str, str]:
+    """What an alert is about, as scope and id: an agent, else a company, else the whole."""
     if alert.agent is not None:
         return (BudgetScope.AGENT, alert.agent.id or alert.agent.name or "")
     if alert.company is not None:
@@ -289,44 +248,24 @@ def in_scope(company: Ref | None, scope: str | None) -> bool:
     return scope is None or company is None or company.id is None or company.id == scope
 
 
-@dataclass(frozen=True, slots=True)
-class Worst:
-    """What was found."""
-
-    tasks: tuple[Task, ...]
-    """The worst, in no order."""
-    critical: int = 0
-    warning: int = 0
-
-
 def worst_tasks(
     pending: Iterable[Task], now: float, limits: Thresholds, most: int
-) -> Generator[None, None, Worst]:
-    """The `most` tasks that come first, and how many there are of each level; pauses often."""
+) -> Generator[None, None, tuple[list[Task], Counter[Level]]]:
+    """The `most` tasks that come first, in the order of `needs`, and how many there are of each
+    level from a warning on; pauses often.
+    """
     rest = iter(pending)
     kept: list[tuple[tuple[float, ...], str, Task]] = []
     last: tuple[float, ...] | None = None
-    critical = warning = 0
-    ranks: dict[str | None, float] = {}
-    level_of = task_levels(now, limits)
+    counted: Counter[Level] = Counter()
     while chunk := list(islice(rest, _CHUNK)):
         for task in chunk:
-            level = level_of(task)
-            if level < Level.WARNING or not waits_for_person(task):
-                continue
-            if level is Level.CRITICAL:
-                critical += 1
-            else:
-                warning += 1
-            rank = ranks.get(task.priority)
-            if rank is None:
-                rank = ranks[task.priority] = priority_rank(task.priority)
-            at = task.waiting_since or task.created
-            since = now if at is None else at.at
-            first = (1.0, rank) if rank <= 1 else (3.0, 2.0)
-            place = (-level, *first, since)
-            if last is None or place <= last:
-                kept.append((place, task.id, task))
+            level = task_level(task, now, limits)
+            if level >= Level.WARNING and waits_for_person(task):
+                counted[level] += 1
+                place = (-level, *_task_rank(task, now))
+                if last is None or place <= last:
+                    kept.append((place, task.id, task))
         if len(kept) > 2 * most:
             kept.sort()
             del kept[most:]
@@ -334,7 +273,7 @@ def worst_tasks(
             last = kept[-1][0]
         yield
     kept.sort()
-    return Worst(tuple(task for *_, task in kept[:most]), critical, warning)
+    return [task for *_, task in kept[:most]], counted
 
 
 def picked(records: Iterable[T], wanted: Callable[[T], bool]) -> Generator[None, None, list[T]]:
@@ -368,81 +307,74 @@ class Waiting:
         self._names = names
         self._limits = limits
         self._counted_for: tuple[object, object, str | None] | None = None
+        """The versions of the tasks and agents, and the scope."""
         self._not_waiting: set[str] = set()
         """Listed, but past waiting or not of the scope: usually none."""
-        self._oldest: Task | None = None
-        self._alerts_of: tuple[object, object, str | None] | None = None
+        self._oldest: tuple[float, str] | None = None
+        """Since when the oldest waits, and its id."""
+        self._alerts_for: tuple[object, ...] = ()
         self._alerts = (0, 0)
-        self._states: tuple[object, Counter[AgentState | None]] = (None, Counter())
+        self._agents_of: object = None
+        self._states: Counter[AgentState | None] = Counter()
         store.subscribe(self._take)
 
     def of(self, scope: str | None) -> Queue:
         """The queue of a company, or of all."""
         pending = self._store.pending
         # A task may take its company from its agent.
-        agents = self._store.agents.version if scope is not None else None
-        wanted = (pending.version, agents, scope)
-        if self._counted_for != wanted:
+        agents = None if scope is None else self._store.agents.version
+        if self._counted_for != (pending.version, agents, scope):
             self._not_waiting.clear()
             self._oldest = None
             self._look_at(pending, scope)
-            self._counted_for = wanted
-        oldest = None if self._oldest is None else waiting_since(self._oldest)
+            self._counted_for = (pending.version, agents, scope)
+        oldest = None if self._oldest is None else self._oldest[0]
         return Queue(len(pending) - len(self._not_waiting), oldest)
 
     def open_alerts(self, scope: str | None) -> tuple[int, int]:
         """How many alerts of the scope are critical, and how many are warnings."""
-        store = self._store
-        # The company of an alert may be that of its agent.
-        agents = store.agents.version if scope is not None else None
-        wanted = (store.alerts.version, agents, scope)
-        if self._alerts_of != wanted:
+        alerts = self._store.alerts
+        wanted = (alerts.version, scope and self._store.agents.version, scope)
+        if self._alerts_for != wanted:
             company_of = self._names.company_of
-            levels = [
-                alert_level(alert, self._limits)
-                for alert in store.alerts
-                if in_scope(company_of(alert), scope)
-            ]
+            ours = [alert for alert in alerts if in_scope(company_of(alert), scope)]
+            levels = [alert_level(alert, self._limits) for alert in ours]
             self._alerts = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
-            self._alerts_of = wanted
+            self._alerts_for = wanted
         return self._alerts
 
     def agent_states(self) -> Counter[AgentState | None]:
         """How many agents are in each state."""
-        version = self._store.agents.version
-        if self._states[0] != version:
-            self._states = version, Counter(agent.state for agent in self._store.agents)
-        return self._states[1]
+        agents = self._store.agents
+        if self._agents_of is not agents.version:
+            self._agents_of = agents.version
+            self._states = Counter(agent.state for agent in agents)
+        return self._states
 
     def _take(self, change: Change) -> None:
         """Count on from what is known; every change of the queue is published."""
         if change.feed is not FeedName.PENDING or self._counted_for is None:
             return
-        pending = self._store.pending
-        _, agents, scope = self._counted_for
         gone = {*change.removed, *change.changed}
-        if self._oldest is not None and self._oldest.id in gone:
-            # The next oldest is found by looking at all.
-            self._counted_for = None
+        if self._oldest is not None and self._oldest[1] in gone:
+            self._counted_for = None  # the next oldest is found by looking at all
             return
+        _, agents, scope = self._counted_for
         self._not_waiting -= gone
-        known = (pending.get(task_id) for task_id in (*change.added, *change.changed))
-        self._look_at((task for task in known if task is not None), scope)
+        pending = self._store.pending
+        known = map(pending.get, (*change.added, *change.changed))
+        self._look_at(filter(None, known), scope)
         self._counted_for = (pending.version, agents, scope)
 
     def _look_at(self, tasks: Iterable[Task], scope: str | None) -> None:
         company_of = self._names.company_of
-        pending, not_waiting, oldest = TaskState.PENDING, self._not_waiting, self._oldest
-        least = inf if oldest is None else waiting_since(oldest) or 0.0
         for task in tasks:
             # The first test says the same as the second, and faster, of nearly all tasks.
-            waits = (task.state is pending and task.needs_approval is None) or waits_for_person(
-                task
-            )
+            plainly = task.state is TaskState.PENDING and task.needs_approval is None
+            waits = plainly or waits_for_person(task)
             if not waits or (scope is not None and not in_scope(company_of(task), scope)):
-                not_waiting.add(task.id)
+                self._not_waiting.add(task.id)
                 continue
-            moment = task.waiting_since or task.created
-            if moment is not None and moment.at < least:
-                oldest, least = task, moment.at
-        self._oldest = oldest
+            since = task.waiting_since or task.created
+            if since is not None and (self._oldest is None or since.at < self._oldest[0]):
+                self._oldest = (since.at, task.id)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
@@ -26,9 +26,9 @@ from agentco_tui.api.errors import (
 )
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
-from agentco_tui.live.fetch import AT_ONCE, FETCHES, Take, forget
+from agentco_tui.live.fetch import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Store
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import plain
 
 HANGING_AT_ONCE = 2
 """Of these for feeds that got no answer in time when they were last asked: a part of the platform
@@ -63,8 +63,6 @@ class Schedule:
     pace: Pace = Pace.OFF
     """As the screen wishes it; a terminal without focus is served more slowly."""
     due_at: float = 0.0
-    begun_at: float = 0.0
-    """When the last answered poll began."""
     shown_from: float = -inf
     """When the read began that brought what is shown."""
     asked: bool = False
@@ -72,28 +70,19 @@ class Schedule:
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when anything above has changed."""
     busy: bool = False
-    started: int = 0
-    """Polls begun."""
-    ended: int = 0
-    """The last poll, as `started` counts them, that brought an answer or a failure to keep."""
-    waiting: int = 0
-    """Callers that wait for a poll to end."""
-    settled: asyncio.Condition = field(default_factory=asyncio.Condition)
-
-    def ask(self) -> None:
-        """Have it polled now."""
-        self.asked = True
-        self.woken.set()
+    waiting: list[asyncio.Future[None]] = field(default_factory=list)
+    """Those who wait for the answer to a poll that begins after their call, the first come first"""
 
     def is_due(self, now: float) -> bool:
         """Whether it is to be polled now."""
         return self.asked or (self.pace is not Pace.OFF and self.due_at <= now)
 
-    async def settle(self) -> None:
-        """Tell those who wait that the poll begun last has ended."""
-        async with self.settled:
-            self.ended = self.started
-            self.settled.notify_all()
+    def answer(self, first: int) -> None:
+        """Wake the first of those who wait."""
+        for future in self.waiting[:first]:
+            if not future.done():
+                future.set_result(None)
+        del self.waiting[:first]
 
 
 class Poller:
@@ -132,18 +121,17 @@ class Poller:
             # Nobody will answer those who still wait.
             self._over = True
             for turn in self._turns.values():
-                await turn.settle()
+                turn.answer(len(turn.waiting))
 
     def set_paces(self, paces: Mapping[FeedName, Pace]) -> None:
         """Say how often each feed is asked from now on.
 
         A feed that speeds up and has grown older than its new interval is asked at once.
         """
-        for feed in paces:
-            self._turns[feed].pace, before = paces[feed], self._turns[feed].pace
-            if before is not paces[feed]:
-                self._plan_anew(feed)
-        self._wake(paces)
+        changed = [feed for feed in paces if self._turns[feed].pace is not paces[feed]]
+        for feed in changed:
+            self._turns[feed].pace = paces[feed]
+        self._plan_anew(changed)
 
     def set_attention(self, focused: bool) -> None:
         """Say whether anybody looks: without focus what the screen is about is polled slowly.
@@ -151,13 +139,10 @@ class Poller:
         When the focus comes back, what has grown older than its interval is asked at once. Feeds
         that fail keep their back-off.
         """
-        if focused is self._focused:
-            return
-        self._focused = focused
-        feeds = [feed for feed, turn in self._turns.items() if turn.pace is Pace.REFRESH]
-        for feed in feeds:
-            self._plan_anew(feed)
-        self._wake(feeds)
+        if focused is not self._focused:
+            self._focused = focused
+            turns = self._turns.items()
+            self._plan_anew(feed for feed, turn in turns if turn.pace is Pace.REFRESH)
 
     def pace(self, feed: FeedName) -> Pace:
         """How often a feed is asked now."""
@@ -169,38 +154,37 @@ class Poller:
         before, self.query = self.query, query
         feeds = [feed for feed in SCOPED if question(feed, before) != question(feed, query)]
         for feed in feeds:
-            self.store.set_freshness(feed, Freshness())
-            forget(self.store, feed)
+            self.store.forget(feed)
         self.poll_now(feeds)
 
-    def poll_now(self, feeds: Iterable[FeedName] | None = None) -> None:
-        """Ask those of these feeds (without: of all) that are polled, whatever back-off says.
+    def poll_now(self, feeds: Iterable[FeedName] = FeedName) -> None:
+        """Ask those of these feeds that are polled, whatever back-off says.
 
         The others are asked as soon as they are: what they failed for may be over.
         """
-        for feed in self._by_weight(FeedName if feeds is None else feeds):
+        for feed in self._by_weight(feeds):
             turn = self._turns[feed]
             if turn.pace is Pace.OFF:
                 turn.due_at = min(turn.due_at, self.clock.monotonic())
             else:
-                turn.ask()
+                turn.asked = True
+                turn.woken.set()
 
     async def read_again(self, feed: FeedName) -> Freshness:
         """Ask a feed anew and wait for the answer to a question that was put after this call.
 
-        An answer under way now may be older than what the caller has just done. Whether it is
-        polled otherwise, and its back-off, don't matter; a failure is in the Freshness that comes
-        back. If the poller ends meanwhile, what is known by then comes back.
+        Single-flight: one read for all who ask before it begins; an answer under way now may be
+        older than what the caller has just done. Whether the feed is polled otherwise, and its
+        back-off, don't matter; a failure is in the Freshness that comes back. If the poller ends
+        meanwhile, what is known by then comes back.
         """
-        turn = self._turns[feed]
-        wanted = turn.started + 1
-        turn.ask()
-        turn.waiting += 1
-        try:
-            async with turn.settled:
-                await turn.settled.wait_for(lambda: turn.ended >= wanted or self._over)
-        finally:
-            turn.waiting -= 1
+        if not self._over:
+            turn = self._turns[feed]
+            answered = asyncio.get_running_loop().create_future()
+            turn.waiting.append(answered)
+            turn.asked = True
+            turn.woken.set()
+            await answered
         return self.store.freshness[feed]
 
     def supersede(self, feed: FeedName, began: float, found: Take | ApiError) -> None:
@@ -221,81 +205,61 @@ class Poller:
     async def _follow(self, feed: FeedName) -> None:
         turn = self._turns[feed]
         while True:
-            await self._until_due(turn)
-            async with self._place(feed):
-                if not turn.is_due(self.clock.monotonic()):
-                    continue  # while it waited for a place, the screen has changed
-                turn.busy = True
-                turn.asked = False
-                turn.started += 1
-                try:
-                    kept = await self._poll(feed, turn)
-                finally:
-                    turn.busy = False
-            if kept:
-                await turn.settle()
-            elif turn.pace is not Pace.OFF or turn.waiting:
-                turn.asked = True
+            while not turn.is_due(now := self.clock.monotonic()):
+                turn.woken.clear()
+                wait = None if turn.pace is Pace.OFF else min(turn.due_at - now, GLANCE)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait):
+                        await turn.woken.wait()
+            hangs = isinstance(self.store.freshness[feed].failure, TimedOut)
+            async with self._places_for_hanging if hangs else nullcontext(), self._places:
+                # While it waited for a place, the screen may have changed.
+                if turn.is_due(self.clock.monotonic()):
+                    turn.busy, turn.asked = True, False
+                    try:
+                        await self._poll(feed, turn)
+                    finally:
+                        turn.busy = False
 
-    async def _until_due(self, turn: Schedule) -> None:
-        while True:
-            turn.woken.clear()
-            now = self.clock.monotonic()
-            if turn.is_due(now):
-                return
-            wait = None if turn.pace is Pace.OFF else min(turn.due_at - now, GLANCE)
-            try:
-                async with asyncio.timeout(wait):
-                    await turn.woken.wait()
-            except TimeoutError:
-                continue
-
-    @asynccontextmanager
-    async def _place(self, feed: FeedName) -> AsyncIterator[None]:
-        """A place among the requests under way."""
-        if isinstance(self.store.freshness[feed].failure, TimedOut):
-            async with self._places_for_hanging, self._places:
-                yield
-        else:
-            async with self._places:
-                yield
-
-    async def _poll(self, feed: FeedName, turn: Schedule) -> bool:
-        """Ask a feed; False if the question changed meanwhile, so that the answer is nobody's."""
-        query = self.query
-        begun = self.clock.monotonic()
+    async def _poll(self, feed: FeedName, turn: Schedule) -> None:
+        """Ask a feed, and take the answer unless the question has changed meanwhile."""
+        waiting, query, began = len(turn.waiting), self.query, self.clock.monotonic()
         timer = asyncio.get_running_loop().time
         # How long it took is told by the loop's time, in which a laptop's sleep doesn't count.
         started = timer()
-        failure: ApiError
+        failure: ApiError | None = None
+        is_ours = True
         try:
-            take = await FETCHES[feed](self.client, self.store, query)
-            if self._asks_other_than(feed, query) or begun < turn.shown_from:
-                return False
-            take()
+            take = await fetch(feed, self.client, self.store, query)
+            is_ours = began >= turn.shown_from and not self._asks_other_than(feed, query)
+            if is_ours:
+                take()
         except ApiError as error:
             failure = error
         except Exception as error:
             # A bug of ours in reading one answer must not stop the picture: it is told and logged.
             log.exception("reading the feed %s failed", feed)
-            failure = Unreadable(_bug(error), path=feed)
+            words = f"through a fault of this program ({type(error).__name__})"
+            failure = Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
+        if not is_ours or (failure is not None and self._asks_other_than(feed, query)):
+            # Nobody's answer: asked anew, for the screen and for those who wait.
+            turn.asked = turn.pace is not Pace.OFF or any(not each.done() for each in turn.waiting)
+            return
+        if failure is None:
+            self._answered(feed, turn, began, timer() - started)
         else:
-            self._answered(feed, turn, begun, timer() - started)
-            return True
-        if self._asks_other_than(feed, query):
-            return False
-        self._failed(feed, turn, failure)
-        return True
+            self._failed(feed, turn, failure)
+        turn.answer(waiting)
 
     def _asks_other_than(self, feed: FeedName, query: Query) -> bool:
-        return question(feed, query) != question(feed, self.query)
+        return query is not self.query and question(feed, query) != question(feed, self.query)
 
-    def _answered(self, feed: FeedName, turn: Schedule, begun: float, took: float) -> None:
+    def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:
         pace = self.pace(feed)
         wished = interval(pace, self.refresh) or self.refresh * SLOWER
-        delay, slowed = after_answer(wished, took, self._random)
-        turn.begun_at = turn.shown_from = begun
-        turn.due_at = begun + delay
+        gap, slowed = spacing(wished, took)
+        turn.shown_from = began
+        turn.due_at = began + gap * self._random.uniform(1 - JITTER, 1 + JITTER)
         recovered = self.store.freshness[feed].failure
         self.store.set_freshness(
             feed,
@@ -307,51 +271,42 @@ class Poller:
             ),
         )
         if isinstance(recovered, CUT_OFF):
-            self._wake_the_cut_off()
+            # It reached the platform again: the others that had lost it try at once.
+            self.poll_now(
+                feed
+                for feed, turn in self._turns.items()
+                if isinstance(self.store.freshness[feed].failure, CUT_OFF) and not turn.busy
+            )
 
     def _failed(self, feed: FeedName, turn: Schedule, error: ApiError) -> None:
         before = self.store.freshness[feed]
-        failures = before.failures + 1
-        delay = after_failure(error, failures, self.refresh, self._random)
+        delay = after_failure(error, before.failures + 1, self.refresh, self._random)
         turn.due_at = self.clock.monotonic() + delay
-        self.store.set_freshness(
-            feed,
-            Freshness(
-                answered_at=before.answered_at,
-                failure=error.bare(),
-                next_try_at=None if turn.pace is Pace.OFF else turn.due_at,
-                failures=failures,
-                took=before.took,
-            ),
+        failed = replace(
+            before,
+            failure=error.bare(),
+            next_try_at=None if turn.pace is Pace.OFF else turn.due_at,
+            failures=before.failures + 1,
+            slowed=False,
         )
+        self.store.set_freshness(feed, failed)
 
-    def _wake_the_cut_off(self) -> None:
-        """One feed reached the platform again: the others that had lost it try at once."""
-        cut_off = (
-            feed
-            for feed, turn in self._turns.items()
-            if isinstance(self.store.freshness[feed].failure, CUT_OFF) and not turn.busy
-        )
-        self.poll_now(cut_off)
-
-    def _plan_anew(self, feed: FeedName) -> None:
-        """Its pace has changed: plan from when it was asked last, unless it is in its back-off."""
-        turn, freshness = self._turns[feed], self.store.freshness[feed]
-        wished = interval(self.pace(feed), self.refresh)
-        if wished is not None and freshness.failure is None:
-            gap, slowed = spacing(wished, freshness.took or 0.0)
-            freshness = replace(freshness, slowed=slowed)
-            turn.due_at = turn.begun_at + gap
-            if freshness.answered_at is None:
-                turn.due_at = self.clock.monotonic()
-        is_known = freshness.answered_at is not None or freshness.failure is not None
-        planned = turn.due_at if wished is not None and is_known else None
-        freshness = replace(freshness, next_try_at=planned)
-        if freshness != self.store.freshness[feed]:
-            self.store.set_freshness(feed, freshness)
-
-    def _wake(self, feeds: Iterable[FeedName]) -> None:
-        for feed in self._by_weight(feeds):
+    def _plan_anew(self, feeds: Iterable[FeedName]) -> None:
+        """Their pace has changed: plan from when each was asked last, unless it backs off."""
+        for feed in (by_weight := self._by_weight(feeds)):
+            turn, freshness = self._turns[feed], self.store.freshness[feed]
+            wished = interval(self.pace(feed), self.refresh)
+            if wished is not None and freshness.failure is None:
+                gap, slowed = spacing(wished, freshness.took or 0.0)
+                freshness = replace(freshness, slowed=slowed)
+                is_new = freshness.answered_at is None
+                turn.due_at = self.clock.monotonic() if is_new else turn.shown_from + gap
+            is_known = freshness.answered_at is not None or freshness.failure is not None
+            planned = turn.due_at if wished is not None and is_known else None
+            freshness = replace(freshness, next_try_at=planned)
+            if freshness != self.store.freshness[feed]:
+                self.store.set_freshness(feed, freshness)
+        for feed in by_weight:
             self._turns[feed].woken.set()
 
     def _by_weight(self, feeds: Iterable[FeedName]) -> list[FeedName]:
@@ -380,12 +335,6 @@ def spacing(wished: float, took: float) -> tuple[float, bool]:
     return max(wished, least), least > wished
 
 
-def after_answer(wished: float, took: float, random: Random) -> tuple[float, bool]:
-    """The same as `spacing`, jittered."""
-    seconds, slowed = spacing(wished, took)
-    return seconds * random.uniform(1 - JITTER, 1 + JITTER), slowed
-
-
 def after_failure(error: ApiError, failures: int, refresh: float, random: Random) -> float:
     """Seconds until the next try after `failures` failed polls in a row (at least one).
 
@@ -396,9 +345,3 @@ def after_failure(error: ApiError, failures: int, refresh: float, random: Random
     if error.retry_after is not None:
         delay = max(delay, min(error.retry_after, LONGEST_WAIT_ASKED))
     return delay
-
-
-def _bug(error: Exception) -> SafeText:
-    return plain(
-        f"this answer could not be read, through a fault of this program ({type(error).__name__})"
-    )

@@ -7,13 +7,10 @@ identity, so that whoever caches by identity keeps the cache.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice
-from operator import is_
-from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -26,6 +23,7 @@ from agentco_tui.model import (
     Alert,
     Budget,
     BudgetOverview,
+    BudgetScope,
     Company,
     Listing,
     Record,
@@ -36,8 +34,8 @@ R = TypeVar("R", bound=Record)
 
 log = logging.getLogger(__name__)
 
-_ROWS = 500
-"""Records between two looks at the time."""
+_STEP = 500
+"""Records that are compared between two looks at the time."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -52,91 +50,15 @@ class Change(msgspec.Struct, frozen=True):
         return bool(self.added or self.changed or self.removed)
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What a listing says about itself besides its records."""
+class Compared(NamedTuple, Generic[R]):
+    """What a listing would change in a collection."""
 
-    unread: int = 0
-    unread_reasons: tuple[str, ...] = ()
-    capped: bool = False
-    more: bool = False
-    total: int | None = None
-    pages: int = 1
-
-
-class Comparison(Generic[R]):
-    """Records held before against those of a listing; `before` must stay as it is meanwhile.
-
-    Done once `slices` has come to its end. Then `renewed` holds those of the same ids in the same
-    order that are to be put in the place of others. If it is None the listing has other ids or
-    another order, and `after` holds its records by id, equal ones as the objects that were held
-    before; of an id given twice the last record counts.
-    """
-
-    def __init__(self, before: Mapping[str, R], records: Sequence[R]) -> None:
-        self.before = before
-        self.renewed: dict[str, R] | None = None
-        self.after: dict[str, R] = {}
-        self.added: list[str] = []
-        self.changed: list[str] = []
-        self.removed: list[str] = []
-        self._records = records
-
-    def slices(self) -> Iterator[None]:
-        """Work, and yield after each slice."""
-        yield from self._in_step()
-        if self.renewed is None:
-            yield from self._anew()
-
-    def _in_step(self) -> Iterator[None]:
-        """See whether the ids are the same in the same order, and what has changed if so."""
-        records = self._records
-        if len(records) != len(self.before):
-            return
-        renewed: dict[str, R] = {}
-        held = iter(self.before.items())
-        ends = perf_counter() + background.SLICE
-        for start in range(0, len(records), _ROWS):
-            coming = records[start : start + _ROWS]
-            keys, known = zip(*islice(held, _ROWS), strict=True)
-            if not all(map(is_, known, coming)):
-                for key, old, new in zip(keys, known, coming, strict=True):
-                    if new.id != key:
-                        return
-                    if new is not old and new != old:
-                        renewed[key] = new
-            if perf_counter() > ends:
-                yield
-                ends = perf_counter() + background.SLICE
-        self.renewed, self.changed = renewed, list(renewed)
-
-    def _anew(self) -> Iterator[None]:
-        before, after = self.before, self.after
-        ends = perf_counter() + background.SLICE
-        for start in range(0, len(self._records), _ROWS):
-            for record in self._records[start : start + _ROWS]:
-                known = before.get(record.id)
-                if known is not record and known is not None and known == record:
-                    after[record.id] = known
-                else:
-                    after[record.id] = record
-            if perf_counter() > ends:
-                yield
-                ends = perf_counter() + background.SLICE
-        for start, (record_id, record) in enumerate(after.items()):
-            known = before.get(record_id)
-            if known is None:
-                self.added.append(record_id)
-            elif known is not record:
-                self.changed.append(record_id)
-            if not start % _ROWS and perf_counter() > ends:
-                yield
-                ends = perf_counter() + background.SLICE
-        for start, record_id in enumerate(before):
-            if record_id not in after:
-                self.removed.append(record_id)
-            if not start % _ROWS and perf_counter() > ends:
-                yield
-                ends = perf_counter() + background.SLICE
+    version: object
+    """The collection's, when they were compared."""
+    change: Change
+    records: dict[str, R]
+    in_place: bool
+    """True if `records` are only those that differ, each to be put in the place of another."""
 
 
 class Collection(Generic[R]):
@@ -144,21 +66,19 @@ class Collection(Generic[R]):
 
     def __init__(self, feed: FeedName) -> None:
         self.feed = feed
-        self.told = Told()
+        self.listing: Listing[R] = Listing(records=())
+        """The last one taken, for what it says of itself: unread records, the cap, the total."""
+        self.version = object()
+        """The same object as long as nothing has changed, and another after every change."""
         self._records: dict[str, R] = {}
         """Another dict whenever there are other ids, so that nobody who walks through it trips."""
-        self._version = object()
-        self._listing: Listing[R] | None = None
+        self._is_listing = True
+        """False since a record was put or dropped after the listing was taken."""
 
     @property
     def records(self) -> Mapping[str, R]:
         """A read-only view, in the platform's order; of now, later ones may differ."""
         return MappingProxyType(self._records)
-
-    @property
-    def version(self) -> object:
-        """The same object as long as nothing has changed, and another after every change."""
-        return self._version
 
     def __len__(self) -> int:
         return len(self._records)
@@ -170,75 +90,85 @@ class Collection(Generic[R]):
         """The record with that id, or None."""
         return None if record_id is None else self._records.get(record_id)
 
-    def replace(self, listing: Listing[R]) -> Change:
-        """Take a whole listing: what it lacks is removed."""
-        if listing is self._listing:
-            return Change(self.feed)
-        change = self.replace_records(listing.records)
-        self._keep(listing)
-        return change
+    def replace(self, listing: Listing[R], compared: Compared[R] | None = None) -> Change:
+        """Take a whole listing: what it lacks is removed.
 
-    async def compare(self, listing: Listing[R]) -> Callable[[], Change]:
-        """`replace` for long listings: compares in slices, and gives back what takes the result.
-
-        That is to be called at once; if anything else changes the collection first, it compares
-        again, in one go.
+        `compared` is what `compare` found for it; if anything else has changed the collection
+        since then, that is done again, in one go.
         """
-        if listing is self._listing:
-            return lambda: Change(self.feed)
+        if listing is self.listing and self._is_listing:
+            return Change(self.feed)
+        if compared is None or compared.version is not self.version:
+            compared = background.at_once(self._compare(listing.records))
+        self.listing, self._is_listing = listing, True
+        if not compared.in_place:
+            self._records = compared.records
+        elif compared.records:
+            self._records.update(compared.records)
+        if compared.change or not compared.in_place:
+            self.version = object()
+        return compared.change
+
+    async def compare(self, listing: Listing[R]) -> Compared[R] | None:
+        """Compare a long listing in slices, for `replace`; None where there is no need to."""
+        if len(listing.records) <= _STEP or (listing is self.listing and self._is_listing):
+            return None
         while True:
-            comparison, version = Comparison(self._records, listing.records), self._version
-            for _ in comparison.slices():
-                await background.turn()
-                if self._version is not version:
-                    break
-            else:
+            compared = await background.in_slices(self._compare(listing.records))
+            if compared.version is self.version:
+                return compared
+
+    def _compare(self, records: Sequence[R]) -> Generator[None, None, Compared[R]]:
+        """Compare in short steps.
+
+        Where the listing has the same ids in the same order, only the records that differ come
+        back: no dict of a hundred thousand is built because a few have changed. Otherwise all come,
+        equal ones as the objects that were held; of an id given twice the last record counts.
+        """
+        version, before = self.version, self._records
+        steps = range(0, len(records), _STEP)
+        renewed: dict[str, R] | None = {} if len(records) == len(before) else None
+        held = iter(before.items())
+        for start in steps:
+            if renewed is None:
                 break
-
-        def take() -> Change:
-            if self._version is not version:
-                return self.replace(listing)
-            self._keep(listing)
-            return self._take(comparison)
-
-        return take
-
-    def replace_records(self, records: Iterable[R]) -> Change:
-        """Take these records as all there are."""
-        self._listing = None
-        comparison = Comparison(self._records, tuple(records))
-        for _ in comparison.slices():
-            continue
-        return self._take(comparison)
-
-    def _keep(self, listing: Listing[R]) -> None:
-        self._listing = listing
-        self.told = told_by(listing)
-
-    def _take(self, comparison: Comparison[R]) -> Change:
-        if comparison.renewed is None:
-            self._set(comparison.after)
-        elif comparison.renewed:
-            # Not another dict of a hundred thousand because a few of them have changed.
-            self._records.update(comparison.renewed)
-            self._set(self._records)
-        return Change(
-            self.feed,
-            tuple(comparison.added),
-            tuple(comparison.changed),
-            tuple(comparison.removed),
-        )
-
-    def _set(self, records: dict[str, R]) -> None:
-        self._records, self._version = records, object()
+            coming = records[start : start + _STEP]
+            for (key, known), record in zip(islice(held, len(coming)), coming, strict=True):
+                if known is record:
+                    continue
+                if record.id != key:
+                    renewed = None
+                    break
+                if known != record:
+                    renewed[key] = record
+            yield
+        if renewed is not None:
+            return Compared(version, Change(self.feed, changed=(*renewed,)), renewed, in_place=True)
+        after: dict[str, R] = {}
+        added: dict[str, None] = {}
+        changed: dict[str, None] = {}
+        for start in steps:
+            for record in records[start : start + _STEP]:
+                held_before = before.get(record.id)
+                after[record.id] = record
+                if held_before is None:
+                    added[record.id] = None
+                elif held_before is record or held_before == record:
+                    after[record.id] = held_before
+                    changed.pop(record.id, None)
+                else:
+                    changed[record.id] = None
+            yield
+        removed = [key for key in before if key not in after]
+        change = Change(self.feed, (*added,), (*changed,), (*removed,))
+        return Compared(version, change, after, in_place=False)
 
     def put(self, record: R) -> Change:
         """Take one record, read by itself after a write."""
         known = self._records.get(record.id)
         if known == record:
             return Change(self.feed)
-        self._set({**self._records, record.id: record})
-        self._listing = None
+        self._write({**self._records, record.id: record})
         if known is None:
             return Change(self.feed, added=(record.id,))
         return Change(self.feed, changed=(record.id,))
@@ -247,69 +177,48 @@ class Collection(Generic[R]):
         """Forget one record that a read has shown to be gone."""
         if record_id not in self._records:
             return Change(self.feed)
-        self._set({key: kept for key, kept in self._records.items() if key != record_id})
-        self._listing = None
+        self._write({key: kept for key, kept in self._records.items() if key != record_id})
         return Change(self.feed, removed=(record_id,))
+
+    def _write(self, records: dict[str, R]) -> None:
+        self._records, self._is_listing, self.version = records, False, object()
 
     def clear(self) -> Change:
         """Forget all, because the question changed (another company, another filter)."""
-        self.told = Told()
-        self._listing = None
-        return self.replace_records(())
+        return self.replace(Listing(records=()))
 
 
-def told_by(listing: Listing[R]) -> Told:
-    """What the listing says of itself: unread records, the cap, the total."""
-    return Told(
-        unread=listing.unread,
-        unread_reasons=tuple(listing.unread_reasons),
-        capped=listing.capped,
-        more=listing.more,
-        total=listing.total,
-        pages=listing.pages,
-    )
-
-
-Listener = Callable[[Change], None]
-
-
-@dataclass(slots=True)
 class Store:
     """The current picture: one collection a feed, and how fresh each is."""
 
-    companies: Collection[Company] = field(default_factory=lambda: Collection(FeedName.COMPANIES))
-    agents: Collection[Agent] = field(default_factory=lambda: Collection(FeedName.AGENTS))
-    pending: Collection[Task] = field(default_factory=lambda: Collection(FeedName.PENDING))
-    tasks: Collection[Task] = field(default_factory=lambda: Collection(FeedName.TASKS))
-    budget: Collection[Budget] = field(default_factory=lambda: Collection(FeedName.BUDGET))
-    company_budgets: Collection[Budget] = field(
-        default_factory=lambda: Collection(FeedName.COMPANY_BUDGETS)
-    )
-    agent_budgets: Collection[Budget] = field(
-        default_factory=lambda: Collection(FeedName.AGENT_BUDGETS)
-    )
-    alerts: Collection[Alert] = field(default_factory=lambda: Collection(FeedName.ALERTS))
-    activity: ActivityWindow = field(default_factory=ActivityWindow)
-    freshness: dict[FeedName, Freshness] = field(
-        default_factory=lambda: dict.fromkeys(FeedName, Freshness())
-    )
-    _listeners: list[Listener] = field(default_factory=list)
-    _freshness_listeners: list[Callable[[FeedName], None]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.companies = Collection[Company](FeedName.COMPANIES)
+        self.agents = Collection[Agent](FeedName.AGENTS)
+        self.pending = Collection[Task](FeedName.PENDING)
+        self.tasks = Collection[Task](FeedName.TASKS)
+        self.budget = Collection[Budget](FeedName.BUDGET)
+        self.company_budgets = Collection[Budget](FeedName.COMPANY_BUDGETS)
+        self.agent_budgets = Collection[Budget](FeedName.AGENT_BUDGETS)
+        self.alerts = Collection[Alert](FeedName.ALERTS)
+        self.activity = ActivityWindow()
+        self.collections: Mapping[FeedName, Collection[Any]] = {
+            each.feed: each
+            for each in (
+                *(self.companies, self.agents, self.pending, self.tasks, self.budget),
+                *(self.company_budgets, self.agent_budgets, self.alerts),
+            )
+        }
+        """All but the activity, by their feed."""
+        self.freshness = dict.fromkeys(FeedName, Freshness())
+        self._listeners: list[Callable[[Change], None]] = []
+        self._freshness_listeners: list[Callable[[FeedName], None]] = []
 
     @property
     def whole_budget(self) -> Budget | None:
         """The budget of everything, if the platform has told it."""
         return next(iter(self.budget), None)
 
-    def collection(self, feed: FeedName) -> Collection[Any]:
-        """The records of any feed but the activity's."""
-        found = (
-            *(self.companies, self.agents, self.pending, self.tasks, self.budget),
-            *(self.company_budgets, self.agent_budgets, self.alerts),
-        )
-        return next(each for each in found if each.feed is feed)
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
+    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call `listener` with every change that is not empty; returns how to stop that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
@@ -346,22 +255,34 @@ class Store:
             raise failures[0]
         return change
 
+    def take(
+        self, feed: FeedName, listing: Listing[R], compared: Compared[R] | None = None
+    ) -> Change:
+        """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
+        return self.publish(self.collections[feed].replace(listing, compared))
+
     def take_overview(self, overview: BudgetOverview) -> Change:
         """Take the answer to /api/budget; its parts stand in where no feed of their own answered.
 
         Some platforms send companies and agents inside the overview only.
         """
-        for scope_feed, collection in (
-            (FeedName.COMPANY_BUDGETS, self.company_budgets),
-            (FeedName.AGENT_BUDGETS, self.agent_budgets),
+        for scope, collection in (
+            (BudgetScope.COMPANY, self.company_budgets),
+            (BudgetScope.AGENT, self.agent_budgets),
         ):
-            scope = "company" if scope_feed is FeedName.COMPANY_BUDGETS else "agent"
-            parts = [part for part in overview.parts if part.scope == scope]
-            if parts and self.freshness[scope_feed].answered_at is None:
-                self.publish(collection.replace_records(parts))
-        return self.publish(self.budget.replace_records((overview.whole,)))
+            parts = tuple(part for part in overview.parts if part.scope is scope)
+            if parts and self.freshness[collection.feed].answered_at is None:
+                self.publish(collection.replace(Listing(records=parts)))
+        return self.publish(self.budget.replace(Listing(records=(overview.whole,))))
 
     def take_activity(self, listing: Listing[Activity]) -> Change:
         """Merge a poll of the log into the window."""
-        added, changed, removed = self.activity.merge(listing)
-        return self.publish(Change(FeedName.ACTIVITY, added, changed, removed))
+        return self.publish(Change(FeedName.ACTIVITY, *self.activity.merge(listing)))
+
+    def forget(self, feed: FeedName) -> None:
+        """Empty a feed whose question changed: no answer to the old one is shown as the new."""
+        self.set_freshness(feed, Freshness())
+        if feed is FeedName.ACTIVITY:
+            self.publish(Change(feed, removed=self.activity.clear()))
+        else:
+            self.publish(self.collections[feed].clear())

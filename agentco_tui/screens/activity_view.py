@@ -8,8 +8,8 @@ from textual import on
 
 from agentco_tui import format as fmt
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.store import Change, Told
-from agentco_tui.model import Activity
+from agentco_tui.live.store import Change
+from agentco_tui.model import Activity, Listing
 from agentco_tui.screens.columns.activity_columns import activity_columns
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
@@ -50,8 +50,8 @@ class ActivityView(ListView[Activity]):
         who, company = names.agent(record.agent or record.actor), names.company(record.company)
         return "\n".join((record.text, who, record.verb or "", company))
 
-    def told(self) -> Told:
-        return Told(unread=self.session.store.activity.unread)
+    def told(self) -> Listing[Any]:
+        return Listing(records=(), unread=self.session.store.activity.unread)
 
     def take(self, change: Change) -> None:
         """While paused the list stands still and what came is counted."""

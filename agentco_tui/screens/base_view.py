@@ -14,8 +14,8 @@ from textual.widget import Widget
 from agentco_tui import format as fmt
 from agentco_tui.keys import Place, keys_of
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.store import Change, Told
-from agentco_tui.model import Record, SharedTask, Task
+from agentco_tui.live.store import Change
+from agentco_tui.model import Listing, Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import decided_here, fate_of, line_note
 from agentco_tui.screens.header_footer import key_advice, notice, worst
 from agentco_tui.screens.key_app import KeyApp, MovedByKeys, bindings_of
@@ -155,7 +155,7 @@ class View(Widget, Generic[T]):
             return []
         return [Cell(plain(f"{self.table.rows.waiting} new, r shows  "), Tone.ACCENT)]
 
-    def told_cells(self, told: Told, shown: int) -> list[Cell]:
+    def told_cells(self, told: Listing[Any], shown: int) -> list[Cell]:
         """What a list says of itself: records that couldn't be read, and that more exist."""
         cells: list[Cell] = []
         if told.unread:

@@ -131,7 +131,7 @@ class BudgetView(ListView[Budget]):
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
             Cell(fmt.count(count) if answered or count else signs.missing),
-            *self.told_cells(alerts.told, len(alerts)),
+            *self.told_cells(alerts.listing, len(alerts)),
         ]
         self.alerts_title.show(cells, self._way())
 

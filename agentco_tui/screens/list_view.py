@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from agentco_tui import format as fmt
 from agentco_tui.live.feeds import NAMES, FeedName
-from agentco_tui.live.store import Change, Collection, Told
-from agentco_tui.model import Record
+from agentco_tui.live.store import Change, Collection
+from agentco_tui.model import Listing, Record
 from agentco_tui.screens.base_view import ListTable, View
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import worst
@@ -109,7 +109,7 @@ class ListView(View[R]):
 
     def collection(self, feed: FeedName) -> Collection[Any]:
         """The records of a feed that is listed."""
-        return self.session.store.collection(feed)
+        return self.session.store.collections[feed]
 
     def row_id(self, feed: FeedName, record_id: str) -> str:
         """The row of a record."""
@@ -119,9 +119,9 @@ class ListView(View[R]):
         """Whether the record belongs into the list."""
         return True
 
-    def told(self) -> Told:
+    def told(self) -> Listing[Any]:
         """What the feed's last answer said of itself; of several feeds, nothing."""
-        return self.collection(*self.lists).told if len(self.lists) == 1 else Told()
+        return self.collection(*self.lists).listing if len(self.lists) == 1 else Listing(records=())
 
     def fate(self, record_id: str) -> Cell:
         """What became of a record that the list has no more, for its ghost."""
@@ -225,7 +225,7 @@ class ListView(View[R]):
         self.table.apply(added, changed, removed)
 
     def _names(self) -> dict[str, SafeText]:
-        collections = map(self.session.store.collection, self.names_from)
+        collections = map(self.session.store.collections.__getitem__, self.names_from)
         return {r.id: r.name for records in collections for r in records if r.name is not None}
 
     def take_freshness(self) -> None:

@@ -18,14 +18,13 @@ from agentco_tui.live.insight import (
     Need,
     NeedKind,
     budget_level,
-    budget_levels,
     in_scope,
     is_failing,
     needs,
     picked,
     worst_tasks,
 )
-from agentco_tui.live.store import Change, Told
+from agentco_tui.live.store import Change
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -33,6 +32,7 @@ from agentco_tui.model import (
     Alert,
     Budget,
     BudgetScope,
+    Listing,
     Record,
     Task,
 )
@@ -197,26 +197,26 @@ class OverviewView(View[Need]):
     async def _look_in_slices(self) -> None:
         """Among very many tasks, find those that come first; other things get their turn."""
         session, limits = self.session, self.session.settings.alerts
-        level_of = budget_levels(limits)
 
         def worth_telling(budget: Budget) -> bool:
-            return level_of(budget) >= Level.WARNING
+            return budget_level(budget, limits) >= Level.WARNING
 
         self._looking = self._look_again = True
         try:
             while self._look_again and self.display:
                 self._look_again = False
                 tasks = self._in_scope(session.store.pending)
-                worst = await in_slices(worst_tasks(tasks, session.now, limits, MOST_NEEDS))
+                steps = worst_tasks(tasks, session.now, limits, MOST_NEEDS)
+                first, counted = await in_slices(steps)
                 found = self._needs_with(
-                    worst.tasks,
+                    first,
                     await in_slices(picked(self._budgets(), worth_telling)),
                     await in_slices(picked(session.store.agents, is_failing)),
                 )
                 others = [need.level for need in found if need.kind is not NeedKind.TASK]
                 severe = sum(level >= Level.CRITICAL for level in others)
-                critical = worst.critical + severe
-                warning = worst.warning + len(others) - severe
+                critical = counted[Level.CRITICAL] + severe
+                warning = counted[Level.WARNING] + len(others) - severe
                 self._show_needs(found, (critical, warning))
                 self.show_title()
         finally:
@@ -315,10 +315,10 @@ class OverviewView(View[Need]):
             cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
         if store.freshness[FeedName.PENDING].answered_at is not None:
             oldest = f", the oldest {self.look.age(queue.oldest)}" if queue.oldest else ""
-            more = "at least " if store.pending.told.capped or store.pending.told.more else ""
+            more = "at least " if store.pending.listing.capped or store.pending.listing.more else ""
             waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
             cells.append(Cell(plain(waits)))
-        told = Told(unread=store.pending.told.unread)
+        told: Listing[Task] = Listing(records=(), unread=store.pending.listing.unread)
         return [*cells, *self.told_cells(told, queue.count), *self.filter_cells()]
 
     def title_right(self) -> list[Cell]:

@@ -23,7 +23,7 @@ from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import Clock, SystemClock
-from agentco_tui.live.fetch import whole
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
@@ -65,7 +65,7 @@ class Office:
     async def pending_published(self) -> None:
         """A poll of the list, told to who listens."""
         listing = await self.services.decision_client.tasks(status="pending")
-        (await whole(self.store, self.store.pending, listing))()
+        self.store.take(FeedName.PENDING, listing)
 
     async def approve(self, task: Task, on_progress: OnProgress | None = None) -> Outcome:
         """The person's yes to one task."""

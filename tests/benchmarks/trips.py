@@ -72,6 +72,15 @@ class Trip:
         return found
 
 
+def by_room(functions: Counter[str]) -> dict[str, Counter[str]]:
+    """The functions of each folder, the largest first."""
+    rooms: dict[str, Counter[str]] = {}
+    for name, calls in functions.items():
+        folder, _, rest = name.partition("/")
+        rooms.setdefault(folder if rest else "the root", Counter())[name] = calls
+    return dict(sorted(rooms.items(), key=lambda room: -len(room[1])))
+
+
 def files(functions: Counter[str]) -> list[str]:
     """The files that the functions stand in."""
     return sorted({name.split(":")[0] for name in functions})
@@ -130,7 +139,7 @@ async def measure(folder: Path) -> dict[str, Trip]:
 def main() -> None:
     """Count, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.trips")
-    parser.add_argument("--functions", action="store_true", help="list them under the table")
+    parser.add_argument("--functions", action="store_true", help="list them too, by room")
     parser.add_argument("--only", default=",".join(TRIPS), help=f"any of {', '.join(TRIPS)}")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -150,8 +159,12 @@ def main() -> None:
         )
     for name in wanted.only.split(",") if wanted.functions else ():
         sys.stdout.write(f"\n{TRIPS[name][0]}\n")
-        for function, calls in sorted(trips[name].functions().items()):
-            sys.stdout.write(f"{calls:6,}  {function}\n")
+        for room, functions in by_room(trips[name].functions()).items():
+            sys.stdout.write(
+                f"\n{room}: {len(files(functions))} files, {len(functions)} functions\n"
+            )
+            for function, calls in sorted(functions.items()):
+                sys.stdout.write(f"{calls:6,}  {function}\n")
 
 
 if __name__ == "__main__":

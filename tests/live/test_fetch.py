@@ -212,7 +212,8 @@ async def test_the_window_is_bounded_and_no_more_is_asked_for_than_it_holds() ->
     with ChoosyPlatform(as_asked, **SMALL) as platform:
         happen(platform, 900)
         chosen = Query(activity=ActivityFilter(limit=100_000))
-        store = Store(activity=ActivityWindow(capacity=500))
+        store = Store()
+        store.activity = ActivityWindow(capacity=500)
         async with stage(platform, wanted=NONE, query=chosen, store=store) as on:
             assert await polls(on, platform, 30, 400) == ["500", "500"]
             assert shown(on) == written(platform)[-500:]

@@ -39,6 +39,7 @@ async def test_back_off_grows_with_jitter_and_touches_no_other_feed(
         for turn in range(9):
             await on.until(lambda: on.freshness(FeedName.ALERTS).failures == turn + 1)  # noqa: B023
             waits.append(on.wait(FeedName.ALERTS))
+            await on.settled()  # a request under way would time out in the leap
             await on.go_by(waits[-1] * 0.9)
             await on.arrived()
             assert fault.struck == turn + 1, "asked before its time"
@@ -216,10 +217,10 @@ async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
     async def broken(*_: object) -> fetch.Take:
         raise ZeroDivisionError("a fault of ours")
 
-    real = fetch.FETCHES[FeedName.ALERTS]
+    real = fetch.LISTINGS[FeedName.ALERTS]
     async with stage(platform, wanted=paces("tasks"), refresh=1.0) as on:
         await on.settled()
-        monkeypatch.setitem(fetch.FETCHES, FeedName.ALERTS, broken)
+        monkeypatch.setitem(fetch.LISTINGS, FeedName.ALERTS, broken)
         for _ in range(3):
             freshness = await on.poller.read_again(FeedName.ALERTS)
             assert isinstance(freshness.failure, Unreadable)
@@ -228,7 +229,7 @@ async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
             assert on.wait(FeedName.ALERTS) > 0
         assert len(on.store.alerts)
         assert (await on.poller.read_again(FeedName.PENDING)).phase is Phase.LIVE
-        monkeypatch.setitem(fetch.FETCHES, FeedName.ALERTS, real)
+        monkeypatch.setitem(fetch.LISTINGS, FeedName.ALERTS, real)
         await on.go_by(on.wait(FeedName.ALERTS))
         await on.until(lambda: on.freshness(FeedName.ALERTS).phase is Phase.LIVE)
     assert [record.message for record in caplog.records] == ["reading the feed alerts failed"] * 3

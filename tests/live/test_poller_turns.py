@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,7 @@ from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, paces
-from agentco_tui.live.fetch import AT_ONCE, whole
+from agentco_tui.live.fetch import AT_ONCE
 from agentco_tui.live.poller import GLANCE
 from tests.api.canary import failure
 from tests.live.stage import EVERYTHING, is_polled, name_of, stage
@@ -195,7 +196,7 @@ async def test_a_poll_that_began_before_another_read_is_dropped_and_asked_again(
             on.store.subscribe(lambda _: shown.append(task_id in on.store.pending.records))
             began = on.hours.monotonic()
             listing = await on.client.for_decisions.tasks(status="pending")
-            take = await whole(on.store, on.store.pending, listing)
+            take = partial(on.store.take, FeedName.PENDING, listing)
             on.poller.supersede(FeedName.PENDING, began, take)
             assert on.freshness(FeedName.PENDING).phase is Phase.LIVE
             await on.until(lambda: len(platform.requests) == 3)

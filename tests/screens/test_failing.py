@@ -138,6 +138,6 @@ async def test_records_that_cannot_be_read_are_counted(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     async with stage(platform, tmp_path, place="tasks") as s:
-        told = s.session.store.pending.told
+        told = s.session.store.pending.listing
         assert told.unread == 0
         assert "could not be read" not in s.text

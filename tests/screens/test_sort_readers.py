@@ -10,7 +10,7 @@ from typing import Any
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
-from agentco_tui.model import Agent, Company, Moment, Ref, Task
+from agentco_tui.model import Agent, Company, Listing, Moment, Ref, Task
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.columns.task_columns import task_columns
 from agentco_tui.text import plain
@@ -22,18 +22,20 @@ LIMITS: Any = SimpleNamespace(
 
 def test_of_tasks() -> None:
     store = Store()
-    store.agents.replace_records(
-        [
-            Agent(
-                id="a1",
-                name=plain("Maya"),
-                trust=Decimal("0.7"),
-                company=Ref("c1", None),
-            ),
-            Agent(id="a2", name=plain("Arne"), trust=Decimal(0)),
-        ]
+    store.agents.replace(
+        Listing(
+            records=(
+                Agent(
+                    id="a1",
+                    name=plain("Maya"),
+                    trust=Decimal("0.7"),
+                    company=Ref("c1", None),
+                ),
+                Agent(id="a2", name=plain("Arne"), trust=Decimal(0)),
+            )
+        )
     )
-    store.companies.replace_records([Company(id="c1", name=plain("Initech"))])
+    store.companies.replace(Listing(records=(Company(id="c1", name=plain("Initech")),)))
     clock = SystemClock()
     look = Look(store, Names(store), clock, LIMITS)
     refs = (

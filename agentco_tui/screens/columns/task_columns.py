@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import attrgetter
 
-from agentco_tui.live.insight import Level, priority_rank, task_level, task_levels, waiting_since
+from agentco_tui.live.insight import Level, priority_rank, task_level, waiting_since
 from agentco_tui.model import Task
 from agentco_tui.screens.columns.cells import (
     TONES,
@@ -56,7 +57,9 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             level,
             ticks=True,
             sort_key=level,
-            sort_reader=None if statuses else lambda: task_levels(look.clock.now(), look.limits),
+            sort_reader=None
+            if statuses
+            else lambda: partial(task_level, now=look.clock.now(), limits=look.limits),
             descending_first=True,
         ),
         age_column(
