@@ -10,13 +10,12 @@ come that nobody asked for.
 from __future__ import annotations
 
 import asyncio
-import re
 import select
 import socket
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterable
+from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -41,7 +40,6 @@ _AHEAD: Final = 256 * 1024
 """Bytes that may wait here to be read, before the other side has to wait."""
 _NEXT_ADDRESS: Final = 0.25
 """Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
-_HASHED: Final = re.compile(r"[0-9a-f]{8}\.\d+")
 _BLANK: Final = b"\r\n"
 """Signs that some servers send behind a body, and that are no answer."""
 _WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
@@ -63,7 +61,6 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._paused = False
         self._between = True
         """No byte of a request has left since the last answer, or since the connection was made."""
         self._requests = 0
@@ -77,8 +74,12 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._between = True
         if not self._chunks and not self._ended:
             self._arrived.clear()
-            self._resume()
-            await _within(timeout, self._arrived.wait(), httpcore.ReadTimeout)
+            self._transport.resume_reading()
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._arrived.wait()
+            except TimeoutError as error:
+                raise httpcore.ReadTimeout("nothing came") from error
         if not self._chunks:
             if self._unanswered and self._resends and self._requests > 1:
                 # Closed by the other side as the request went out: httpcore takes another one.
@@ -90,10 +91,9 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         chunk = self._chunks.popleft()
         if len(chunk) > max_bytes:
             self._chunks.appendleft(chunk[max_bytes:])
-            chunk = chunk[:max_bytes]
         if not self._chunks:
-            self._resume()
-        return chunk
+            self._transport.resume_reading()
+        return chunk[:max_bytes]
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Send; a request is not begun where something came that nobody asked for.
@@ -103,7 +103,14 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         if not buffer:
             return
         if self._between:
-            await self._begin()
+            self._transport.resume_reading()
+            is_kept = self._requests > 0
+            if await self.has_more() or (is_kept and (self._chunks or self._ended)):
+                if is_kept:
+                    raise httpcore.ConnectionNotAvailable
+                raise httpcore.RemoteProtocolError("it spoke before it was asked")
+            self._between, self._unanswered = False, True
+            self._requests += 1
         if self._transport.is_closing():
             raise httpcore.WriteError("the connection broke") from self._error
         self._transport.write(buffer)
@@ -123,7 +130,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
     ) -> Connection:
         """Go over to TLS."""
         loop = asyncio.get_running_loop()
-        self._between, self._requests, self._paused = True, 0, False
+        self._between, self._requests = True, 0
         if self._chunks:
             await self.aclose()
             raise httpcore.ConnectError("bytes came before the handshake")
@@ -141,24 +148,38 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         """`is_readable` is true for whatever speaks against using it once more."""
-        if info == "is_readable":
-            return bool(self._chunks) or self._ended or self._is_readable()
-        names = {"client_addr": "sockname", "server_addr": "peername"}
-        return self._transport.get_extra_info(names.get(info, info))
+        if info != "is_readable":
+            names = {"client_addr": "sockname", "server_addr": "peername"}
+            return self._transport.get_extra_info(names.get(info, info))
+        below = self._transport.get_extra_info("socket")
+        if self._chunks or self._ended or below is None or below.fileno() < 0:
+            return True
+        poll = select.poll()
+        poll.register(below.fileno(), select.POLLIN)
+        return bool(poll.poll(0))
+
+    async def has_more(self) -> bool:
+        """Whether something came that was not read."""
+        if self.get_extra_info("is_readable"):
+            self._transport.resume_reading()
+            for _ in range(2):
+                # In the first turn this task comes before what the event loop reads.
+                await asyncio.sleep(0)
+        return any(chunk.strip(_BLANK) for chunk in self._chunks)
 
     # --- the event loop's side --------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Nothing is read before it is known whether it is to be TLS."""
         self._transport = transport
-        self._pause()
+        self._transport.pause_reading()
 
     def data_received(self, data: bytes) -> None:
         """Keep it for whoever reads next."""
         self._chunks.append(data)
         self._arrived.set()
         if sum(map(len, self._chunks)) > _AHEAD:
-            self._pause()
+            self._transport.pause_reading()
 
     def eof_received(self) -> None:
         """The other side says no more: an idle connection is closed, what has come can be read."""
@@ -178,46 +199,6 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
     def resume_writing(self) -> None:
         """It does again."""
         self._writable.set()
-
-    # ----------------------------------------------------------------------------------------
-
-    async def has_more(self) -> bool:
-        """Whether something came that was not read."""
-        if self._is_readable():
-            self._resume()
-            for _ in range(2):
-                # In the first turn this task comes before what the event loop reads.
-                await asyncio.sleep(0)
-        return any(chunk.strip(_BLANK) for chunk in self._chunks)
-
-    async def _begin(self) -> None:
-        self._resume()
-        is_kept = self._requests > 0
-        if await self.has_more() or (is_kept and (self._chunks or self._ended)):
-            if is_kept:
-                raise httpcore.ConnectionNotAvailable
-            raise httpcore.RemoteProtocolError("it spoke before it was asked")
-        self._between, self._unanswered = False, True
-        self._requests += 1
-
-    def _is_readable(self) -> bool:
-        under = self._transport.get_extra_info("socket")
-        number = -1 if under is None else under.fileno()
-        if number < 0:
-            return True
-        poll = select.poll()
-        poll.register(number, select.POLLIN)
-        return bool(poll.poll(0))
-
-    def _pause(self) -> None:
-        if not self._paused:
-            self._paused = True
-            self._transport.pause_reading()
-
-    def _resume(self) -> None:
-        if self._paused and not self._transport.is_closing():
-            self._paused = False
-            self._transport.resume_reading()
 
 
 class Network(httpcore.AsyncNetworkBackend):
@@ -372,24 +353,39 @@ class Pools(httpx.AsyncBaseTransport):
         self, context: ssl.SSLContext, *, kept_for: float, proxy: httpx.Proxy | None
     ) -> None:
         """`kept_for`: seconds for which an unused connection is kept."""
-        self._context, self._kept_for, self._proxy = context, kept_for, proxy
+        self._context, self._kept_for = context, kept_for
+        self._proxy = None
+        if proxy is not None:
+            self._proxy = httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
         self._pools: dict[Lane, httpcore.AsyncConnectionPool] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Part of httpx's interface; whatever is no GET goes out on the lane of the writes."""
         lane = request.extensions["lane"] if request.method == "GET" else Lane.WRITES
         if lane not in self._pools:
-            self._pools[lane] = self._made(lane)
-        with _as_httpx():
+            self._pools[lane] = httpcore.AsyncConnectionPool(
+                ssl_context=self._context,
+                proxy=self._proxy,
+                max_connections=lane.value[0],
+                max_keepalive_connections=_KEPT if watch_answers() else 0,
+                keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
+                network_backend=Network(resends=lane is not Lane.WRITES),
+            )
+        url = request.url
+        try:
             response = await self._pools[lane].handle_async_request(
                 httpcore.Request(
                     request.method,
-                    _url(request.url),
+                    httpcore.URL(
+                        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                    ),
                     headers=request.headers.raw,
                     content=request.stream,
                     extensions=request.extensions,
                 )
             )
+        except Exception as error:
+            raise as_httpx(error) from error
         return httpx.Response(
             response.status,
             headers=response.headers,
@@ -402,57 +398,33 @@ class Pools(httpx.AsyncBaseTransport):
         for pool in self._pools.values():
             await pool.aclose()
 
-    def _made(self, lane: Lane) -> httpcore.AsyncConnectionPool:
-        proxy = None
-        if self._proxy is not None:
-            proxy = httpcore.Proxy(_url(self._proxy.url), auth=self._proxy.raw_auth)
-        return httpcore.AsyncConnectionPool(
-            ssl_context=self._context,
-            proxy=proxy,
-            max_connections=lane.value[0],
-            max_keepalive_connections=_KEPT if watch_answers() else 0,
-            keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
-            network_backend=Network(resends=lane is not Lane.WRITES),
-        )
 
-
+@dataclass(frozen=True)
 class _Body(httpx.AsyncByteStream):
-    def __init__(self, response: httpcore.Response) -> None:
-        self._response = response
+    response: httpcore.Response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _as_httpx():
-            async for part in self._response.aiter_stream():
+        try:
+            async for part in self.response.aiter_stream():
                 yield part
+        except Exception as error:
+            raise as_httpx(error) from error
 
     async def aclose(self) -> None:
-        with _as_httpx():
-            await self._response.aclose()
+        try:
+            await self.response.aclose()
+        except Exception as error:
+            raise as_httpx(error) from error
 
 
-@contextmanager
-def _as_httpx() -> Iterator[None]:
-    """Httpcore's exceptions as httpx's of the same name; any other as a TransportError."""
-    try:
-        yield
-    except Exception as error:
-        name = type(error).__name__ if type(error).__module__.startswith("httpcore") else ""
-        kind = getattr(httpx, name, None) if name else None
-        if kind is None or not issubclass(kind, httpx.TransportError):
-            kind = httpx.TransportError
-        raise kind("") from error
-
-
-def _url(url: httpx.URL) -> httpcore.URL:
-    return httpcore.URL(
-        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-    )
-
-
-def has_surplus(response: httpx.Response) -> bool:
-    """Whether more came than this answer, which has been read and closed."""
-    stream = response.extensions.get("network_stream")
-    return isinstance(stream, Connection) and stream.surplus
+def as_httpx(error: Exception) -> httpx.TransportError:
+    """Httpcore's exception as httpx's of the same name; any other as a plain TransportError."""
+    name = type(error).__name__ if type(error).__module__.startswith("httpcore") else ""
+    kind = getattr(httpx, name, None) if name else None
+    if kind is None or not issubclass(kind, httpx.TransportError):
+        kind = httpx.TransportError
+    found: httpx.TransportError = kind("")
+    return found
 
 
 def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:
@@ -493,7 +465,8 @@ def tls_context(ca_file: Path | None = None, *, trust_env: bool = False) -> ssl.
         paths = ssl.get_default_verify_paths()
         file, folder = Path(paths.openssl_cafile), Path(paths.openssl_capath)
         cafile = str(file) if file.is_file() else None
-        capath = str(folder) if _has_certificates(folder) else None
+        # OpenSSL finds certificates by the hash of their names, with a number after it.
+        capath = str(folder) if any(folder.glob("*.[0-9]")) else None
         if cafile is None and capath is None:
             return httpx.create_ssl_context(trust_env=False)
         context = ssl.create_default_context(cafile=cafile, capath=capath)
@@ -501,11 +474,3 @@ def tls_context(ca_file: Path | None = None, *, trust_env: bool = False) -> ssl.
         # Python has set it from SSLKEYLOGFILE, which writes the session keys to a file.
         context.keylog_filename = None  # type: ignore[assignment]
     return context
-
-
-def _has_certificates(folder: Path) -> bool:
-    """True if OpenSSL would find certificates in it, which go by the hash of their names."""
-    try:
-        return any(_HASHED.fullmatch(entry.name) for entry in folder.iterdir())
-    except OSError:
-        return False
