@@ -22,7 +22,7 @@ import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import KEY_SOURCE, not_sent
-from agentco_tui.api.fetcher import Caps, Fetcher, not_the_export
+from agentco_tui.api.fetcher import Fetcher, not_the_export
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -73,8 +73,7 @@ class Client:
         """`page_cap` and `record_cap` end the following of pages; a Listing says if they did."""
         self.transport = transport
         self.mapping = mapping
-        caps = Caps(pages=page_cap, records=record_cap, total_bytes=transport.limits.body)
-        self._fetcher = Fetcher(transport, caps, mapping)
+        self._fetcher = Fetcher(transport, mapping, pages=page_cap, records=record_cap)
         self._overview: BudgetOverview | None = None
         self._overview_etag: str | None = None
         self._decisions: Client | None = None
@@ -213,23 +212,22 @@ class Client:
         """
         kind = _ACCEPTED.get(file_format)
         async with self.transport.stream(
-            "GET",
             "/api/activity/export",
             params=[("format", file_format)],
             accept=f"{kind}, */*;q=0.5" if kind else "*/*",
             cap=cap,
-        ) as incoming:
+        ) as (reply, coming):
             first = b""
-            while len(first) < 1024 and (chunk := await anext(incoming.chunks, None)) is not None:
+            while len(first) < 1024 and (chunk := await anext(coming, None)) is not None:
                 first += chunk
-            wrong = not_the_export(first, file_format, incoming)
+            wrong = not_the_export(first, file_format, reply)
             if wrong is not None:
                 raise wrong
 
             async def whole() -> AsyncGenerator[bytes]:
                 if first:
                     yield first
-                async for chunk in incoming.chunks:
+                async for chunk in coming:
                     yield chunk
 
             async with aclosing(whole()) as chunks:

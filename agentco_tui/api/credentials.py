@@ -24,6 +24,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _PREFIX: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
 _BEARER: Final = re.compile(r"(?i)(bearer\s+)[^\s'\"]+")
+_NEVER: Final = frozenset(' \\"<>^`{|}')
 _DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 
 
@@ -43,17 +44,16 @@ class ApiKey:
     def __init__(self, text: str) -> None:
         """The same as `parse`: there is no way round the checks."""
         cleaned = text.strip(" \t\r\n")
-        if not cleaned:
-            raise CredentialError("the key is empty: put the API key there, and nothing else")
-        if len(cleaned) > _LONGEST_KEY:
-            raise CredentialError(
-                f"the key is longer than {_LONGEST_KEY:,} characters: is this the right file?"
-            )
-        if not _KEY.fullmatch(cleaned):
-            raise CredentialError(
-                "the key holds a blank, a line break or a character that no key has: "
-                "it must be one word of plain letters, digits and signs"
-            )
+        _check(cleaned, "the key is empty: put the API key there, and nothing else")
+        _check(
+            len(cleaned) <= _LONGEST_KEY,
+            f"the key is longer than {_LONGEST_KEY:,} characters: is this the right file?",
+        )
+        _check(
+            _KEY.fullmatch(cleaned),
+            "the key holds a blank, a line break or a character that no key has: "
+            "it must be one word of plain letters, digits and signs",
+        )
         self.__text = cleaned
 
     @classmethod
@@ -239,48 +239,63 @@ class BaseUrl:
         """The address in `text`, checked.
 
         Scheme and host are required; user info, query and fragment are refused, because httpx
-        would send the first instead of the key and would join the others wrongly (SAFETY). Plain
-        http is for loopback, unless `allow_http`. Raises CredentialError.
+        would send the first instead of the key and would join the others wrongly. Plain http is
+        for loopback, unless `allow_http`. Raises CredentialError.
         """
         text = text.strip(" \t\r\n")
-        if not text:
-            raise CredentialError("the address is empty: it looks like https://agents.example.com")
-        if len(text) > _LONGEST_ADDRESS or not text.isprintable() or set(text) & set(' \\"<>^`{|}'):
-            raise CredentialError(
-                "the address holds a character that no address has: "
-                "it looks like https://agents.example.com"
-            )
-        scheme = text.partition("://")[0].lower()
-        if scheme not in _DEFAULT_PORTS or "://" not in text:
-            raise CredentialError(
-                "the address must begin with https:// (or http:// for this machine)"
-            )
-        if "?" in text or "#" in text:
-            raise CredentialError("the address must not hold a ? or a #: leave out what follows it")
-        if "@" in text.partition("://")[2].partition("/")[0]:
-            raise CredentialError(
-                "the address must not hold a user name or a password: "
-                "the key comes from the profile or from AGENTCO_API_KEY"
-            )
+        scheme, colon, rest = text.partition("://")
+        scheme = scheme.lower()
+        _check(text, "the address is empty: it looks like https://agents.example.com")
+        _check(
+            len(text) <= _LONGEST_ADDRESS and text.isprintable() and not set(text) & _NEVER,
+            "the address holds a character that no address has: "
+            "it looks like https://agents.example.com",
+        )
+        _check(
+            colon and scheme in _DEFAULT_PORTS,
+            "the address must begin with https:// (or http:// for this machine)",
+        )
+        _check(
+            "?" not in text and "#" not in text,
+            "the address must not hold a ? or a #: leave out what follows it",
+        )
+        _check(
+            "@" not in rest.partition("/")[0],
+            "the address must not hold a user name or a password: "
+            "the key comes from the profile or from AGENTCO_API_KEY",
+        )
+        words = "the host or the port in the address cannot be read"
         try:
             parts = urlsplit(text)
-            host, port = parts.hostname, parts.port
+            host, port = parts.hostname or "", parts.port
+            if ":" in host:
+                words = "the address in brackets is no IPv6 address"
+                host = ipaddress.IPv6Address(host.partition("%")[0]).compressed
         except ValueError:
             raise CredentialError(
-                "the host or the port in the address cannot be read: "
-                "it looks like https://agents.example.com:8443 or http://[::1]:8000"
+                f"{words}: it looks like https://agents.example.com:8443 or http://[::1]:8000"
             ) from None
-        base = cls(
-            scheme=scheme,
-            host=_checked_host(host or ""),
-            port=_checked_port(port, parts.netloc, scheme),
-            prefix=_checked_prefix(parts.path),
+        _check(host, "the address names no host: it looks like https://agents.example.com")
+        _check(
+            ":" in host
+            or (len(host) <= 253 and all(map(_is_label, host.removesuffix(".").split(".")))),
+            "the host in the address cannot be a host name: letters, digits, dots and hyphens only",
         )
-        if scheme == "http" and not (allow_http or base.is_loopback):
-            raise CredentialError(
-                "plain http would send the key in the open: use https://, "
-                "or set allow_http = true in the profile"
-            )
+        _check(
+            port != 0 and not parts.netloc.endswith(":"),
+            "the address names no port that answers: give a number from 1 to 65535 after the colon",
+        )
+        prefix = parts.path.rstrip("/")
+        _check(
+            _PREFIX.fullmatch(prefix) and not any(map(_DOTS.fullmatch, prefix.split("/"))),
+            "the path in the address cannot be used: plain segments only, without . or .. in it",
+        )
+        base = cls(scheme, host, port or _DEFAULT_PORTS[scheme], prefix)
+        _check(
+            scheme == "https" or allow_http or base.is_loopback,
+            "plain http would send the key in the open: use https://, "
+            "or set allow_http = true in the profile",
+        )
         return base
 
     @property
@@ -301,30 +316,13 @@ class BaseUrl:
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
 
-    def join(self, path: str) -> str:
-        """The whole URL for a path of the interface, which begins with /api."""
-        return f"{self.origin}{self.prefix}{path}"
-
     def __str__(self) -> str:
         return f"{self.origin}{self.prefix}"
 
 
-def _checked_host(host: str) -> str:
-    if not host:
-        raise CredentialError("the address names no host: it looks like https://agents.example.com")
-    if ":" in host:
-        try:
-            return ipaddress.IPv6Address(host.partition("%")[0]).compressed
-        except ValueError:
-            raise CredentialError(
-                "the address in brackets is no IPv6 address: it looks like http://[::1]:8000"
-            ) from None
-    labels = host.removesuffix(".").split(".")
-    if len(host) > 253 or not all(_is_label(label) for label in labels):
-        raise CredentialError(
-            "the host in the address cannot be a host name: letters, digits, dots and hyphens only"
-        )
-    return host
+def _check(holds: object, words: str) -> None:
+    if not holds:
+        raise CredentialError(words)
 
 
 def _is_label(label: str) -> bool:
@@ -332,22 +330,3 @@ def _is_label(label: str) -> bool:
     if label.isascii():
         return bool(_HOST_LABEL.fullmatch(label))
     return len(label) <= 63 and all(char.isalnum() or char == "-" for char in label)
-
-
-def _checked_port(port: int | None, netloc: str, scheme: str) -> int:
-    if port is None:
-        if netloc.endswith(":"):
-            raise CredentialError("a port number is missing after the colon of the address")
-        return _DEFAULT_PORTS[scheme]
-    if port == 0:
-        raise CredentialError("port 0 is no port that answers: give a number from 1 to 65535")
-    return port
-
-
-def _checked_prefix(path: str) -> str:
-    prefix = path.rstrip("/")
-    if not _PREFIX.fullmatch(prefix) or any(_DOTS.fullmatch(part) for part in prefix.split("/")):
-        raise CredentialError(
-            "the path in the address cannot be used: plain segments only, without . or .. in it"
-        )
-    return prefix

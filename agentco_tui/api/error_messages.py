@@ -65,24 +65,18 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     408: "the platform gave up waiting for the request (408): try again",
     409: "the platform has moved on, so this no longer fits (409): refresh and look again",
     410: "the platform no longer has this (410)",
-    411: "the platform wants a length that was not sent (411): tell its operators",
     413: "what was sent is too large for the platform (413): send less",
-    414: "the address became too long for the platform (414): use fewer filters",
     415: "the platform does not take JSON here (415): check base_url",
     421: "the server is not responsible for this host (421): check base_url",
     422: "the platform did not accept the {fields} (422)",
     423: "this is locked on the platform (423): try again later",
-    425: "the platform does not take the request this early (425): try again",
-    428: "the platform wants a condition that was not sent (428): read again and repeat",
     429: "too many requests: {wait}, then try again (429)",
     431: "the platform finds the headers too large (431): is the key the right one?",
-    451: "the platform may not show this for legal reasons (451)",
     500: "the platform failed inside (500): try again, and tell its operators if it stays",
     501: "the platform has not built this operation (501)",
     502: "a proxy before the platform got no good answer from it (502): try again soon",
     503: "the platform is not available now (503): try again soon",
     504: "a proxy before the platform waited too long for it (504): try again soon",
-    507: "the platform has no room left (507): tell its operators",
     511: "a network on the way wants a sign-in first (511): open a browser there",
 }
 _MAYBE_APPLIED: Final = frozenset({408, 499})
@@ -126,38 +120,32 @@ _OF_EXCEPTION: Final[Mapping[str, type[ApiError]]] = {
 """All else is Broken."""
 _BROKE: Final = "the connection to {host} broke before a whole answer came: try again"
 
-_BY_ERRNO: Final = (
-    (
-        (errno.ECONNREFUSED,),
+_BY_ERRNO: Final[Mapping[tuple[int, ...], tuple[type[ApiError], str]]] = {
+    (errno.ECONNREFUSED,): (
         errors.Refused,
         "nothing answers at {host}: is the platform running, and is the port right?",
     ),
-    (
-        (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN),
+    (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN): (
         errors.Unreachable,
         "there is no way to {host} from here: check the network",
     ),
-    (
-        (errno.EACCES, errno.EPERM),
+    (errno.EACCES, errno.EPERM): (
         errors.Unreachable,
         "this machine does not allow a connection to {host}: firewall?",
     ),
-    (
-        (errno.EMFILE, errno.ENFILE),
+    (errno.EMFILE, errno.ENFILE): (
         errors.Unreachable,
         "this machine has no file handle left for a connection",
     ),
-    (
-        (errno.ETIMEDOUT,),
+    (errno.ETIMEDOUT,): (
         errors.TimedOut,
         "{host} did not react to the connection: check the network",
     ),
-    (
-        (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED),
+    (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED): (
         errors.Unreachable,
         "{host} closed the connection before anything was sent: is the port right?",
     ),
-)
+}
 """Why no connection was made; the first that fits counts."""
 
 _OWN_CA: Final = "set ca_file if it is your own"
@@ -172,20 +160,17 @@ _CERTIFICATES: Final[Mapping[int, str]] = {
 }
 """X509_V_ERR_… of OpenSSL's x509_vfy.h."""
 _WRONG_HOST: Final = (62, 63, 64)
-_HANDSHAKES: Final = (
-    (
+_HANDSHAKES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
         ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"),
         "{host} does not speak TLS at this port: check the port, or use http:// if local",
     ),
-    (
-        ("CERTIFICATE_REQUIRED",),
-        "{host} asks for a client certificate, which agentco-tui does not send",
-    ),
-    (
+    "CERTIFICATE_REQUIRED": "{host} asks for a client certificate, which agentco-tui does not send",
+    **dict.fromkeys(
         ("VERSION", "PROTOCOL"),
         "{host} offers only TLS versions that are not accepted here: tell its operators",
     ),
-)
+}
 """By parts of OpenSSL's reason."""
 _MOST_LAYERS: Final = 40
 
@@ -251,9 +236,7 @@ def unusable(kind: type[ApiError], asked: Asked, status: int, reason: str = "") 
 
 def larger_than(asked: Asked, status: int, cap: int) -> ApiError:
     """More than `cap` bytes, as sent or after unpacking."""
-    if cap >= 1 << 20:
-        return unusable(errors.TooLarge, asked, status, f"{cap / (1 << 20):.3g} MiB")
-    size = f"{cap / 1024:.3g} KiB" if cap >= 1024 else f"{cap} bytes"
+    size = f"{cap / (1 << 20):.3g} MiB" if cap >= 1 << 20 else f"{cap / 1024:.3g} KiB"
     return unusable(errors.TooLarge, asked, status, size)
 
 
@@ -330,8 +313,8 @@ def tls_words(failure: ssl.SSLError, host: str) -> str:
         fault = _CERTIFICATES.get(failure.verify_code, "was not accepted: tell its operators")
         return f"the certificate of {host} {fault}"
     reason = failure.reason or ""
-    for parts, words in _HANDSHAKES:
-        if any(part in reason for part in parts):
+    for part, words in _HANDSHAKES.items():
+        if part in reason:
             return words.format(host=host)
     if isinstance(failure, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return f"{host} closed the connection in the TLS handshake: is the port right?"
@@ -348,9 +331,9 @@ def _no_connection(layers: tuple[BaseException, ...], host: str) -> tuple[type[A
     if any(isinstance(layer, UnicodeError) for layer in layers):
         return errors.NameNotFound, "{host} cannot be a host name: check base_url"
     numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
-    for known, kind, words in _BY_ERRNO:
+    for known, told in _BY_ERRNO.items():
         if numbers.intersection(known):
-            return kind, words
+            return told
     return errors.Unreachable, "no connection to {host}: check base_url and the network"
 
 
@@ -374,17 +357,16 @@ def _redirect(asked: Asked, status: int, location: str) -> str:
         return f"the platform answered {status} without saying where to: check base_url"
     try:
         host = urlsplit(location[:2000]).hostname
-        own = urlsplit(f"//{asked.host}").hostname
     except ValueError:
-        host = own = None
-    if not host or host == own:
+        host = None
+    if host and host != urlsplit(f"//{asked.host}").hostname:
         return (
-            f"the address redirects to another place on the same host ({status}), which is not "
-            "followed: check base_url, and whether it must begin with https://"
+            f"the address redirects to {safe(host, 80)} ({status}), which is not followed, so that "
+            "the key stays here: if that is the platform, make it the base_url"
         )
     return (
-        f"the address redirects to {safe(host, 80)} ({status}), which is not followed, so that "
-        "the key stays here: if that is the platform, make it the base_url"
+        f"the address redirects to another place on the same host ({status}), which is not "
+        "followed: check base_url, and whether it must begin with https://"
     )
 
 

@@ -124,11 +124,11 @@ class Answered(ApiError):
 
 
 class KeyRejected(Answered, sent=Sent.NO):
-    """401: the key is missing or invalid (INTERFACE 5.4)."""
+    """401: the key is missing or invalid."""
 
 
 class NotAllowed(Answered, sent=Sent.NO):
-    """403: the key lacks the permission (INTERFACE 5.5)."""
+    """403: the key lacks the permission."""
 
 
 class NotFound(Answered, sent=Sent.NO):

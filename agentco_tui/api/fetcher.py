@@ -40,11 +40,13 @@ from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:
     from agentco_tui.api.prefetch import Prefetch
-    from agentco_tui.api.transport import Incoming, Reply, Transport
+    from agentco_tui.api.transport import Reply, Transport
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
+_MOST_SECONDS: Final = 60.0
+"""After which no further page of a list is asked for."""
 _LARGE: Final = 256 * 1024
 """Bytes: below this, reading takes less than a thread is worth."""
 _MOST_REASONS: Final = 5
@@ -56,17 +58,6 @@ _MOST_RECORDS: Final = 50_000
 """Records from which on no more lists than these are kept."""
 _ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
-
-
-class Caps(msgspec.Struct, frozen=True, kw_only=True):
-    """Where following pages ends; a listing that ended there says so (`Listing.capped`)."""
-
-    pages: int = 200
-    records: int = 200_000
-    seconds: float = 60.0
-    """After which no further page is asked for."""
-    total_bytes: int = 64 * 1024 * 1024
-    """Of all bodies of one list together, unpacked."""
 
 
 class _Leaf(msgspec.Struct, Generic[R]):
@@ -97,11 +88,14 @@ class _Last(msgspec.Struct, Generic[R], frozen=True):
 class Fetcher:
     """Fetches, and remembers the last answer to each list."""
 
-    def __init__(self, transport: Transport, caps: Caps, mapping: ProfileMapping) -> None:
+    def __init__(
+        self, transport: Transport, mapping: ProfileMapping, *, pages: int, records: int
+    ) -> None:
+        """A listing that ended after so many pages or records says so (`Listing.capped`)."""
         self.prefetch: Prefetch | None = None
         """A request that was sent before all this was made; its answer is taken over once."""
         self._transport = transport
-        self._caps = caps
+        self._most_pages, self._most_records = pages, records
         self._mapping = mapping
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
 
@@ -140,14 +134,14 @@ class Fetcher:
         kind = self._mapping.kind(kind)
         params = tuple((name, value) for name, value in filters.items() if value is not None)
         key = (kind.name, path, params)
-        most = min(self._caps.records, kind.most)
+        most = min(self._most_records, kind.most)
         last: _Last[R] | None = self._last.get(key)
         leaves: list[_Leaf[R]] = []
         seen: set[PageRequest] = set()
         ids: set[str] = set()
         held = size = 0
         following: PageRequest | None = PageRequest(path, params, self._transport.root)
-        ends = monotonic() + self._caps.seconds
+        ends = monotonic() + _MOST_SECONDS
         stuck = capped = False
         while following is not None and not stuck and not capped:
             seen.add(following)
@@ -169,9 +163,9 @@ class Fetcher:
             stuck = following in seen
             capped = following is not None and (
                 (at_most is not None and held >= at_most)
-                or len(leaves) >= self._caps.pages
+                or len(leaves) >= self._most_pages
                 or len(ids) >= most
-                or size >= self._caps.total_bytes
+                or size >= self._transport.limits.body
                 or monotonic() > ends
             )
         capped = capped and not stuck
@@ -206,7 +200,7 @@ class Fetcher:
         if self.prefetch is not None:
             reply = await self.prefetch.take(request.path, request.params)
         if reply is not None:
-            self._transport.measured.answer(reply.elapsed, "", 0.0, from_cache=True)
+            self._transport.measured.answer(reply.elapsed)
         else:
             rows = known.rows if known and known.signature[0] == request else None
             reply = await self._transport.request(
@@ -262,14 +256,14 @@ def list_reader(kind: Kind[R], known: KnownRows[R] | None, asked: Asked) -> List
     return ListReader(read, known, kind.most)
 
 
-def not_the_export(first: bytes, wanted: str, incoming: Incoming) -> ApiError | None:
+def not_the_export(first: bytes, wanted: str, reply: Reply) -> ApiError | None:
     """What is wrong with an export that begins with `first`; None if it looks as it should.
 
     A sign-in page or a JSON error may come with a 200 and under any content type, so the first
     bytes are looked at too. Only for the format `wanted` "json" may it be JSON.
     """
-    asked, status = incoming.asked, incoming.status
-    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
+    asked, status = reply.asked, reply.status
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     if "html" in kind or looks_like_html(first):
         return unusable(errors.WebPage, asked, status)
     begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]

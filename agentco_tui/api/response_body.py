@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from agentco_tui.api import error_messages, errors
 from agentco_tui.api.credentials import KeyInUse, Redactor
 from agentco_tui.api.error_messages import Asked
-from agentco_tui.api.timing import Measured
 from agentco_tui.reading.stream import TooMuchMemoryError, UnstreamableError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def beside(work: Callable[[], T]) -> asyncio.Future[T]:
 
 
 async def body_pieces(
-    response: httpx.Response, asked: Asked, cap: int | None, key: KeyInUse, measured: Measured
+    response: httpx.Response, asked: Asked, cap: int | None, key: KeyInUse
 ) -> AsyncGenerator[bytes]:
     """The body in pieces without the key, never more than `cap` bytes on either side of unpacking.
 
@@ -83,7 +82,6 @@ async def body_pieces(
     came = unpacked = 0
     async for packed in response.aiter_raw():
         came += len(packed)
-        measured.bytes_received += len(packed)
         while packed:
             piece, packed = packed, b""  # noqa: PLW2901 - what is left of it
             if member is not None:
@@ -97,7 +95,6 @@ async def body_pieces(
                     raise DamagedBodyError from None
                 packed = member.unconsumed_tail or member.unused_data  # noqa: PLW2901
             unpacked += len(piece)
-            measured.bytes_unpacked += len(piece)
             if cap is not None and max(came, unpacked) > cap:
                 raise error_messages.larger_than(asked, status, cap)
             if clean := redactor.feed(piece):

@@ -22,9 +22,11 @@ from agentco_tui.api.errors import (
 )
 from agentco_tui.patterns import lazy_pattern
 
-LONGEST_WAIT: Final = 86_400.0
+_LONGEST_WAIT: Final = 86_400.0
 """Seconds: nothing longer than a day is believed."""
 
+_PASSING: Final = (Unreachable, TimedOut, Broken, RateLimited)
+"""Failures that may be over soon; a bad certificate, a refusal or a 404 is not."""
 _PASSING_STATUSES: Final = frozenset({500, 502, 503, 504})
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -73,7 +75,11 @@ class RetryPolicy:
         `attempt` counts from 1 and is the one that failed, `elapsed` is the time since the first
         began, `draw` gives a number from 0 to 1.
         """
-        if method not in ("GET", "HEAD") or attempt >= self.attempts or not _is_passing(error):
+        if isinstance(error, PlatformFailed):
+            is_passing = error.status in _PASSING_STATUSES
+        else:
+            is_passing = isinstance(error, _PASSING) and not isinstance(error, TlsFailure)
+        if method not in ("GET", "HEAD") or attempt >= self.attempts or not is_passing:
             return None
         wait = min(self.cap, self.base * 2.0 ** min(attempt - 1, 30)) * draw()
         if error.retry_after is not None:
@@ -85,23 +91,12 @@ class RetryPolicy:
 
 
 class Measured:
-    """What the requests themselves show: how fast the platform answers, what its clock says.
-
-    Facts of one transport, and written by it only.
-    """
+    """What the requests themselves show: how fast the platform answers, what its clock says."""
 
     def __init__(self) -> None:
-        self.requests = 0
-        """Attempts that were begun, retries counted."""
-        self.answers = 0
-        """Answers whose headers came, whatever their status."""
-        self.bytes_received = 0
-        """Bytes of bodies as they came over the line."""
-        self.bytes_unpacked = 0
-        self.latency: float | None = None
-        """Seconds from the start of the last answered request to its headers."""
         self.smoothed_latency: float | None = None
-        """Seconds, newer requests weighing more."""
+        """Seconds from the start of a request to the headers of its answer, newer ones weighing
+        more."""
         self.steady_latency: float | None = None
         """Seconds; the smoothed latency as it was when it last became another that a person would
         notice, so that whoever shows it need not draw it anew after every answer."""
@@ -115,29 +110,21 @@ class Measured:
         """
         return median(self._skews) if self._skews else None
 
-    def answer(self, latency: float, date: str, now: float, *, from_cache: bool) -> None:
+    def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
         """Headers came after `latency` seconds, at `now` by our clock, with this Date header.
 
-        The Date of an answer out of a cache is that of its making, and says nothing.
+        The Date of an answer out of a cache is that of its making, and to be left out.
         """
-        self.answers += 1
-        self.latency = latency
-        before = self.smoothed_latency
+        before, steady = self.smoothed_latency, self.steady_latency
         smooth = latency if before is None else before + _SMOOTHING * (latency - before)
-        self.smoothed_latency, steady = smooth, self.steady_latency
+        self.smoothed_latency = smooth
         if steady is None or (
             abs(smooth - steady) >= _NOTICED and not steady / 2 <= smooth <= steady * 2
         ):
             self.steady_latency = smooth
-        said = None if from_cache else http_date(date)
-        if said is not None:
+        if date and (said := http_date(date)) is not None:
             # The header was cut to whole seconds, and written somewhere between question and now.
             self._skews.append(said + 0.5 - (now - latency / 2))
-
-    def body(self, received: int, unpacked: int) -> None:
-        """So many bytes of a body came, and were unpacked to so many."""
-        self.bytes_received += received
-        self.bytes_unpacked += unpacked
 
 
 def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | None:
@@ -155,12 +142,12 @@ def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | N
     if _SECONDS.fullmatch(value):
         wait = float(value)
     elif value.isascii() and value.isdigit():
-        wait = LONGEST_WAIT
+        wait = _LONGEST_WAIT
     elif (at := http_date(value)) is not None:
         wait = at - clock
     elif status == 429:
         wait = _reset(headers, clock)
-    return None if wait is None else min(max(wait, 0.0), LONGEST_WAIT)
+    return None if wait is None else min(max(wait, 0.0), _LONGEST_WAIT)
 
 
 def http_date(text: str) -> float | None:
@@ -181,15 +168,6 @@ def http_date(text: str) -> float | None:
     except ValueError:
         return None
     return seconds if seconds >= 0 else None
-
-
-def _is_passing(error: ApiError) -> bool:
-    """True for a failure that may be over soon; a bad certificate, a refusal or a 404 is not."""
-    if isinstance(error, PlatformFailed):
-        return error.status in _PASSING_STATUSES
-    if isinstance(error, TlsFailure):
-        return False
-    return isinstance(error, Unreachable | TimedOut | Broken | RateLimited)
 
 
 def _reset(headers: Mapping[str, str], clock: float) -> float | None:

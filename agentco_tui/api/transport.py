@@ -104,30 +104,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer with a 2xx, or a 304 that was asked for."""
+    """An answer with a 2xx, or a 304 that was asked for."""
 
     asked: Asked
     status: int
     headers: Mapping[str, str] = field(repr=False)
     """Names in lower case. Values are platform text, not cleaned."""
-    body: bytes = field(repr=False)
+    body: bytes = field(repr=False, default=b"")
     """Unpacked; empty if it was streamed."""
-    streamed: Any = field(repr=False)
+    streamed: Any = field(repr=False, default=None)
     """What has read a long body while it came, as `stream` has made it; else None."""
-    elapsed: float
+    elapsed: float = 0.0
     """Seconds from the start of the attempt to the last byte."""
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """An answer with a 2xx whose body is still on its way."""
-
-    asked: Asked
-    status: int
-    headers: Mapping[str, str] = field(repr=False)
-    """Names in lower case. Values are platform text, not cleaned."""
-    chunks: AsyncGenerator[bytes] = field(repr=False)
-    """The body, unpacked, in pieces; raises ApiError."""
 
 
 class Transport:
@@ -224,25 +212,24 @@ class Transport:
     @asynccontextmanager
     async def stream(
         self,
-        method: str,
         path: str,
         *,
         params: Pairs = (),
         accept: str = "*/*",
         cap: int | None = None,
-    ) -> AsyncIterator[Incoming]:
-        """Send a request and hand out the answer while it comes.
+    ) -> AsyncIterator[tuple[Reply, AsyncGenerator[bytes]]]:
+        """GET with the head of the answer, and its body in pieces while they come.
 
         The total time limit ends with the head of the answer; between arrivals of bytes the read
         limit goes on. `cap` is in bytes, None for no cap. Nothing is tried again. Raises ApiError,
-        here and from `chunks`.
+        here and from the pieces.
         """
-        asked = self.asked(method, path)
+        asked = self.asked("GET", path)
         request = self._built(asked, params, None, accept, ())
         opened = await self._guarded(self._send(request, asked), asked, self.limits.total)
         if isinstance(opened, ApiError):
             raise opened
-        pieces = body_pieces(opened, asked, cap, self.key, self.measured)
+        pieces = body_pieces(opened, asked, cap, self.key)
 
         async def chunks() -> AsyncGenerator[bytes]:
             while True:
@@ -255,8 +242,7 @@ class Transport:
 
         try:
             async with aclosing(pieces), aclosing(chunks()) as told:
-                headers = dict(opened.headers.items())
-                yield Incoming(asked, opened.status_code, headers, told)
+                yield Reply(asked, opened.status_code, dict(opened.headers.items())), told
         finally:
             await opened.aclose()
 
@@ -338,7 +324,7 @@ class Transport:
         started = time.monotonic()
         response = await self._send(request, asked)
         try:
-            pieces = body_pieces(response, asked, self.limits.body, self.key, self.measured)
+            pieces = body_pieces(response, asked, self.limits.body, self.key)
             body, streamed = await gathered(pieces, asked, response.status_code, stream)
         finally:
             await response.aclose()
@@ -351,21 +337,16 @@ class Transport:
         """One try, up to the head of the answer; raises for a status that is not wanted."""
         if self._closing:
             raise error_messages.not_sent(asked, "the connection was closed here already")
-        self.measured.requests += 1
         started = time.monotonic()
         request.headers["Authorization"] = self.key.authorization()
         response = await self._client.send(request, stream=True)
-        self.measured.answer(
-            time.monotonic() - started,
-            response.headers.get("date", ""),
-            self._clock(),
-            from_cache="age" in response.headers,
-        )
+        date = "" if "age" in response.headers else response.headers.get("date", "")
+        self.measured.answer(time.monotonic() - started, date, self._clock())
         status = response.status_code
         if 200 <= status < 300 or (status == 304 and "if-none-match" in request.headers):
             return response
         said = bytearray()
-        pieces = body_pieces(response, asked, _ERROR_BODY_CAP, self.key, self.measured)
+        pieces = body_pieces(response, asked, _ERROR_BODY_CAP, self.key)
         try:
             async with (
                 asyncio.timeout(min(_ERROR_BODY_SECONDS, self.limits.total / 3)),

@@ -102,7 +102,7 @@ def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(text: str) ->
 )
 def test_usable_addresses(text: str, shown: str) -> None:
     assert str(BaseUrl.parse(text)) == shown
-    assert BaseUrl.parse(shown).join("/api/tasks") == f"{shown}/api/tasks"
+    assert str(BaseUrl.parse(shown)) == shown
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ async def test_both_are_masked_in_a_refusal_a_body_and_the_export() -> None:
         wire.key.replace(ApiKey(NEW))
         error = await failure(wire.request("GET", "/api/tasks"))
         reply = await wire.request("GET", "/api/tasks")
-        async with wire.stream("GET", "/api/activity/export") as coming:
-            export = b"".join([piece async for piece in coming.chunks])
+        async with wire.stream("/api/activity/export") as (_, coming):
+            export = b"".join([piece async for piece in coming])
     assert error.platform_message == MASKED
     assert NEW not in repr(error)
     assert MASKED.encode() in reply.body

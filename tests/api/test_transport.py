@@ -281,7 +281,7 @@ async def test_an_unasked_304_is_an_error_and_an_asked_one_an_answer() -> None:
     assert reply.status == 304
 
 
-async def test_latency_clock_skew_and_counters() -> None:
+async def test_latency_and_clock_skew() -> None:
     now = 1_790_000_000.0
     ahead = {"Date": formatdate(now + 3600, usegmt=True)}
     cached = {"Date": formatdate(now - 9e6, usegmt=True), "Age": "9000000"}
@@ -291,17 +291,13 @@ async def test_latency_clock_skew_and_counters() -> None:
         transport(server.base, clock=lambda: now) as wire,
     ):
         assert wire.measured.clock_skew is None
-        assert wire.measured.latency is None
         await wire.request("GET", "/api/tasks")
         await wire.request("GET", "/api/tasks")
         await failure(wire.request("GET", "/api/tasks/t"))
         measured = wire.measured
     assert measured.clock_skew == pytest.approx(3600.5, abs=3)
-    assert (measured.requests, measured.answers) == (3, 3)
-    assert (measured.bytes_received, measured.bytes_unpacked) == (6, 6)
-    assert measured.latency is not None
     assert measured.smoothed_latency is not None
-    assert measured.latency > 0
+    assert measured.smoothed_latency > 0
 
 
 async def test_after_closing_nothing_is_sent() -> None:

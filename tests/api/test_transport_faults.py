@@ -224,7 +224,6 @@ async def test_one_layer_of_gzip_is_unpacked_and_a_packed_layer_inside_stays_byt
         twice = await wire.request("GET", "/api/tasks")
     assert once.body == b"[1]"
     assert gzip.decompress(twice.body) == b"[1]"
-    assert wire.measured.bytes_unpacked == 3 + len(twice.body)
 
 
 async def test_a_refusal_may_be_a_bomb_and_its_status_is_told() -> None:
@@ -322,9 +321,9 @@ async def test_a_stream_tells_its_faults_too() -> None:
     async def all_of(wire_base: str, cap: int | None) -> bytes:
         async with (
             transport(wire_base, limits=SHORT) as wire,
-            wire.stream("GET", "/api/activity/export", cap=cap) as incoming,
+            wire.stream("/api/activity/export", cap=cap) as (_, incoming),
         ):
-            return b"".join([chunk async for chunk in incoming.chunks])
+            return b"".join([chunk async for chunk in incoming])
 
     async with answering(http(b"", 404)) as server:
         assert isinstance(await failure(all_of(server.base, None)), errors.NotFound)
@@ -352,12 +351,12 @@ async def test_a_stream_has_no_total_limit_but_an_idle_one() -> None:
 
     limits = Limits(read=0.25, total=0.3)
     async with answering(slow, stalls) as server, transport(server.base, limits=limits) as wire:
-        async with wire.stream("GET", "/api/activity/export") as incoming:
-            assert b"".join([chunk async for chunk in incoming.chunks]) == b"x" * 12
+        async with wire.stream("/api/activity/export") as (_, incoming):
+            assert b"".join([chunk async for chunk in incoming]) == b"x" * 12
 
         async def stalled() -> None:
-            async with wire.stream("GET", "/api/activity/export") as incoming:
-                async for _ in incoming.chunks:
+            async with wire.stream("/api/activity/export") as (_, incoming):
+                async for _ in incoming:
                     pass
 
         error = await failure(stalled())
@@ -367,7 +366,7 @@ async def test_a_stream_has_no_total_limit_but_an_idle_one() -> None:
 async def test_leaving_a_stream_early_frees_its_connection() -> None:
     async with answering(endless) as server, transport(server.base, limits=SHORT) as wire:
         for _ in range(10):
-            async with wire.stream("GET", "/api/activity/export") as incoming:
-                async for _ in incoming.chunks:
+            async with wire.stream("/api/activity/export") as (_, incoming):
+                async for _ in incoming:
                     break
         assert server.connections == 10

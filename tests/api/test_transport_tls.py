@@ -62,7 +62,6 @@ async def test_certificates_that_are_not_believed(
     assert f"127.0.0.1:{server.port}" in error.sentence
     assert written.sent is Sent.NO
     assert server.requests == []
-    assert wire.measured.requests == 2
 
 
 async def test_tls_spoken_to_a_plain_server() -> None:
