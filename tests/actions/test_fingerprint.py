@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences, fingerprint
-from agentco_tui.api import decode
 from agentco_tui.demo.connection import Request
 from agentco_tui.demo.record_fields import Cash, Link, When, Word
 from agentco_tui.demo.renderer import Renderer
@@ -22,6 +21,7 @@ from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE, Place
 from agentco_tui.reading.shared_ids import marked
 from agentco_tui.text import plain
+from tests.reading import decode
 
 SENT: dict[str, Any] = {
     "id": "ap_1",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import decode
 from agentco_tui.model import extra_fields
 from agentco_tui.reading.unknown_fields import CUT, as_extra
+from tests.reading import decode
 
 
 def test_fields_beyond_those_looked_at_are_told() -> None:

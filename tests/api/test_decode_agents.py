@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import decode
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -20,6 +19,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.reading import json_body
 from agentco_tui.text import SafeText
+from tests.reading import decode
 
 
 def ref(id: str | None, name: str | None = None) -> Ref:

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import decode, pagination
+from agentco_tui.api import pagination
 from agentco_tui.model import extra_fields
 from agentco_tui.reading import json_body
 from agentco_tui.reading.field_names import word_set
+from tests.reading import decode
 
 KINDS: tuple[decode.Kind[Any], ...] = (
     decode.COMPANIES, decode.AGENTS, decode.TASKS, decode.COMPANY_BUDGETS, decode.AGENT_BUDGETS,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import decode
-from agentco_tui.api.decode import Kind, Page
 from agentco_tui.reading import json_body
+from tests.reading import decode
+from tests.reading.decode import Kind, Page
 
 ROWS = [{"id": "t1", "title": "Plan"}, {"id": "t2", "title": "Write"}]
 IDS = ["t1", "t2"]

@@ -11,7 +11,6 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import decode
 from agentco_tui.model import Activity, Budget, Moment, Money, Ref, Task, extra_fields
 from agentco_tui.reading import json_body
 from agentco_tui.reading.values.status_word import task_state
@@ -26,6 +25,7 @@ from tests.api.renderings import (
     Row,
     restyled,
 )
+from tests.reading import decode
 
 TIMES = st.integers(
     int(datetime(2015, 1, 1, tzinfo=UTC).timestamp()),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import decode
 from agentco_tui.model import Budget, Receipt, Task, Verdict, extra_fields
 from agentco_tui.reading import json_body
+from tests.reading import decode
 
 TASK = {"id": "t1", "title": "Plan", "status": "pending"}
 

@@ -9,10 +9,10 @@ import zlib
 
 import pytest
 
-from agentco_tui.api import decode
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.reading import json_body
 from tests.api.wire_server import answering, http
+from tests.reading import decode
 from tests.terminal.pty_session import REPOSITORY, clean_environment
 
 SIZE = 60_000_000

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import decode
 from agentco_tui.model import Trace, TraceStep
 from agentco_tui.reading import json_body
+from tests.reading import decode
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()
 AT = "2026-11-21T09:00:00Z"

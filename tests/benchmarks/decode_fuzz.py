@@ -15,12 +15,13 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from agentco_tui.api import decode, pagination
+from agentco_tui.api import pagination
 from agentco_tui.reading import error_body, json_body
 from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task
 from agentco_tui.reading.kinds.trace import STEP
 from agentco_tui.text import escaped
+from tests.reading import decode
 
 KINDS: tuple[decode.Kind[Any], ...] = (
     decode.COMPANIES,

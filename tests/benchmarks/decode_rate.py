@@ -10,8 +10,8 @@ import time
 
 import msgspec
 
-from agentco_tui.api import decode
 from agentco_tui.reading import json_body
+from tests.reading import decode
 
 
 def body(count: int) -> bytes:

@@ -24,12 +24,12 @@ import urllib.request
 from collections import Counter
 from typing import Any
 
-from agentco_tui.api import decode, pagination
+from agentco_tui.api import pagination
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.reading import error_body, json_body
 from agentco_tui.text import escaped
-from tests.reading import golden
+from tests.reading import decode, golden
 
 PATHS = (
     "/api/companies",

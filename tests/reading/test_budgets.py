@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api import decode
 from agentco_tui.model import Budget, Money, extra_fields
 from agentco_tui.reading import json_body
+from tests.reading import decode
 
 
 def read(body: Any) -> Any:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.api.decode import TASKS, decode_page
 from agentco_tui.model import Task
 from agentco_tui.reading import stream
 from agentco_tui.reading.json_body import parse_json
 from agentco_tui.reading.stream import KnownRows, ListReader, UnstreamableError
+from tests.reading.decode import TASKS, decode_page
 
 NASTY = ('},{"id":"tsk_fake","title":"no task"},{', '"}]', "]}", '\\"},{', "[{", "\u202e},\n{")
 

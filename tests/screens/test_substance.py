@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.api import decode
 from agentco_tui.config.settings import AlertLimits
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.names import Names
@@ -21,6 +20,7 @@ from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.dialogs.substance import substance
 from agentco_tui.text import cell_width
 from agentco_tui.widgets.text_pane import broken
+from tests.reading import decode
 
 STORE = Store()
 LOOK = Look(STORE, Names(STORE), SystemClock(), AlertLimits())

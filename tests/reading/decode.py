@@ -1,0 +1,37 @@
+"""What the tests of reading ask of the room, under one name."""
+
+from __future__ import annotations
+
+from agentco_tui.reading.budget_overview import read_overview as decode_overview
+from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
+from agentco_tui.reading.decode import read_one as decode_one
+from agentco_tui.reading.decode import read_page as decode_page
+from agentco_tui.reading.kinds.activity import ACTIVITY
+from agentco_tui.reading.kinds.agent import AGENTS
+from agentco_tui.reading.kinds.alert import ALERTS
+from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, WHOLE_ID
+from agentco_tui.reading.kinds.company import COMPANIES
+from agentco_tui.reading.kinds.task import TASKS
+from agentco_tui.reading.schema import Kind
+from agentco_tui.reading.trace_tree import read_trace as decode_trace
+from agentco_tui.reading.write_response import read_write_response as decode_receipt
+
+__all__ = [
+    "ACTIVITY",
+    "AGENTS",
+    "AGENT_BUDGETS",
+    "ALERTS",
+    "COMPANIES",
+    "COMPANY_BUDGETS",
+    "TASKS",
+    "WHOLE_ID",
+    "Kind",
+    "Page",
+    "RefusedBody",
+    "Unshaped",
+    "decode_one",
+    "decode_overview",
+    "decode_page",
+    "decode_receipt",
+    "decode_trace",
+]
