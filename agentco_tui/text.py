@@ -149,10 +149,6 @@ _sign_for: Final = _SignFor()
 _ascii_for: Final = _AsciiFor({code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
 
 
-def _replace_hostile(found: re.Match[str]) -> str:
-    return found[0].translate(_sign_for)
-
-
 def _compose(found: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", found[0])
 
@@ -162,7 +158,7 @@ def _clean(text: str) -> str:
     if _HOSTILE.search(text):
         text = _IN_EMOJI.sub("", text)
         text = _HANGUL.sub(_compose, text)
-        text = _HOSTILE.sub(_replace_hostile, text)
+        text = _HOSTILE.sub(lambda found: found[0].translate(_sign_for), text)
     if MARK.search(text):
         text = _MARKS_AT_START.sub(_REMOVED, text)
         # Bounded before composing: putting a long run of marks in order takes quadratic time.
@@ -225,14 +221,11 @@ def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -
     text = text[:limit]
     if not _is_plain(text):
         text = _LINE_END.sub("\n", text).replace("\t", "    ")
-        text = "\n".join(map(_clean_line, text.split("\n")))
+        lines = text.split("\n")
+        text = "\n".join(line if _is_plain(line) else _clean(line) for line in lines)
     if unread <= 0 and text.count("\n") < max_lines and cell_width(text) <= max_cells:
         return SafeText(text)
     return _cut_block(text, max(unread, 0), max_cells, max_lines)
-
-
-def _clean_line(line: str) -> str:
-    return line if _is_plain(line) else _clean(line)
 
 
 def _cut_block(text: str, unread: int, max_cells: int, max_lines: int) -> SafeText:
@@ -362,11 +355,11 @@ def clipboard_text(value: object, cap: int = 70_000) -> str:
         joiners = [(found.start(), found.end()) for found in _IN_EMOJI.finditer(text)]
         inside = {at for start, end in joiners for at in range(start, end)}
         text = "".join(
-            char if at in inside or char in "\n\t" or _may_be_copied(char) else "\ufffd"
+            "\ufffd"
+            if at not in inside
+            and char not in "\n\t"
+            and (unicodedata.category(char)[0] == "C" or "\U000e0000" <= char <= "\U000e0fff")
+            else char
             for at, char in enumerate(text)
         )
     return text.encode("utf-8")[:cap].decode("utf-8", "ignore")
-
-
-def _may_be_copied(char: str) -> bool:
-    return unicodedata.category(char)[0] != "C" and not "\U000e0000" <= char <= "\U000e0fff"

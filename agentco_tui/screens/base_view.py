@@ -151,7 +151,7 @@ class View(Widget, Generic[T]):
 
     def title_right(self) -> list[Cell]:
         """What stands in the title line, right: how many rows wait until the list may change."""
-        if not self.table.hold or not self.table.rows.waiting:
+        if not self.table.rows.held or not self.table.rows.waiting:
             return []
         return [Cell(plain(f"{self.table.rows.waiting} new, r shows  "), Tone.ACCENT)]
 
@@ -201,8 +201,8 @@ class View(Widget, Generic[T]):
         self._touched_at = self.session.clock.monotonic()
         # Holding a large table would end its sorting or filtering in one go.
         self._hold_due = self.table.work.busy
-        if self.calm and not self._hold_due and not self.table.hold and self.table.rows.shown:
-            self.table.hold = True
+        if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
+            self.table.hold()
 
     def on_key(self) -> None:
         self.touch()
@@ -223,10 +223,10 @@ class View(Widget, Generic[T]):
         self.take_freshness()
         self.take_decisions()
         self.table.tick()
-        if self.table.marked and not self.table.hold:
+        if self.table.marked and not self.table.rows.held:
             # What is marked is about to be acted on, whether a hand is on the list or not.
             self.touch()
-        if not self.table.hold:
+        if not self.table.rows.held:
             return
         now = self.session.clock.monotonic()
         if self.app.screen is not self.screen:
@@ -247,12 +247,12 @@ class View(Widget, Generic[T]):
 
     def rescope(self) -> None:
         """Another company is in scope: what was held belongs to another question."""
-        self.table.hold = False
+        self.table.release()
         self.reload()
 
     def reload_calmly(self) -> None:
         """Take all records anew, once the order may change."""
-        if self.table.hold:
+        if self.table.rows.held:
             self._reload_due = True
         else:
             self.reload()

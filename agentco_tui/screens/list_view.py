@@ -202,7 +202,7 @@ class ListView(View[R]):
 
     def _apply(self, change: Change) -> None:
         size = len(change.added) + len(change.changed) + len(change.removed)
-        if size > MANY and not self.table.hold:
+        if size > MANY and not self.table.rows.held:
             self.reload()  # which takes a long list over several turns of the event loop
             return
         feed, records = change.feed, self.collection(change.feed)
@@ -216,10 +216,10 @@ class ListView(View[R]):
                 (changed if there else added).append((row_id, record))
             elif there:
                 removed.append(row_id)
-        if self.table.hold and not self.table.rows.shown:
+        if self.table.rows.held and not self.table.rows.shown:
             # There is nothing that a hand could be on, as after another company was chosen.
-            self.table.hold = False
-        if self.table.hold:
+            self.table.release()
+        if self.table.rows.held:
             for row_id in removed:
                 self.table.ghost(row_id, self.fate(row_id))
         self.table.apply(added, changed, removed)

@@ -263,7 +263,7 @@ class OverviewView(View[Need]):
         self._levels, table = levels, self.table
         shown, before = {need.key: need for need in found[:MOST_NEEDS]}, self._loaded
         changed = [(key, need) for key, need in shown.items() if before.get(key, need) != need]
-        if table.hold:
+        if table.rows.held:
             # New needs wait, those that are over leave a ghost.
             gone = [key for key in before if key not in shown]
             for key in gone:

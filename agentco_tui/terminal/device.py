@@ -79,13 +79,6 @@ class TerminalDevice:
         with contextlib.suppress(termios.error):
             self._settings = termios.tcgetattr(self._inputs)
 
-    def settings_changed(self) -> bool:
-        """Whether the settings differ from those remembered."""
-        try:
-            return self._settings is not None and self._settings != termios.tcgetattr(self._inputs)
-        except termios.error:
-            return False
-
     def in_foreground(self) -> bool:
         """Whether this process may touch the terminal now (a shell's background job may not)."""
         try:

@@ -267,7 +267,6 @@ class InputParser(XTermParser):
         return self._sequence_to_key_events(character, alt=True)
 
     def _meaning(self, sequence: str) -> Iterable[Message]:
-        """Of a whole sequence."""
         if not sequence.startswith("\x1b["):
             if sequence in ANSI_SEQUENCES_KEYS:
                 return self._keys(sequence)
@@ -343,7 +342,6 @@ class InputParser(XTermParser):
         return (event,)
 
     def _mode(self, mode: str, setting: int) -> Iterable[Message]:
-        """Whether the terminal knows a mode that Textual asked for."""
         if mode == "2026" and setting > 0:
             return (messages.TerminalSupportsSynchronizedOutput(),)
         if mode == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:

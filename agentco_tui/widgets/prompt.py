@@ -34,7 +34,6 @@ class Words(Input):
     """The words; enter is dealt with before the next key, which may be there already."""
 
     async def action_submit(self) -> None:
-        """Enter."""
         await self.query_ancestor(Prompt).enter()
 
     def on_hide(self, event: events.Hide) -> None:
@@ -66,7 +65,6 @@ class Prompt(Horizontal):
         self.input = Words(compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        """Sign, words and hint."""
         yield self._sign_line
         yield self.input
         yield self._hint
@@ -120,7 +118,6 @@ class Prompt(Horizontal):
             await self._asking.entered(self.input.value)
 
     def action_leave(self) -> None:
-        """Escape."""
         if self._asking is not None:
             self._asking.left()
 
@@ -136,5 +133,4 @@ class WordSuggester(Suggester):
         self._suggest = suggest
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The whole line as it could be, or None."""
         return self._suggest(value)

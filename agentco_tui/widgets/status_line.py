@@ -54,12 +54,10 @@ class StatusLine(Widget):
         self._styles_of = ToneStyles(self)
 
     def notify_style_update(self) -> None:
-        """Textual calls it when theme, focus or style sheet change."""
         super().notify_style_update()
         self._styles_of.forget()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One line."""
         return 1
 
     def show(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
@@ -85,12 +83,10 @@ class StatusLine(Widget):
         return lay_out(self._left, self._right, width)
 
     def render_line(self, y: int) -> Strip:
-        """The line as Textual wants it."""
         cells = self._laid_out(self.size.width)
         return Strip([Segment(cell.text, self._styles_of.of(cell.tone)) for cell in cells])
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which cell was clicked."""
         at = 0
         for cell in self._laid_out(self.size.width):
             at += cell_width(cell.text)

@@ -182,7 +182,6 @@ class TextPane(ScrollView, can_focus=True):
                 self.refresh(Region(first, at - top, last - first, 1))
 
     def notify_style_update(self) -> None:
-        """Textual calls it when theme, focus or style sheet change."""
         super().notify_style_update()
         self._styles_of.forget()
 
@@ -197,7 +196,6 @@ class TextPane(ScrollView, can_focus=True):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """One line as Textual wants it."""
         at = y + self.scroll_offset.y
         width = self.size.width
         base = self._styles_of.of(None)

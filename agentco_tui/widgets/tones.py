@@ -68,11 +68,6 @@ widget class that brought them along could not be combined with ScrollView.
 """
 
 
-def tone_style(widget: Widget, tone: Tone) -> Style:
-    """The style of a tone on the widget's own background, which automatic colours depend on."""
-    return widget.rich_style + widget.get_component_rich_style(f"tone--{tone.value}")
-
-
 class ToneStyles:
     """The styles of a widget's tones, worked out once; to be forgotten when its style changes.
 
@@ -85,9 +80,11 @@ class ToneStyles:
 
     def of(self, tone: Tone | None) -> Style:
         """The style of a tone; of None that of the widget itself."""
-        style = self._known.get(tone)
-        if style is None:
-            style = self._widget.rich_style if tone is None else tone_style(self._widget, tone)
+        if (style := self._known.get(tone)) is None:
+            # On the widget's own background, which automatic colours depend on.
+            style = self._widget.rich_style
+            if tone is not None:
+                style += self._widget.get_component_rich_style(f"tone--{tone.value}")
             self._known[tone] = style
         return style
 

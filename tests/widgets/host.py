@@ -244,7 +244,7 @@ class Host(App[None]):
         self.table.reverse_sort()
 
     def action_hold(self) -> None:
-        self.table.hold = not self.table.hold
+        (self.table.release if self.table.rows.held else self.table.hold)()
 
     def action_dim(self) -> None:
         ready = self.table.state is TableState.READY

@@ -218,7 +218,7 @@ async def test_ascii_only() -> None:
     app = Watched(100)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("space")
-        app.table.hold = True
+        app.table.hold()
         app.table.apply(removed=[app.table.rows.shown[3]])
         own = (app.line(y)[:3] + app.line(y)[-1] for y in range(24))
         assert all(text.isascii() for text in own)

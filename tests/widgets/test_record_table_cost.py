@@ -46,7 +46,7 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
         app.table.tick()
         app.table.set_state(TableState.READY)
         app.table.set_filter("")
-        app.table.hold = True
+        app.table.hold()
         app.table.release()
         assert await app.painted(pilot) == []
 
@@ -85,7 +85,7 @@ async def test_what_differs_is_repainted_and_nothing_else() -> None:
         assert {y for y, _, _ in await app.painted(pilot)} <= set(range(6, 12))
         assert app.table.rows.shown[5] == tenth.id
         # A ghost is its row, once.
-        app.table.hold = True
+        app.table.hold()
         gone = app.table.rows.shown[1]
         app.table.apply(removed=[gone])
         assert await app.painted(pilot) == [(2, 0, 119)]

@@ -51,7 +51,7 @@ def do(table: RecordTable[Job], change: tuple[Any, ...]) -> None:
         case ("filter", typed):
             assert table.set_filter(typed) is None
         case ("hold",):
-            table.hold = True
+            table.hold()
         case ("release",):
             table.release()
         case ("move", rows):

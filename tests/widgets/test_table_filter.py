@@ -135,16 +135,11 @@ def error(typed: str) -> FilterError:
     ("typed", "nearest"), [("agnet:ada", "agent"), ("wating>2h", "age"), ("trsut<5", "trust")]
 )
 def test_an_unknown_column_is_told_with_the_nearest_name(typed: str, nearest: str) -> None:
-    found = error(f"refund {typed}")
-    assert found.nearest == nearest
-    assert f"did you mean {nearest}" in found.message
-    assert found.start == len("refund ")
-    assert found.end == len("refund ") + len(typed)
+    assert f"did you mean {nearest}" in error(f"refund {typed}").message
 
 
 def test_an_unknown_column_that_resembles_none_lists_them_and_tells_of_quotes() -> None:
     found = error("http://x")
-    assert found.nearest is None
     assert "title, agent, age, spent, trust, state" in found.message
     assert "quotes" in found.message
     assert passes('"http://x"', Task("see http://x"))
@@ -177,7 +172,6 @@ def test_anything_typed_is_a_filter_or_an_error_and_never_raises(typed: str) -> 
     if isinstance(wanted, Filter):
         passes(typed, REFUND)
     else:
-        assert 0 <= wanted.start <= wanted.end <= len(typed)
         assert wanted.message
 
 

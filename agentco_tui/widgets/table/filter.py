@@ -45,14 +45,9 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True)
 class FilterError:
-    """A filter that can't be used: a sentence for the person and where the trouble is."""
+    """A filter that can't be used: a sentence for the person."""
 
     message: SafeText
-    start: int
-    """Position of the term in what was typed."""
-    end: int
-    nearest: str | None = None
-    """The name that was probably meant."""
 
 
 class ReadColumn(Protocol):
@@ -155,8 +150,8 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
     if column.filter_value is None or column.kind is ColumnKind.TEXT:
         if op == "=":
             return Term(typed, index, negated, True, lambda text: text == folded)
-        return _error(found, f"{column.key} is text: use {column.key}:{folded}")
-    operand = _operand(found, folded, column)
+        return FilterError(safe(f"{column.key} is text: use {column.key}:{folded}"))
+    operand = _operand(folded, column)
     if isinstance(operand, FilterError):
         return operand
     wanted, step = operand
@@ -187,9 +182,7 @@ def _rounds_to(wanted: float, step: float, *, nearest: bool) -> Callable[[Any], 
     return test
 
 
-def _operand(
-    found: re.Match[str], folded: str, column: Column[Any]
-) -> tuple[float, float] | FilterError:
+def _operand(folded: str, column: Column[Any]) -> tuple[float, float] | FilterError:
     """The operand in the column's own measure, and the step its unit counts in."""
     wanted = {
         ColumnKind.NUMBER: f"a number, like {column.key}>50",
@@ -198,7 +191,7 @@ def _operand(
     }[column.kind]
     number = _NUMBER.fullmatch(folded)
     if number is None:
-        return _error(found, f"{column.key} needs {wanted}")
+        return FilterError(safe(f"{column.key} needs {wanted}"))
     unit = number["unit"]
     value = float(number["number"].replace(",", ""))
     if number["minus"]:
@@ -209,7 +202,7 @@ def _operand(
         return value / 100, 0.01
     if column.kind is ColumnKind.NUMBER and unit in {"", "%", "k"}:
         return (value * 1_000 if unit == "k" else value), 1.0
-    return _error(found, f"{column.key} needs {wanted}")
+    return FilterError(safe(f"{column.key} needs {wanted}"))
 
 
 def _named(name: str, columns: Sequence[Column[Any]]) -> int | None:
@@ -229,17 +222,9 @@ def _names(column: Column[Any]) -> tuple[str, ...]:
 def _unknown(found: re.Match[str], columns: Sequence[Column[Any]]) -> FilterError:
     names = {name: column.key for column in columns for name in _names(column)}
     near = get_close_matches(found["name"].casefold(), list(names), n=1, cutoff=0.5)
-    nearest = names[near[0]] if near else None
-    if nearest is not None:
-        advice = f"did you mean {nearest}{found['op']}? "
+    if near:
+        advice = f"did you mean {names[near[0]]}{found['op']}?"
     else:
-        advice = f"there are {', '.join(column.key for column in columns)}. "
-    error = _error(
-        found, f"no column {found['name']}: {advice}To look for the text itself, put it in quotes"
-    )
-    return FilterError(error.message, error.start, error.end, nearest)
-
-
-def _error(found: re.Match[str], message: str) -> FilterError:
-    start = found.start() + len(found[0]) - len(found[0].lstrip())
-    return FilterError(safe(message), start, found.end())
+        advice = f"there are {', '.join(column.key for column in columns)}."
+    quoted = "To look for the text itself, put it in quotes"
+    return FilterError(safe(f"no column {found['name']}: {advice} {quoted}"))

@@ -132,11 +132,7 @@ class TableModel(Generic[R]):
                 return [self._haystack(row_id) for row_id in ids]
         shows, value = self.columns[column].cell, self.columns[column].filter_value
         if not as_text:
-            read = value or _no_key
-            try:
-                return list(map(read, map(self.records.__getitem__, ids)))
-            except KeyError:
-                return list(map(read, map(self.known, ids)))
+            return list(map(value or _no_key, map(self.known, ids)))
         texts = []
         for record in map(self.known, ids):
             own = None if value is None else value(record)

@@ -192,7 +192,6 @@ class TablePainter(Generic[R]):
 
     @property
     def _room(self) -> int:
-        """Cells for columns."""
         return max(0, self._size.width - GUTTER - SCROLLBAR)
 
     def _wanted_lines(self) -> list[Line]:

@@ -190,7 +190,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self._painter.forget()
 
     def _text_instead(self) -> SafeText:
-        """What stands in the body when no row is shown."""
         if self.rows.records and self.rows.filter:
             typed = safe(self.rows.filter.text, 60)
             return plain(f"no row matches {typed}, esc clears the filter")
@@ -252,21 +251,13 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     # ---- hold
 
-    @property
-    def hold(self) -> bool:
-        """True while the order stands still. Ends with new rows in, ghosts gone, all in order."""
-        return self.rows.held
-
-    @hold.setter
-    def hold(self, wanted: bool) -> None:
-        if not wanted:
-            self.release()
-            return
+    def hold(self) -> None:
+        """From now on the order stands still, until the release."""
         self.work.finish()
         self.rows.held = True
 
     def release(self) -> None:
-        """Ends the hold."""
+        """Ends the hold, with new rows in, ghosts gone, all in order."""
         self.work.finish()
         if self.rows.held or self.rows.pending:
             self._do(self.rows.release())
@@ -332,11 +323,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._sync()
 
     def action_move(self, rows: int) -> None:
-        """Moves the cursor down by `rows`."""
         self._move_to(self.view.cursor_at + rows)
 
     def action_page(self, pages: int) -> None:
-        """Moves cursor and view by screens."""
         self.work.finish()
         self.view.page(pages)
         self._sync()
@@ -347,11 +336,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self.view.touched = False
 
     def action_last(self) -> None:
-        """The cursor on the last row."""
         self._move_to(len(self.rows.shown) - 1)
 
     def action_open(self) -> None:
-        """Says that the row with the cursor was opened."""
         if self.cursor_id is not None:
             self.post_message(self.Opened(self, self.cursor_id))
 
@@ -398,7 +385,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
 
     def action_mark_all_shown(self) -> None:
-        """Marks all that the filter shows."""
         self.work.finish()
         if self.can_mark:
             self.mark(self.rows.shown)
@@ -460,7 +446,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         return self._painter.update(self.size)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the widget: the header or a row (Textual's line API)."""
         if self._styles is None:
             self._styles = TableStyles.of_widget(self)
         return self._painter.strip(y, self._styles)

@@ -142,7 +142,7 @@ class Widgets(App[None]):
         await self.mount(*self.tables)
         full.load([("a", text), ("b", text)])
         empty.load([])
-        full.hold = True
+        full.hold()
         full.apply(removed=["a"])
         full.ghost("a", Cell(safe(text)))
 
