@@ -85,8 +85,7 @@ def test_a_key_in_a_file_is_taken_up_with_no_key_pressed(
     with kept.dashboard(platform, tmp_path, source, "--log-file", str(log)) as session:
         ready(session)
         platform.change(replace={"which": "full", "key": NEW})
-        screen = session.wait_for(REFUSED)
-        assert TITLE in screen
+        session.wait_for(lambda screen: REFUSED in screen and TITLE in screen)
         session.wait_for(re.compile(r"; r reads the\s+key again"))
         session.press("r")
         session.wait_for("the key is still the one that was")
