@@ -169,7 +169,7 @@ class Client:
     async def task_trace(self, task_id: str) -> Trace:
         """GET /api/tasks/:id/trace."""
         # A quarter of a megabyte that most hours of a day need nothing of.
-        from agentco_tui.reading.trace_tree import read_trace  # noqa: PLC0415
+        from agentco_tui.reading.kinds.trace import read_trace  # noqa: PLC0415
 
         path = self._path("GET", "/api/tasks", task_id, "/trace")
         return await self._fetcher.read(await self.transport.request("GET", path), read_trace)

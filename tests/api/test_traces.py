@@ -11,7 +11,7 @@ import pytest
 
 from agentco_tui.model import Trace, TraceStep, extra_fields
 from agentco_tui.reading import json_body
-from agentco_tui.reading.trace_tree import MAX_STEPS
+from agentco_tui.reading.kinds.trace import MAX_STEPS
 from tests.reading import decode
 
 NINE = datetime(2026, 11, 21, 9, tzinfo=UTC).timestamp()

@@ -1,41 +1,39 @@
-"""One step of a trace: a span, an observation, a run, an event, a tool call."""
+"""The trace of a task: its steps, each after its parent, siblings in the order they happened.
+
+Trees (steps inside steps), flat lists with parent ids, plain logs and OpenTelemetry's nested lists
+all become one list. Cycles, missing parents and endless lists do no harm.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from agentco_tui.model import Moment, TaskState, TraceStep
+from agentco_tui.model import Moment, TaskState, Trace, TraceStep
+from agentco_tui.reading.decode import RefusedBody, Unshaped
+from agentco_tui.reading.envelope import WRAPPERS
+from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.fallback import content_id
+from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.common_fields import COST
-from agentco_tui.reading.schema import (
-    NOTHING,
-    Field,
-    Json,
-    Partial,
-    Reader,
-    Table,
-    Values,
-)
+from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Reader, Row, Table, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import to_money, told_unit
+from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
 from agentco_tui.reading.values.number import to_count, to_decimal
 from agentco_tui.reading.values.plain_text import flag, line, named, shown, word
-from agentco_tui.reading.values.reference import to_id
+from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.reading.values.status_word import fold_word, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import SafeText, safe, safe_block
 
-CHILDREN: Final = (
-    "children", "childruns", "childspans", "substeps", "subspans", "spans", "steps", "nodes",
-    "toolcalls", "observations", "subtasks", "runs", "calls", "childsteps", "nested",
-)  # fmt: skip
-"""Names under which a step's own steps may stand, folded."""
+MAX_STEPS: Final = 20_000
+_MAX_DEPTH: Final = 200
+_MOST_LAYERS: Final = 6
 
 
-class Unitless(NamedTuple):
+class _Unitless(NamedTuple):
     """A duration whose field's name tells no unit."""
 
     value: float
@@ -44,7 +42,7 @@ class Unitless(NamedTuple):
 def _unitless(raw: Json) -> Any:
     found = to_seconds(raw)
     is_bare = type(raw) is not dict and to_decimal(raw) is not None
-    return Unitless(found) if found is not None and is_bare else found
+    return _Unitless(found) if found is not None and is_bare else found
 
 
 def _seconds_in(unit: float) -> Reader:
@@ -102,22 +100,20 @@ def _code(raw: Json) -> Any:
 def _error(raw: Json) -> Any:
     if raw is True:
         return safe("failed")
-    if raw is False:
-        return NOTHING
-    return shown(raw) or NOTHING
+    return NOTHING if raw is False else shown(raw) or NOTHING
 
 
 def _kept(raw: Json) -> Any:
     return raw if raw not in ("", [], {}) else NOTHING
 
 
-_TEXTS: Final[tuple[tuple[str, str], ...]] = (
+_TEXTS: Final = (
     ("message", "message msg content text body log line summary description detail details note"),
-    ("thought", "thought thinking reasoning thoughts rationale"),
-    ("input", "function.arguments input inputs prompt arguments args parameters params request "
-     "query question"),
-    ("output", "function.output output outputs result response completion answer observation "
-     "stdout returned generations"),
+    ("thought", "thought{s,} thinking reasoning rationale"),
+    ("input", "function.arguments input{s,} prompt arguments args parameters params request query "
+     "question"),
+    ("output", "function.output output{s,} result response completion answer observation stdout "
+     "returned generations"),
     ("stderr", "stderr"),
     ("payload", "payload data"),
 )  # fmt: skip
@@ -127,235 +123,175 @@ _SPANS: Final = (
 )
 _USAGE: Final = (
     "{usage,tokens,token_usage,usage_metadata,usage_details,models_usage,model_usage,llm_usage"
-    ",usage_stats,attributes,tags,metadata,metrics,llm_output.token_usage}"
+    ",attributes,tags,metadata,metrics,llm_output.token_usage}"
 )
 
-STEP: Final = Table(
-    (
-        Field(
-            "id",
-            """
-            id span_id                       # Langfuse; OpenTelemetry
-            step_id run_id observation_id event_id uuid uid _id node_id call_id
-            context.span_id                  # OpenTelemetry SDKs
-            task_id seq sequence step_number index number  # CrewAI, paperclip run events, GitHub
-            """,
-            to_id,
-        ),
-        Field(
-            "parent",
-            """
-            parent_span_id                   # OpenTelemetry
-            parent_observation_id            # Langfuse
-            parent_run_id                    # LangSmith
-            parent_id parent_step_id parent parent_task_id parent_event_id parent_node_id  # Zipkin
-            """,
-            to_id,
-        ),
-        Field("parent", "references  # Jaeger", _references),
-        Field("parent", "dotted_order  # LangSmith", _dotted),
-        Field("seq", "seq sequence index step_number order position number step_index  # paperclip",
-              to_decimal),
-        Field(
-            "kind",
-            """
-            kind type run_type               # OpenTelemetry, Langfuse, LangSmith
-            step_type event_type span_kind observation_type span_type category event as_type
-            """,
-            word,
-        ),
-        Field(
-            "name",
-            """
-            name title label                 # most
-            operation_name operation         # Jaeger
-            tool_name tool function.name function_name  # OpenAI tool calls
-            step_name step action node agent agent_name span_name task role
-            """,
-            named,
-        ),
-        Field("code", "status status_code  # OpenTelemetry", _code),
-        Field(
-            "status",
-            """
-            conclusion                       # GitHub
-            status state outcome status_code level result_status phase
-            status.{code,status,state}
-            """,
-            word,
-        ),
-        Field("level", "level severity log_level  # Langfuse", word),
-        Field("success", "success ok succeeded is_success", flag),
-        Field("is_error", "is_error has_error failed errored", flag),
-        Field(
-            "error",
-            """
-            error error_message              # LangSmith; workflow servers
-            status_message                   # Langfuse
-            errors err exception failure failure_reason error_text exception_message
-            {attributes,tags}.{error_message,exception_message,error_type,error}  # OpenTelemetry
-            """,
-            _error,
-        ),
-        Field("error", "status.{message,description}  # OpenTelemetry", line),
-        Field(
-            "at",
-            """
-            start_time                       # Langfuse, LangSmith, Jaeger
-            start_time_unix_nano             # OpenTelemetry
-            started_at                       # GitHub
-            started start begin begin_time start_timestamp
-            timestamp time ts                # Zipkin, OpenFang
-            created_at occurred_at at        # paperclip run events
-            start_date event_time @timestamp received_at  # Temporal
-            """,
-            to_moment,
-        ),
-        Field("offset", "start_ms start_offset_ms offset_ms relative_start_ms", _start_in(1e-3)),
-        Field("offset", "start_us", _start_in(1e-6)),
-        Field("offset", "start_seconds start_s start_offset offset", _start_in(1.0)),
-        Field(
-            "end",
-            """
-            end_time end_time_unix_nano end ended ended_at
-            completed_at finished_at finish_time completion_time end_timestamp  # GitHub
-            """,
-            to_moment,
-        ),
-        Field("duration", f"{_SPANS}{{_ms,_millis,_msec,_milliseconds}}", _seconds_in(1e-3)),
-        Field("duration", f"{_SPANS}{{_us,_micros}}", _seconds_in(1e-6)),
-        Field("duration", f"{_SPANS}{{_ns,_nanos,_nano}}", _seconds_in(1e-9)),
-        Field("duration", f"{_SPANS}{{_s,_sec,_secs,_seconds}}", _seconds_in(1.0)),
-        Field("duration", "latency execution_time took runtime  # Langfuse, CrewAI",
-              _seconds_in(1.0)),
-        Field("duration", _SPANS, _unitless),
-        Field(
-            "total",
-            f"""
-            tokens total_tokens              # LangSmith
-            tokens_total token_count total_token_count tokens_used num_tokens
-            {_USAGE}.{{total,total_tokens,total_token_count}}  # Langfuse, OpenAI
-            {_USAGE}.{{gen_ai_usage_total_tokens,llm_usage_total_tokens,llm_token_count_total}}
-            """,
-            to_count,
-        ),
-        Field(
-            "in",
-            f"""
-            input_tokens prompt_tokens tokens_in input_token_count prompt_token_count
-            {_USAGE}.{{input_tokens,prompt_tokens,input,prompt,prompt_token_count}}
-            {_USAGE}.{{gen_ai_usage_input_tokens,gen_ai_usage_prompt_tokens}}  # OpenTelemetry
-            {_USAGE}.{{llm_usage_prompt_tokens,llm_token_count_prompt,input_token_count}}
-            payload.usage.input_tokens       # paperclip
-            """,
-            to_count,
-        ),
-        Field(
-            "out",
-            f"""
-            output_tokens completion_tokens tokens_out output_token_count completion_token_count
-            {_USAGE}.{{output_tokens,completion_tokens,output,completion,candidates_token_count}}
-            {_USAGE}.{{gen_ai_usage_output_tokens,gen_ai_usage_completion_tokens}}
-            {_USAGE}.{{llm_usage_completion_tokens,llm_token_count_completion,output_token_count}}
-            payload.usage.output_tokens
-            """,
-            to_count,
-        ),
-        *(Field(slot, names, _kept) for slot, names in _TEXTS),
-        *COST,
-    )
-)  # fmt: skip
+STEP: Final = Table((
+    Field("id", """
+        id span_id                       # Langfuse; OpenTelemetry
+        {step,run,observation,event}_id uuid uid _id {node,call}_id
+        context.span_id                  # OpenTelemetry SDKs
+        task_id seq sequence step_number index number  # CrewAI, paperclip run events, GitHub
+        """, to_id),
+    Field("parent", """
+        parent_span_id                   # OpenTelemetry
+        parent_observation_id            # Langfuse
+        parent_run_id                    # LangSmith
+        parent{_id,_step_id,,_task_id,_event_id,_node_id}  # Zipkin
+        """, to_id),
+    Field("parent", "references  # Jaeger", _references),
+    Field("parent", "dotted_order  # LangSmith", _dotted),
+    Field("seq", "seq sequence index step_{number,index} order position number  # paperclip",
+          to_decimal),
+    Field("kind", """
+        kind type run_type               # OpenTelemetry, Langfuse, LangSmith
+        {step,event}_type span_kind {observation,span}_type category event as_type
+        """, word),
+    Field("name", """
+        name title label                 # most
+        operation_name operation         # Jaeger
+        tool_name tool function.name function_name  # OpenAI tool calls
+        step_name step action node agent agent_name span_name task role
+        """, named),
+    Field("code", "status status_code  # OpenTelemetry", _code),
+    Field("status", """
+        conclusion                       # GitHub
+        status state outcome status_code level result_status phase
+        status.{code,status,state}
+        """, word),
+    Field("level", "level severity log_level  # Langfuse", word),
+    Field("success", "{is_,}success ok succeeded", flag),
+    Field("is_error", "{is,has}_error failed errored", flag),
+    Field("error", """
+        error error_message              # LangSmith; workflow servers
+        status_message                   # Langfuse
+        errors err exception{,_message} failure{,_reason} error_text
+        {attributes,tags}.{error_message,exception_message,error_type,error}  # OpenTelemetry
+        """, _error),
+    Field("error", "status.{message,description}  # OpenTelemetry", line),
+    Field("at", """
+        start_time                       # Langfuse, LangSmith, Jaeger
+        start_time_unix_nano             # OpenTelemetry
+        started_at                       # GitHub
+        started start begin begin_time start_timestamp
+        timestamp time ts                # Zipkin, OpenFang
+        created_at occurred_at at        # paperclip run events
+        start_date event_time @timestamp received_at  # Temporal
+        """, to_moment),
+    Field("offset", "start_ms {start_,}offset_ms relative_start_ms", _start_in(1e-3)),
+    Field("offset", "start_us", _start_in(1e-6)),
+    Field("offset", "start_seconds start_s {start_,}offset", _start_in(1.0)),
+    Field("end", """
+        end_time end_time_unix_nano end ended ended_at
+        completed_at finished_at finish_time completion_time end_timestamp  # GitHub
+        """, to_moment),
+    Field("duration", f"{_SPANS}{{_ms,_millis,_msec,_milliseconds}}", _seconds_in(1e-3)),
+    Field("duration", f"{_SPANS}{{_us,_micros}}", _seconds_in(1e-6)),
+    Field("duration", f"{_SPANS}{{_ns,_nanos,_nano}}", _seconds_in(1e-9)),
+    Field("duration", f"{_SPANS}{{_s,_sec,_secs,_seconds}}", _seconds_in(1.0)),
+    Field("duration", "latency execution_time took runtime  # Langfuse, CrewAI", _seconds_in(1.0)),
+    Field("duration", _SPANS, _unitless),
+    Field("total", f"""
+        tokens total_tokens              # LangSmith
+        tokens_total token_count total_token_count tokens_used num_tokens
+        {_USAGE}.{{total,total_tokens,total_token_count}}  # Langfuse, OpenAI
+        {_USAGE}.{{gen_ai_usage_total_tokens,llm_usage_total_tokens,llm_token_count_total}}
+        """, to_count),
+    Field("in", f"""
+        {{input,prompt}}_token{{s,_count}} tokens_in
+        {_USAGE}.{{input_tokens,prompt_tokens,input,prompt,prompt_token_count}}
+        {_USAGE}.{{gen_ai_usage_input_tokens,gen_ai_usage_prompt_tokens}}  # OpenTelemetry
+        {_USAGE}.{{llm_usage_prompt_tokens,llm_token_count_prompt,input_token_count}}
+        payload.usage.input_tokens       # paperclip
+        """, to_count),
+    Field("out", f"""
+        {{output,completion}}_token{{s,_count}} tokens_out
+        {_USAGE}.{{output_tokens,completion_tokens,output,completion,candidates_token_count}}
+        {_USAGE}.{{gen_ai_usage_output_tokens,gen_ai_usage_completion_tokens}}
+        {_USAGE}.{{llm_usage_completion_tokens,llm_token_count_completion,output_token_count}}
+        payload.usage.output_tokens
+        """, to_count),
+    *(Field(slot, names, _kept) for slot, names in _TEXTS),
+    *COST,
+))  # fmt: skip
 
 
-class StepDraft(NamedTuple):
+# -- one step -----------------------------------------------------------------------------------
+
+
+class _Draft(NamedTuple):
     """A step before it has its place in the tree."""
 
     id: str
     parent: str | None
+    row: Row
     at: Moment | None
     offset: float | None
-    seq: Decimal | None
-    values: Values
-    left: dict[str, Json]
-    raw_start: Json
+    """Seconds after the trace began, where that is what was told."""
+    seq: float | None
 
 
-def read_step(obj: Mapping[str, Json], around: str | None, children: tuple[str, ...]) -> StepDraft:
-    """The first half of reading a step; `around` is the step that it stood in, if any."""
-    flat = {
-        key: attributes if type(value) is list and (attributes := _as_attributes(value)) else value
-        for key, value in obj.items()
-        if key not in children
-    }
-    row = STEP.read(flat)
-    values, left = row.values, row.left
-    offset = values.get("offset")
-    at: Moment | None = values.get("at")
+def _draft(obj: Mapping[str, Json], around: str | None) -> _Draft:
+    """What was read of a step; `around` is the step that it stood in, if any."""
+    row = STEP.read(
+        {
+            key: attributes if type(value) is list and (attributes := _attributes(value)) else value
+            for key, value in obj.items()
+        }
+    )
+    values = row.values
+    at, offset, seq = values.get("at"), values.get("offset"), values.get("seq")
     if isinstance(offset, Moment):
         at, offset = at or offset, None
-    told: str | None = values.get("id")
-    if told is not None and told == around:
+    told: str = values.get("id") or content_id("step", obj)
+    if told == around:
         told = f"{around}/{told}"  # numbered anew inside each step
     parent = around or values.get("parent")
-    return StepDraft(
-        id=told if told is not None else content_id("step", obj),
-        parent=parent if parent != told else None,
-        at=at,
-        offset=offset,
-        seq=values.get("seq"),
-        values=values,
-        left=left,
-        raw_start=next((v for k, v in flat.items() if type(v) is int and v > 10**12), None),
+    return _Draft(
+        told,
+        None if parent == told else parent,
+        row,
+        at,
+        offset,
+        None if seq is None else float(seq),
     )
 
 
-def finish_step(
-    draft: StepDraft, depth: int, step_id: str, base: Moment | None, unit: Unit
-) -> TraceStep:
-    """The second half, once the step's place is known.
-
-    `base` is when the trace began, `unit` that of all costs where the answer tells it once.
-    """
-    values = draft.values
-    get = values.get
+def _step(draft: _Draft, step_id: str, depth: int, base: Moment | None, unit: Unit) -> TraceStep:
+    """A step in its place; `base` is when the trace began, `unit` that of all costs."""
+    values, left = draft.row.values, draft.row.left
     at = draft.at
     if at is None and draft.offset is not None and base is not None:
         at = Moment(base.at + draft.offset, base.zone_assumed)
-    error: SafeText | None = get("error")
-    status: SafeText | None = get("code") or get("status")
-    cost = to_money(get("cost"), told_unit(values, unit))
-    left = draft.left
-    if "total" in values and ("in" in values or "out" in values):
-        parts = (("input_tokens", get("in")), ("output_tokens", get("out")))
+    error: SafeText | None = values.get("error")
+    status: SafeText | None = values.get("code") or values.get("status")
+    if "total" in values:
+        parts = (("input_tokens", values.get("in")), ("output_tokens", values.get("out")))
         left = {**left, **{name: count for name, count in parts if count is not None}}
     return TraceStep(
         id=step_id,
         depth=depth,
         parent=draft.parent,
-        kind=get("kind"),
-        name=get("name"),
+        kind=values.get("kind"),
+        name=values.get("name"),
         text=_text(values, error),
         status=status,
         failed=_failed(values, status, error),
         at=at,
         duration=_seconds(draft, at),
         tokens=_tokens(values),
-        cost=cost,
+        cost=to_money(values.get("cost"), told_unit(values, unit)),
         extra=as_extra(left),
     )
 
 
 def _text(values: Values, error: SafeText | None) -> SafeText | None:
-    parts: list[tuple[str, str]] = []
-    if error is not None:
-        parts.append(("error", error))
+    parts = [] if error is None else [("error", error)]
     for slot, _ in _TEXTS:
         if slot in values and (told := shown(values[slot])):
             parts.append((slot, told))
-    if not parts:
-        return None
-    if len(parts) == 1:
-        return safe_block(parts[0][1])
+    if len(parts) < 2:
+        return safe_block(parts[0][1]) if parts else None
     blocks = [
         told if slot == "message" else f"{slot}:{chr(10) if chr(10) in told else ' '}{told}"
         for slot, told in parts
@@ -368,52 +304,252 @@ def _failed(values: Values, status: SafeText | None, error: SafeText | None) -> 
         return True
     if values.get("code") is not None:
         return fold_word(values["code"]) == "error"
-    if status is not None:
-        state = task_state(status)
-        if state in (TaskState.FAILED, TaskState.DONE):
-            return state is TaskState.FAILED
-    level = values.get("level")
-    if level is not None and fold_word(level) in ("error", "fatal", "critical"):
-        return True
-    return error is not None
-
-
-def _seconds(draft: StepDraft, at: Moment | None) -> float | None:
-    told = draft.values.get("duration")
-    end: Moment | None = draft.values.get("end")
-    if isinstance(told, float):
-        return told
-    if end is not None and at is not None and end.at >= at.at:
-        return round(end.at - at.at, 6)
-    if isinstance(told, Unitless):
-        # without a unit of its own it counts as the start does: Jaeger's are both microseconds
-        start = draft.raw_start
-        if type(start) is int and start >= 10**12:
-            return told.value / (10**3 if start < 10**13 else 10**6 if start < 10**16 else 10**9)
-        return None
-    return None
+    state = task_state(status) if status is not None else None
+    if state in (TaskState.FAILED, TaskState.DONE):
+        return state is TaskState.FAILED
+    level = fold_word(values.get("level") or "")
+    return level in ("error", "fatal", "critical") or error is not None
 
 
 def _tokens(values: Values) -> int | None:
-    """The total as given, else input and output; never two spellings of one (SHAPES K5)."""
+    """The total as given, else input and output; never two spellings of one."""
     if "total" in values:
         return int(values["total"])
-    given, taken = values.get("in"), values.get("out")
-    if given is None and taken is None:
-        return None
-    return int(given or 0) + int(taken or 0)
+    parts = [values[slot] for slot in ("in", "out") if slot in values]
+    return sum(map(int, parts)) if parts else None
 
 
-def _as_attributes(items: list[Json]) -> dict[str, Json] | None:
+def _seconds(draft: _Draft, at: Moment | None) -> float | None:
+    told, end = draft.row.values.get("duration"), draft.row.values.get("end")
+    if isinstance(told, float):
+        return told
+    if isinstance(end, Moment) and at is not None and end.at >= at.at:
+        return round(end.at - at.at, 6)
+    if isinstance(told, _Unitless):
+        # Without a unit of its own it counts as the start does: Jaeger's are both microseconds.
+        start = next((v for v in draft.row.obj.values() if type(v) is int and v > 10**12), None)
+        if start is not None:
+            return told.value / (10**3 if start < 10**13 else 10**6 if start < 10**16 else 10**9)
+    return None
+
+
+def _attributes(items: list[Json]) -> dict[str, Json] | None:
     """OpenTelemetry's and Jaeger's lists of key and value as an object."""
-    if not items or len(items) > 500:
-        return None
     found: dict[str, Json] = {}
-    for item in items:
+    for item in items[:500]:
         if type(item) is not dict or type(item.get("key")) is not str or "value" not in item:
             return None
         value = item["value"]
-        if type(value) is dict and len(value) == 1:
-            value = next(iter(value.values()))
-        found[item["key"]] = value
+        found[item["key"]] = (
+            next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
+        )
     return found
+
+
+# -- where the steps are ------------------------------------------------------------------------
+
+_LISTS: Final = (
+    "resourcespans", "scopespans", "instrumentationlibraryspans", "batches", "trace", "traces",
+    "steps", "spans", "observations", "events", "entries", "runs", "nodes", "tasks", "logs",
+    "messages", "history", "timeline", "actions", "activities", "toolcalls", "children",
+    "childruns", "calls", "log", "jobs", "phases", "stages", *WRAPPERS,
+)  # fmt: skip
+"""Names under which steps may stand, or what they stand in; best first."""
+_CONTAINERS: Final = frozenset((*_LISTS[:4], "traces"))
+"""Those whose items hold steps, and are none."""
+_TREE: Final = frozenset(("children", "childruns", "childspans", "substeps", "subspans"))
+_CHILDREN: Final = _TREE | word_set(
+    "spans steps nodes toolcalls observations subtasks runs calls childsteps nested"
+)
+"""Names under which a step's own steps may stand; those of a tree only there."""
+_AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task", "run")
+_LOGS: Final = frozenset(("trace", "log", "steps", "logs", "output"))
+_RESOURCE: Final = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
+_EDGE: Final = frozenset(("node", "cursor", "__typename"))
+_SELF: Final = frozenset(("name", "kind"))
+_BEGAN: Final = frozenset(("startedat", "starttime", "start", "createdat", "began", "timestamp"))
+
+
+def read_trace(body: Json) -> Trace:
+    """The steps in order; raises Unshaped, and RefusedBody if the body says that it failed."""
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
+    if type(body) not in (dict, list, str, type(None)):
+        raise Unshaped(safe("the answer holds no trace"))
+    found = _Found(body)
+    times = (to_moment(value) for key, value in found.header.items() if fold(key) in _BEGAN)
+    base = next((each for each in times if isinstance(each, Moment)), None)
+    unit = unit_beside(found.header)
+    steps: list[TraceStep] = []
+    used: dict[str, int] = {}
+    for draft, depth in _in_order(found.drafts):
+        again = used[draft.id] = used.get(draft.id, 0) + 1
+        step_id = draft.id if again == 1 else f"{draft.id}#{again}"
+        steps.append(_step(draft, step_id, depth, base, unit))
+    return Trace(
+        steps=tuple(steps),
+        unread=found.unread,
+        shape=safe(found.shape, 120),
+        extra=as_extra(found.header),
+    )
+
+
+class _Found:
+    """What was found in a trace's answer."""
+
+    def __init__(self, body: Json) -> None:
+        self.drafts: list[_Draft] = []
+        self.header: dict[str, Json] = {}
+        """What stood round the steps."""
+        self.unread = 0
+        path: list[str] = []
+        while type(body) is dict and len(path) < _MOST_LAYERS:
+            key = _list_key(body)
+            if key is None or (fold(key) in _TREE and _is_step(body)):
+                break
+            self.header.update({name: value for name, value in body.items() if name != key})
+            path.append(key)
+            body = body[key]
+        if type(body) is dict and body:
+            if not _is_step(body) and all(
+                type(each) is dict and _is_step(each) for each in body.values()
+            ):
+                body = [{"id": key, **value} for key, value in body.items()]
+            elif _is_step(body):
+                path.append("{tree}")
+            else:
+                self.header.update(body)
+                body = None
+        self.shape = ".".join(path) + "[]" * (type(body) is list) or "{}"
+        if body:
+            self._walk(body)
+
+    def _walk(self, body: Json) -> None:
+        """Depth first, without recursion, so that no depth of nesting is too deep."""
+        todo: list[tuple[Json, str | None, int]] = [(body, None, 0)]
+        while todo:
+            item, around, depth = todo.pop()
+            if type(item) is list and depth < _MAX_DEPTH:
+                todo.extend((inner, around, depth + 1) for inner in reversed(item))
+                continue
+            if type(item) is str and item.strip():
+                item = {"message": item}
+            if type(item) is not dict or not item or len(self.drafts) >= MAX_STEPS:
+                self.unread += 1
+                continue
+            item = _bare(item)
+            inner_keys = [key for key, value in item.items() if _holds_steps(key, value)]
+            if inner_keys and not _is_step(item):
+                key = inner_keys[0]
+                todo.append((item[key], around, depth))
+                for name, value in item.items():
+                    if name != key:
+                        self.header.setdefault(name, value)
+                continue
+            children = [key for key in inner_keys if fold(key) in _CHILDREN]
+            draft = _draft({k: v for k, v in item.items() if k not in children}, around)
+            self.drafts.append(draft)
+            todo.extend((item[key], draft.id, depth) for key in reversed(children))
+
+
+def _list_key(body: Mapping[str, Json]) -> str | None:
+    """The key under which the steps are, or the envelope that holds them."""
+    by_name = {fold(key): key for key in islice(body, 400)}
+    named = [by_name[name] for name in _LISTS if name in by_name]
+    for key in named:
+        # A list of objects or of log lines; a list of ids holds no steps.
+        if type(body[key]) is list and any(
+            type(item) is dict or (type(item) is str and item and not looks_like_id(item))
+            for item in body[key][:20]
+        ):
+            return key
+    if _is_step(body):
+        # `{"kind": "trace", "info": {"steps": […]}}` is an envelope with a word on it.
+        around = [by_name[name] for name in _AROUND if name in by_name]
+        return next((key for key in around if _leads_to_list(body[key])), None)
+    for key in named:
+        if type(body[key]) is dict and body[key]:
+            return key
+    for key in named:
+        if type(body[key]) is str and body[key].strip() and fold(key) in _LOGS:
+            return key
+    for holds in (_holds_objects, _leads_to_list):
+        keys = [key for key, value in islice(body.items(), 40) if holds(value)]
+        if keys:
+            return keys[0] if len(keys) == 1 else None
+    return None
+
+
+def _holds_objects(value: Json) -> bool:
+    return type(value) is list and any(type(item) is dict for item in value[:20])
+
+
+def _leads_to_list(value: Json, depth: int = 0) -> bool:
+    """True for an object with a list of objects in it, or one layer further down."""
+    if type(value) is not dict or depth > 2 or _is_step(value):
+        return False
+    return any(
+        _holds_objects(inner) or _leads_to_list(inner, depth + 1)
+        for inner in islice(value.values(), 40)
+    )
+
+
+def _bare(item: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A step taken out of what stores and envelopes put round it."""
+    inner = item.get("attributes")
+    if item.keys() <= _RESOURCE and type(inner) is dict:
+        return {"id": item.get("id"), **inner}  # JSON:API
+    inner = item.get("node") if item.keys() <= _EDGE else item.get("_source")
+    return inner if type(inner) is dict and inner else item
+
+
+def _holds_steps(key: str, value: Json) -> bool:
+    return fold(key) in _CHILDREN | _CONTAINERS and _holds_objects(value)
+
+
+def _is_step(item: Mapping[str, Json]) -> bool:
+    """True if the object itself is a step and not only an envelope round steps."""
+    return bool(STEP.plan(item).has & _SELF)
+
+
+def _in_order(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, int]]:
+    """Each step and its depth: after its parent, siblings in the order they happened."""
+    first_of: dict[str, int] = {}
+    for index, draft in enumerate(drafts):
+        first_of.setdefault(draft.id, index)
+    roots: list[int] = []
+    children: dict[int, list[int]] = {}
+    for index, draft in enumerate(drafts):
+        parent = first_of.get(draft.parent) if draft.parent is not None else None
+        if parent is None or parent == index:
+            roots.append(index)
+        else:
+            children.setdefault(parent, []).append(index)
+    seen: set[int] = set()
+    todo = [(index, 0) for index in reversed(_siblings(roots, drafts))]
+    for index in range(len(drafts) + 1):
+        while todo:
+            each, depth = todo.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            yield drafts[each], depth
+            inner = _siblings(children.get(each, []), drafts)
+            todo.extend((child, depth + 1) for child in reversed(inner))
+        # What no root leads to is in a circle: its first step stands for a root.
+        if index < len(drafts) and index not in seen:
+            todo.append((index, 0))
+
+
+def _siblings(indices: list[int], drafts: Sequence[_Draft]) -> list[int]:
+    """In the order they happened, if all of them tell; else as they came."""
+    each = [drafts[index] for index in indices]
+    for keys in (
+        [draft.at and draft.at.at for draft in each],
+        [draft.offset for draft in each],
+        [draft.seq for draft in each],
+    ):
+        if None not in keys:
+            ranked = sorted(zip(keys, [draft.seq or 0.0 for draft in each], indices, strict=True))
+            return [index for _, _, index in ranked]
+    return indices
