@@ -24,6 +24,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, next_page
 from agentco_tui.api.response_body import beside
 from agentco_tui.model import Listing, Record
+from agentco_tui.reading.content import identity, marked
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.json_body import (
@@ -34,7 +35,6 @@ from agentco_tui.reading.json_body import (
 )
 from agentco_tui.reading.mapping import ProfileMapping
 from agentco_tui.reading.schema import Json, Kind
-from agentco_tui.reading.shared_ids import identity, marked
 from agentco_tui.reading.stream import KnownRows, ListReader
 from agentco_tui.text import SafeText, plain
 

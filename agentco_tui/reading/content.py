@@ -5,27 +5,33 @@ their fields came in. A field is left out only if `VOLATILE` names it, its value
 is told there, and it stands where such a field speaks of the record or of who is named in it. In
 what the task is about (a payload, arguments) nothing is left out: an agent writes that, and could
 hide a change behind a harmless name.
+
+Records of one answer that have one id and are the same, as pages that overlap give it, are one;
+tasks that are not the same are all kept and marked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import IntEnum
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from agentco_tui.model import AgentState
+from agentco_tui.model import AgentState, Record, SharedTask, Task
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Json, Unread
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
+
+R = TypeVar("R", bound=Record)
 
 SIZE: Final = 15
 """Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""
@@ -322,3 +328,35 @@ def _place_of(key: str, around: Place) -> Place:
     if around is Place.REFERENCE or fold(key) in _NAMED:
         return Place.REFERENCE
     return Place.RECORD if around is Place.RECORD and fold(key) in _WRAPPED else Place.PART
+
+
+def identity(record: Record) -> Hashable:
+    """Equal for what is one record in one answer: the id, of a task its content as well."""
+    return (record.id, record.content) if isinstance(record, Task) else record.id
+
+
+def marked(records: Sequence[R]) -> Sequence[R]:
+    """The records, with tasks that share an id as `SharedTask`, each under an id of its own.
+
+    No two of them have the same `identity`. A yes to one of them could be taken for another.
+    """
+    sharers = Counter(record.id for record in records) if _are_tasks(records) else {}
+    if len(sharers) in (0, len(records)):
+        return records
+    nth: Counter[str] = Counter()
+    out: list[Record] = []
+    for record in records:
+        nth[record.id] += 1
+        if sharers[record.id] == 1:
+            out.append(record)
+            continue
+        fields = msgspec.structs.asdict(record)
+        if nth[record.id] > 1:
+            # NUL stands in no id that a platform looks anything up by.
+            fields["id"] = f"{record.id}\0{nth[record.id]}"
+        out.append(SharedTask(**fields, sharers=sharers[record.id], nth=nth[record.id]))
+    return cast(Sequence[R], out)
+
+
+def _are_tasks(records: Sequence[Record]) -> bool:
+    return bool(records) and isinstance(records[0], Task)

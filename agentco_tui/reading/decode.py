@@ -14,12 +14,11 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from agentco_tui.model import Record, Task
-from agentco_tui.reading.content import content_of
+from agentco_tui.reading.content import content_of, identity
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread, under
-from agentco_tui.reading.shared_ids import identity
 from agentco_tui.reading.values.money import unit_beside
 from agentco_tui.reading.values.number import to_count
 from agentco_tui.reading.values.reference import looks_like_id

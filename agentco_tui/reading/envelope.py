@@ -132,15 +132,17 @@ def _holds_own(item: Mapping[str, Json], kind: Kind[Any]) -> bool:
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
+    """A list under one of the names that lists stand under, here or in an object under one."""
     empty: FoundList | None = None
+    objects: list[tuple[str, str, Mapping[str, Json]]] = []
     for name in (*kind.own, *WRAPPERS, *kind.also):
-        value = under(obj, name)
         key = key_of(obj, name)
+        value = None if key is None else under(obj, name)
+        here = f"{path}{key}"
         if key is None:
             continue
-        is_own = name not in _WRAPPER_SET
-        here = f"{path}{key}"
         if type(value) is list and name not in _NEVER:
+            is_own = name not in _WRAPPER_SET
             if any(type(item) is dict for item in value[:_SAMPLE]) or (is_own and value):
                 return FoundList(value, None, f"{here}[]", obj)
             if not value:
@@ -150,25 +152,22 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
         elif value is None or value == {}:
             told = "null" if value is None else "{}"
             empty = empty or FoundList((), None, f"{here}:{told}", obj)
-    if depth < _MOST_LAYERS:
-        for name in (*kind.own, *WRAPPERS, *kind.also):
-            value = under(obj, name)
-            if type(value) is not dict or not value:
-                continue
-            here = f"{path}{key_of(obj, name)}"
-            is_own = name not in _WRAPPER_SET
-            found = _itself(value, kind, here, obj) if is_own else None
-            found = found or _search(value, kind, f"{here}.", depth + 1)
-            if found is None and not is_own:
-                found = _only_list(value, kind, f"{here}.")
-            if found is None and len(value) == 1:
-                # GraphQL: one field inside the other, down to the list
-                ((inner, only),) = value.items()
-                if type(only) is dict:
-                    found = _search(only, kind, f"{here}.{inner}.", depth + 1)
-            found = found or _keyed(value, kind, here, is_own=is_own)
-            if found is not None:
-                return found._replace(holder=found.holder or obj)
+        elif type(value) is dict:
+            objects.append((name, here, value))
+    for name, here, value in objects if depth < _MOST_LAYERS else ():
+        is_own = name not in _WRAPPER_SET
+        found = _itself(value, kind, here, obj) if is_own else None
+        found = found or _search(value, kind, f"{here}.", depth + 1)
+        if found is None and not is_own:
+            found = _only_list(value, kind, f"{here}.")
+        if found is None and len(value) == 1:
+            # GraphQL: one field inside the other, down to the list
+            ((inner, only),) = value.items()
+            if type(only) is dict:
+                found = _search(only, kind, f"{here}.{inner}.", depth + 1)
+        found = found or _keyed(value, kind, here, is_own=is_own)
+        if found is not None:
+            return found._replace(holder=found.holder or obj)
     return empty
 
 
@@ -225,22 +224,18 @@ def _itself(
     return FoundList([value], None, f"{path}{{one}}", holder)
 
 
-_PAGING: Final = word_set(
-    """total count results totalcount totalitems totalelements page perpage pagesize limit offset
-    size status success ok nextpagetoken nextcursor cursor next hasmore"""
-)
 _COUNTS: Final = word_set("total count results totalcount totalitems totalelements")
 _NEXTS: Final = word_set("nextpagetoken nextcursor next cursor")
+_PAGING: Final = (_COUNTS | _NEXTS) | word_set(
+    "page perpage pagesize limit offset size status success ok hasmore"
+)
 
 
 def _none_left(body: Mapping[str, Json]) -> FoundList | None:
     """An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`."""
     said = {fold(key): value for key, value in islice(body.items(), 20)}
-    if len(said) < len(body) or not said.keys() <= _PAGING:
-        return None
-    counts = [value for name, value in said.items() if name in _COUNTS]
-    ends = [value for name, value in said.items() if name in _NEXTS]
-    if any(counts) or any(ends) or not (counts or ends):
+    told = [value for name, value in said.items() if name in _COUNTS | _NEXTS]
+    if len(said) < len(body) or not said.keys() <= _PAGING or any(told) or not told:
         return None
     return FoundList((), None, "{}", body)
 
@@ -372,30 +367,24 @@ _MOST_BESIDE: Final = 5_000
 def names_beside(body: Json) -> dict[str, SafeText]:
     """Names by id of the records that came along: JSON:API `included`, sideloaded lists."""
     names: dict[str, SafeText] = {}
-    if type(body) is not dict or len(body) < 2:
-        return names
-    for key, value in body.items():
+    for key, value in body.items() if type(body) is dict and len(body) > 1 else ():
         folded = fold(key)
         if folded in _SIDE and type(value) is list:
-            for item in value[:_MOST_BESIDE]:
-                _note_name(item, names)
-        elif folded in _NAME_MAPS and type(value) is dict and len(value) <= _MOST_BESIDE:
-            names.update({k: safe(v) for k, v in value.items() if type(v) is str and v})
-        elif folded in _SIDE and type(value) is dict and len(value) <= _MOST_BESIDE:
-            for inner_key, item in value.items():
-                if type(item) is dict:
-                    _note_name({"id": inner_key, **item}, names)
+            items = [item for item in value[:_MOST_BESIDE] if type(item) is dict]
+        elif folded in _SIDE and type(value) is dict:
+            pairs = islice(value.items(), _MOST_BESIDE)
+            items = [{"id": inner, **item} for inner, item in pairs if type(item) is dict]
+        else:
+            if folded in _NAME_MAPS and type(value) is dict:
+                pairs = islice(value.items(), _MOST_BESIDE)
+                names.update({k: safe(v) for k, v in pairs if type(v) is str and v})
+            continue
+        for item in items:
+            found_id = item.get("id", item.get("_id"))
+            inner = item.get("attributes")
+            named = inner if type(inner) is dict else item
+            told = (under(named, name) for name in ("name", "displayname", "title", "label"))
+            name = next((each for each in told if type(each) is str and each), None)
+            if name is not None and type(found_id) in (str, int) and found_id != "":
+                names.setdefault(str(found_id), safe(name))
     return names
-
-
-def _note_name(item: Json, names: dict[str, SafeText]) -> None:
-    found_id = item.get("id", item.get("_id")) if type(item) is dict else None
-    if type(found_id) not in (str, int) or found_id == "":
-        return
-    attributes = item.get("attributes")
-    source = attributes if type(attributes) is dict else item
-    for name in ("name", "displayname", "title", "label"):
-        value = under(source, name)
-        if type(value) is str and value:
-            names.setdefault(str(found_id), safe(value))
-            return

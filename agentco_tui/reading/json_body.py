@@ -11,6 +11,7 @@ that holds JSON is parsed as well. What would fill the memory is not parsed at a
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from agentco_tui.reading.schema import Json
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import safe
 
 _MAX_INT_DIGITS: Final = 40
 _MAX_EXPONENT: Final = 400
@@ -33,23 +34,22 @@ _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _HTML: Final = re.compile(r"<!doctype\s+html|<html[\s>]|\A<(?:head|body|title|script)[\s>]", re.I)
 _SSE_LINE: Final = re.compile(r"\A(?:data|event|id|retry)?:")
 # Lines are looked at one by one: a list of all takes too much of a body that is all line ends.
-_LINE: Final = re.compile(r"([^\n]*+)(?:\n|\Z)")
-_SSE_LINES: Final = re.compile(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
+_LINE: Final = re.compile(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 _GUARD_PREFIX: Final = re.compile(r"\A\)\]\}',?[^\n]{0,20}\n")
 
 
 class BodyError(ValueError):
-    """The body is no JSON of any kind; `str(error)` is a short reason, fit to show.
+    """The body is no JSON of any kind; `reason` is short and fit to show.
 
     `is_html` tells a web page (a proxy's, a login page) from mere noise, and `excerpt` is how the
     body begins, cleaned and at most 80 cells wide.
     """
 
-    def __init__(self, reason: SafeText, *, is_html: bool = False, excerpt: SafeText) -> None:
+    def __init__(self, reason: str, body: bytes, *, is_html: bool = False) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason = safe(reason)
         self.is_html = is_html
-        self.excerpt = excerpt
+        self.excerpt = safe(body[: _EXCERPT_CELLS * 8].decode("utf-8", "replace"), _EXCERPT_CELLS)
 
 
 class OverfullBodyError(BodyError):
@@ -63,23 +63,23 @@ def parse_json(body: bytes) -> Json:
     time in proportion to the body, whatever it holds, and raises only `BodyError`.
     """
     if not fits_memory(body):
-        raise _overfull(body)
+        raise OverfullBodyError("more values than fit into memory", body)
     try:
         found = _decode(body)
         return _decode(found) if type(found) is str and found[:1] in ("{", "[") else found
     except RecursionError:
-        raise _too_deep(body) from None
+        raise BodyError("JSON that is nested too deeply", body) from None
     except (ValueError, InvalidOperation):
         pass
     if not fits_memory(body, as_text=True):
-        raise _overfull(body)
+        raise OverfullBodyError("more values than fit into memory", body)
     text = _text(body)
     if not text:
         return None
     try:
         found = _documents(text)
     except RecursionError:
-        raise _too_deep(body) from None
+        raise BodyError("JSON that is nested too deeply", body) from None
     return _without_surrogates(found) if _SURROGATE_ESCAPE.search(text) else found
 
 
@@ -89,43 +89,13 @@ def looks_like_html(body: bytes) -> bool:
     return start.startswith("<") and _HTML.search(start) is not None
 
 
-def excerpt(body: bytes) -> SafeText:
-    """How the body begins: one clean line of at most 80 cells."""
-    return safe(body[: _EXCERPT_CELLS * 8].decode("utf-8", "replace"), _EXCERPT_CELLS)
-
-
-def _documents(text: str) -> Json:
-    try:
-        return _loads(text)
-    except ValueError:
-        pass
-    events = _server_sent(text)
-    if events is not None:
-        return events
-    lines = _json_lines(text)
-    if lines is not None:
-        return lines
-    raise _no_json(text)
-
-
 def _no_json(text: str) -> BodyError:
     body = text[: _HTML_LOOK * 2].encode("utf-8", "replace")
-    begins = excerpt(body)
     if looks_like_html(body):
-        return BodyError(safe("a web page, not JSON"), is_html=True, excerpt=begins)
+        return BodyError("a web page, not JSON", body, is_html=True)
     if text.startswith("<"):
-        return BodyError(safe("XML or the like, not JSON"), excerpt=begins)
-    if text[0] in "[{":
-        return BodyError(safe("JSON that is cut off or broken"), excerpt=begins)
-    return BodyError(safe("no JSON"), excerpt=begins)
-
-
-def _overfull(body: bytes) -> OverfullBodyError:
-    return OverfullBodyError(safe("more values than fit into memory"), excerpt=excerpt(body))
-
-
-def _too_deep(body: bytes) -> BodyError:
-    return BodyError(safe("JSON that is nested too deeply"), excerpt=excerpt(body))
+        return BodyError("XML or the like, not JSON", body)
+    return BodyError("JSON that is cut off or broken" if text[0] in "[{" else "no JSON", body)
 
 
 def _latin1_bytes(error: UnicodeError) -> tuple[str, int]:
@@ -139,20 +109,14 @@ codecs.register_error("agentco-latin1", _latin1_bytes)
 
 def _text(body: bytes) -> str:
     """`body` as text: UTF-8, with bytes that are none read as Latin-1; UTF-16 and -32 by mark."""
-    for mark, encoding in (
-        (codecs.BOM_UTF32_LE, "utf-32"),
-        (codecs.BOM_UTF32_BE, "utf-32"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if body.startswith(mark):
-            text = body.decode(encoding, "replace")
-            break
+    if body.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        text = body.decode("utf-32", "replace")
+    elif body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = body.decode("utf-16", "replace")
+    elif body[1:2] == b"\0" and body[:1] in b'[{"':
+        text = body.decode("utf-16-le", "replace")
     else:
-        if body[1:2] == b"\0" and body[:1] in b'[{"':
-            text = body.decode("utf-16-le", "replace")
-        else:
-            text = body.decode("utf-8", "agentco-latin1")
+        text = body.decode("utf-8", "agentco-latin1")
     text = text.lstrip("\ufeff").strip(" \t\r\n\0")
     return _GUARD_PREFIX.sub("", text, count=1)
 
@@ -169,63 +133,46 @@ def _fraction(digits: str) -> Decimal | str:
     return digits if abs(value.adjusted()) > _MAX_EXPONENT else value
 
 
-def _not_a_number(_name: str) -> None:
-    return None
-
-
 _loads: Callable[[str], Json] = json.JSONDecoder(
-    parse_int=_int, parse_float=_fraction, parse_constant=_not_a_number, strict=False
+    parse_int=_int, parse_float=_fraction, parse_constant=lambda _name: None, strict=False
 ).decode
 
 
-def _server_sent(text: str) -> list[Json] | None:
-    """The `data:` of each event, or None if these are no server-sent events."""
-    if not _SSE_LINE.match(text):
-        return None
-    events: list[Json] = []
-    data: list[str] = []
+def _documents(text: str) -> Json:
+    """The JSON in a text; a list of all documents in server-sent events, or in lines of their own.
 
-    def event_ends() -> None:
-        whole = "\n".join(data)
+    What is no JSON among several stays text, and costs only itself.
+    """
+    with contextlib.suppress(ValueError):
+        return _loads(text)
+    is_stream = _SSE_LINE.match(text) is not None
+    found: list[Json] = []
+    data: list[str] = []
+    broken = 0
+    for line in _LINE.finditer(f"{text}\n"):
+        if is_stream and line[1].startswith("data:"):
+            data.append(line[1][5:].removeprefix(" "))
+            continue
+        if is_stream and line[1].strip():
+            if data and not _SSE_LINE.match(line[1]):
+                raise _no_json(text)
+            continue
+        whole = "\n".join(data) if is_stream else line[1].strip(" \t\x1e,")
         data.clear()
         if whole.strip() in ("", "[DONE]"):
-            return
-        try:
-            events.append(_loads(whole))
-        except ValueError:
-            events.append(whole)
-
-    for found in _SSE_LINES.finditer(text):
-        line = found[1]
-        if line.startswith("data:"):
-            data.append(line[5:].removeprefix(" "))
-        elif not line.strip():
-            event_ends()
-        elif data and not _SSE_LINE.match(line):
-            return None
-    event_ends()
-    return events if any(isinstance(event, (dict, list)) for event in events) else None
-
-
-def _json_lines(text: str) -> list[Json] | None:
-    """One document a line, or None; a line that is none stays text, and costs only itself."""
-    documents: list[Json] = []
-    broken = 0
-    for found in _LINE.finditer(text):
-        line = found[1].strip(" \t\r\x1e,")
-        if not line:
             continue
         try:
-            documents.append(_loads(line))
+            found.append(_loads(whole))
         except ValueError:
             broken += 1
-            documents.append(line)
-        if broken > 3 and broken > len(documents) // 2:
-            return None
-    whole = [item for item in documents if isinstance(item, (dict, list))]
-    if len(documents) < 2 or len(whole) <= broken or not isinstance(documents[0], (dict, list)):
-        return None
-    return documents
+            found.append(whole)
+        if not is_stream and broken > 3 and broken > len(found) // 2:
+            raise _no_json(text)
+    objects = sum(isinstance(each, (dict, list)) for each in found)
+    is_list = len(found) > 1 and objects > broken and isinstance(found[0], (dict, list))
+    if not (objects if is_stream else is_list):
+        raise _no_json(text)
+    return found
 
 
 def _without_surrogates(found: Json) -> Json:
@@ -259,12 +206,7 @@ MOST_MEMORY: Final = 120_000_000
 _SMALL: Final = 256 * 1024
 """Bytes: no body up to here can come to more than a fifth of that."""
 
-MEMORY_COSTS: Final = (
-    (b"{", 170),
-    (b"[", 80),
-    (b",", 75),
-    (b".", 50),
-)
+MEMORY_COSTS: Final = ((b"{", 170), (b"[", 80), (b",", 75), (b".", 50))
 """Bytes for an object, a list, a further value, a fraction, as measured with CPython 3.11."""
 _LINE_COST: Final = 75
 _ASTRAL: Final = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
@@ -280,19 +222,12 @@ def fits_memory(body: bytes, *, as_text: bool = False) -> bool:
     size = len(body)
     if size <= _SMALL:
         return True
-    width = _width(body)
+    # One letter that is no ASCII makes all of its text wider.
+    width = 1 if body.isascii() else 4 if any(lead in body for lead in _ASTRAL) else 2
     total = size + width * size * (2 if as_text else 1)
     costs = (*MEMORY_COSTS, (b"\n", _LINE_COST)) if as_text else MEMORY_COSTS
     for start in range(0, size, _AT_ONCE):
-        for sign, cost in costs:
-            total += cost * body.count(sign, start, start + _AT_ONCE)
+        total += sum(cost * body.count(sign, start, start + _AT_ONCE) for sign, cost in costs)
         if total > MOST_MEMORY:
             return False
     return True
-
-
-def _width(body: bytes) -> int:
-    """Bytes for a character: one letter that is no ASCII makes all of its text wider."""
-    if body.isascii():
-        return 1
-    return 4 if any(lead in body for lead in _ASTRAL) else 2

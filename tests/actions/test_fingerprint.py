@@ -18,8 +18,7 @@ from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shapes import ALL as SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
-from agentco_tui.reading.content import VOLATILE, Place
-from agentco_tui.reading.shared_ids import marked
+from agentco_tui.reading.content import VOLATILE, Place, marked
 from agentco_tui.text import plain
 from tests.reading import decode
 

@@ -13,6 +13,7 @@ from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table
 from agentco_tui.reading.unknown_fields import hide_keys
+from agentco_tui.reading.values.plain_text import text_only
 from agentco_tui.text import SafeText, safe
 
 _MAX_ID: Final = 1_000
@@ -116,10 +117,6 @@ def _key_or_path_end(raw: Json) -> Any:
     return found
 
 
-def _line(raw: Json) -> Any:
-    return safe(raw) if type(raw) is str and raw and not raw.isspace() else None
-
-
 _REF: Final = Table(
     (
         Field(
@@ -135,6 +132,7 @@ _REF: Final = Table(
             to_id,
         ),
         Field("id", "ref reference key code ref_id  # human keys: ACT-1778", _key_or_path_end),
+        Field("id", "value  # an option of a form: {value, label}", _key_or_path_end),
         Field(
             "name",
             """
@@ -144,41 +142,29 @@ _REF: Final = Table(
             display_value                            # ServiceNow
             {user,agent,session.user,api_key.user}.{name,email}  # OpenAI audit logs
             """,
-            _line,
+            text_only,
         ),
-        Field("value", "value  # an option of a form: {value, label}", _key_or_path_end),
-        Field(
-            "href",
-            "href url link self links.{related,self}  # Django REST, HAL, JSON:API",
-            to_ref,
-        ),
-        Field("type", "type kind object __typename {object,entity,resource}_type", _line),
+        Field("href", "href url link self links.{related,self}  # HAL, JSON:API", to_ref),
+        Field("type", "type kind object __typename {object,entity,resource}_type", text_only),
     )
 )
 
 
 def _from_object(raw: Mapping[str, Json]) -> Any:
-    if not raw or raw.get("data", raw) is None:
+    inner = raw.get("data", raw.get("node", raw))
+    if not raw or inner is None:
         return NOTHING
-    inner = raw.get("data", raw.get("node"))
-    if type(inner) is dict:
-        return _from_object(inner)
-    if type(inner) is list and inner and type(inner[0]) is dict:
-        return Partial(first) if isinstance(first := to_ref(inner[0]), Ref) else None
+    if inner is not raw:
+        first = to_ref(inner) if type(inner) in (dict, list) else None
+        return first if type(first) is not Ref or type(inner) is dict else Partial(first)
     row = _REF.read(raw)
-    values, left = row.values, row.left
-    found_id = values.get("id")
-    if found_id is None and "name" in values:
-        found_id = values.get("value")
-    elif "value" in values:
-        left["value"] = values["value"]
-    if found_id is None and "name" not in values:
-        href = values.get("href")
-        return Partial(href) if isinstance(href, Ref) and href.id else None
-    ref = Ref(found_id, values.get("name"))
-    if "href" in values or any(value is not None for value in left.values()):
-        return Partial(ref)
-    return ref
+    values = row.values
+    href: Ref | None = values.get("href")
+    if "id" not in values and "name" not in values:
+        return Partial(href) if href is not None and href.id else None
+    ref = Ref(values.get("id"), values.get("name"))
+    is_all = href is None and all(value is None for value in row.left.values())
+    return ref if is_all else Partial(ref)
 
 
 _KINDS: Final = {
@@ -192,11 +178,9 @@ _KINDS: Final = {
 
 def typed_ref(raw: Json) -> tuple[str, Ref] | None:
     """("agent" or "company", reference) from `{"type": "agent", "id": "ag_1"}`, else None."""
-    if type(raw) is not dict:
-        return None
-    told = _REF.read(raw).values.get("type")
-    kind = _KINDS.get(fold(told)) if told is not None else None
-    found = _from_object(raw) if kind is not None else None
+    told = _REF.read(raw).values.get("type") if type(raw) is dict else None
+    kind = None if told is None else _KINDS.get(fold(told))
+    found = None if kind is None else _from_object(raw)
     ref = found.value if type(found) is Partial else found
     return (kind, ref) if kind is not None and isinstance(ref, Ref) else None
 

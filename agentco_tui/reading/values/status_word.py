@@ -1,4 +1,4 @@
-"""Status words, folded to small sets (SHAPES K6, F "Status words", G).
+"""Status words, folded to small sets.
 
 Case, hyphens, spaces, humps, enum prefixes (`TASK_STATE_INPUT_REQUIRED`, `TaskStatus.RUNNING`) and
 spelling (canceled, cancelled) do not matter. A word that is not known is OTHER: shown as it is,
@@ -14,11 +14,12 @@ from typing import Final, TypeVar
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.field_names import word_set
 
-_E = TypeVar("_E", TaskState, AgentState, Severity)
+_E = TypeVar("_E", TaskState, AgentState, Severity, bool)
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS: Final = re.compile(r"[\s\-_/]+")
 _PREFIX: Final = re.compile(r"(?:^|_)(?:state|status|phase|stage|severity|level|priority)_(?=.)")
+_ENUM: Final = re.compile(r"^.*[.:](?=.)")
 _MAX_WORD: Final = 80
 
 
@@ -103,6 +104,15 @@ _SEVERITIES: Final = _table(
             sev0 sev1 ceiling_hit depleted stopped very_high highest failure failed""",
     }
 )
+_ALERTS: Final = _table(
+    {
+        False: """resolved dismissed closed acknowledged acked ack read seen cleared done inactive
+            handled silenced muted ignored expired archived fixed recovered ended off snoozed
+            suppressed ok normal false""",
+        True: """open active firing triggered new unread unresolved pending raised alerting ongoing
+            current unacknowledged on warning critical exceeded breached true""",
+    }
+)
 
 
 @lru_cache(maxsize=4096)
@@ -112,51 +122,47 @@ def fold_word(word: str) -> str:
     return _SEPARATORS.sub("_", parts).strip("_").lower()
 
 
-def _forms(word: str) -> tuple[str, ...]:
-    """The spellings to look for, whole first: then without an enum prefix."""
+def _forms(word: str) -> list[str]:
+    """The spellings to look for, whole first: then without an enum's name or prefix."""
     folded = fold_word(word)
     forms = [folded]
-    for mark in (".", ":", "::"):
-        if mark in folded:
-            forms.append(folded.rpartition(mark)[2].strip("_ "))
-    last = forms[-1]
-    prefixes = list(_PREFIX.finditer(last))
-    if prefixes:
-        forms.append(last[prefixes[-1].end() :])
-    return tuple(forms)
+    if "." in folded or ":" in folded:
+        forms.append(_ENUM.sub("", folded).strip("_ "))
+    if prefixes := list(_PREFIX.finditer(forms[-1])):
+        forms.append(forms[-1][prefixes[-1].end() :])
+    return forms
+
+
+def _known(table: dict[str, _E], word: str) -> _E | None:
+    return next((table[form] for form in _forms(word) if form in table), None)
 
 
 @lru_cache(maxsize=2048)
 def task_state(word: str) -> TaskState:
     """The state that a task's status word means."""
-    for form in _forms(word):
-        if form in _TASKS:
-            return _TASKS[form]
+    known = _known(_TASKS, word)
+    if known is not None:
+        return known
     form = _forms(word)[-1]
     parts = form.split("_")
     if _FOR_REVIEW.search(form) and _TASKS.get(parts[0]) not in _OVER:
         return TaskState.PENDING
     waits = parts[0] in _WAITING or parts[-1] in ("required", "requested", "needed", "pending")
-    if waits and _PERSON.intersection(parts):
-        return TaskState.PENDING
-    return TaskState.OTHER
+    return TaskState.PENDING if waits and _PERSON.intersection(parts) else TaskState.OTHER
 
 
 @lru_cache(maxsize=2048)
 def agent_state(word: str) -> AgentState:
     """The state that an agent's status word means."""
-    for form in _forms(word):
-        if form in _AGENTS:
-            return _AGENTS[form]
-    return AgentState.OTHER
+    return _known(_AGENTS, word) or AgentState.OTHER
 
 
 @lru_cache(maxsize=2048)
 def severity(word: str) -> Severity:
     """How bad a severity, level or budget state word is; UNKNOWN if it does not tell."""
-    for form in _forms(word):
-        if form in _SEVERITIES:
-            return _SEVERITIES[form]
+    known = _known(_SEVERITIES, word)
+    if known is not None:
+        return known
     parts = set(_forms(word)[-1].replace(".", "_").split("_"))
     if parts & {"exceeded", "critical", "exhausted", "overrun", "breached", "blocked", "runaway"}:
         return Severity.CRITICAL
@@ -165,36 +171,12 @@ def severity(word: str) -> Severity:
     return Severity.UNKNOWN
 
 
-_CLOSED: Final = word_set(
-    """resolved dismissed closed acknowledged acked ack read seen cleared done inactive handled
-    silenced muted ignored expired archived fixed recovered ended off snoozed suppressed ok
-    normal false"""
-)
-_OPEN: Final = word_set(
-    """open active firing triggered new unread unresolved pending raised alerting ongoing
-    current unacknowledged on warning critical exceeded breached true"""
-)
-
-
 def alert_open(word: str) -> bool | None:
     """Whether an alert's status word means that it still stands; None if it does not tell."""
-    for form in _forms(word):
-        if form in _CLOSED:
-            return False
-        if form in _OPEN:
-            return True
-    return None
-
-
-_REFUSED: Final = word_set("""error fail failed failure denied rejected refused""")
-
-
-def is_failure_word(word: str) -> bool:
-    """True if the `status` of an answer without a record says that the call failed (SHAPES C)."""
-    return fold_word(word) in ("error", "fail", "failed", "failure")
+    return _known(_ALERTS, word)
 
 
 def outcome_is_bad(word: str) -> bool:
     """True if the word for how something went says that it went wrong."""
     folded = fold_word(word)
-    return folded in _REFUSED or _TASKS.get(folded) is TaskState.FAILED
+    return folded in ("denied", "rejected", "refused") or _TASKS.get(folded) is TaskState.FAILED

@@ -1,4 +1,4 @@
-"""Points in time and durations, in all the forms of SHAPES H.
+"""Points in time and durations, in all forms that platforms send.
 
 Readers return `NOTHING` for a value that means "no time" (Go's year 1, the epoch itself, year 9999,
 an empty text), which is not the same as a value that is no time at all (None).
@@ -7,7 +7,6 @@ an empty text), which is not the same as a value that is no time at all (None).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
@@ -19,13 +18,15 @@ from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Json
 from agentco_tui.reading.values.number import to_decimal
 
-NONE: Final = NOTHING
-
 _DAY: Final = 86_400.0
 _FIRST: Final = _DAY * 2
-"""Up to here a time is "1970", which means none (SHAPES H)."""
-_LAST: Final = 253_370_764_800.0
+"""Up to here a time is "1970", which means none."""
+_LAST: Final = 253_370_764_800
 """9999-01-01: from here on a time means "no end"."""
+_YEAR_ONE: Final = -62_135_596_800
+_EPOCHS: Final = tuple((10**digits, 10 ** (digits - 9)) for digits in (9, 12, 15, 18))
+"""From which number on it counts seconds, milliseconds, microseconds, nanoseconds."""
+_MAX_TEXT: Final = 64
 
 _GENERAL: Final = lazy_pattern(
     r"""(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?
@@ -34,21 +35,22 @@ _GENERAL: Final = lazy_pattern(
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _COMPACT: Final = lazy_pattern(
-    r"(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d+))?)?(Z|[+-]\d\d:?\d\d)?\Z", re.ASCII
+    r"((?:19[7-9]|2[01]\d)\d)(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d+))?)?"
+    r"(Z|[+-]\d\d:?\d\d)?\Z",
+    re.ASCII,
 )
 _DOTNET: Final = lazy_pattern(r"\\?/Date\((-?\d{1,16})(?:[+-]\d{4})?\)\\?/\Z", re.ASCII)
 _MAIL: Final = lazy_pattern(
-    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,\s*)?\d{1,2}[ -][A-Z][a-z]{2}[ -]\d{2,4}\s+\d", re.A
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,\s*)?\d{1,2}[ -][A-Z][a-z]{2}[ -]\d{2,4}\s+\d"
+    r"|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\Z",
+    re.ASCII,
 )
-_ASCTIME: Final = lazy_pattern(
-    r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\Z", re.ASCII
-)
+"""`Sat, 21 Nov 2026 09:00:00 GMT`, `Sat Nov 21 09:00:00 2026`."""
 _DIGITS: Final = lazy_pattern(r"-?\d{1,25}(?:\.\d{1,12})?\Z", re.ASCII)
-_MAX_TEXT: Final = 64
 
 
 def to_moment(raw: Json) -> Any:
-    """`raw` as a point in time; NONE for a sentinel; None if it is no time.
+    """`raw` as a point in time; NOTHING for a sentinel; None if it is no time.
 
     Numbers count by their size alone: seconds, milliseconds, microseconds or nanoseconds since
     1970; any other size is no time. Without a zone UTC is assumed, and marked.
@@ -56,109 +58,73 @@ def to_moment(raw: Json) -> Any:
     if type(raw) is str:
         if len(raw) >= 19 and raw[4] == "-":
             try:
-                when = datetime.fromisoformat(raw)
+                return _from_datetime(datetime.fromisoformat(raw))
             except ValueError:
-                return _from_text(raw)
-            return _from_datetime(when)
-        return _from_text(raw)
+                pass
+        return _from_text(raw.strip())
     if type(raw) is int or type(raw) is Decimal:
         return _from_number(raw)
-    if type(raw) is dict:
-        return _from_object(raw)
-    if type(raw) is list:
-        return _from_parts(raw)
-    return None
-
-
-def _checked(at: float, zone_assumed: bool) -> Any:
-    if at < _FIRST or at >= _LAST:
-        return NOTHING
-    return Moment(at, zone_assumed)
+    return _from_object(raw) if type(raw) is dict else None
 
 
 def _from_datetime(when: datetime) -> Any:
-    if when.tzinfo is None:
-        return _checked(when.replace(tzinfo=UTC).timestamp(), True)
-    return _checked(when.timestamp(), False)
+    zone_assumed = when.tzinfo is None
+    at = (when.replace(tzinfo=UTC) if zone_assumed else when).timestamp()
+    return Moment(at, zone_assumed) if _FIRST <= at < _LAST else NOTHING
 
 
 def _from_number(value: int | Decimal) -> Any:
-    if value == 0:
-        return NOTHING
-    if 1_000_000_000 <= value < 10_000_000_000:
-        return Moment(float(value))
-    if 1_000_000_000_000 <= value < 10_000_000_000_000:
-        return Moment(float(value / 1_000))
-    if 10**15 <= value < 10**16:
-        return Moment(float(value / 1_000_000))
-    if 10**18 <= value < 10**19:
-        return Moment(float(value / 1_000_000_000))
-    # the sentinels' own numbers: year 1 and years 9999, in seconds and milliseconds
-    if value in (-62_135_596_800, -62_135_596_800_000):
-        return NOTHING
-    if _LAST <= value < 253_402_300_801 or _LAST * 1000 <= value < 253_402_300_801_000:
+    for least, scale in _EPOCHS:
+        if least <= value < least * 10:
+            return Moment(float(value / scale))
+    # the sentinels' own numbers: year 1 and year 9999, in seconds and milliseconds
+    if value == 0 or any(
+        value == _YEAR_ONE * scale or _LAST * scale <= value < (_LAST + 366 * 86_400) * scale
+        for scale in (1, 1000)
+    ):
         return NOTHING
     return None
 
 
-def _from_text(raw: str) -> Any:
-    text = raw.strip()
-    if not text or len(text) > _MAX_TEXT:
-        return NOTHING if not text else None
+def _from_text(text: str) -> Any:
+    if not text or text.lower() in ("never", "none", "null", "n/a", "-"):
+        return NOTHING
+    if len(text) > _MAX_TEXT:
+        return None
     if _DIGITS.match(text):
-        return _from_digits(text)
-    if text[0].isdigit():
-        match = _GENERAL.match(text) or _COMPACT.match(text)
-        if match:
-            return _from_match(match)
-    elif match := _DOTNET.match(text):
+        at = _from_number(Decimal(text))
+        if at is not None or len(text) not in (8, 14):  # 20261121, 20261121090000
+            return at
+    if match := _DOTNET.match(text):
         return _from_number(int(match[1]))
-    if _MAIL.match(text) or _ASCTIME.match(text):
+    if match := _GENERAL.match(text) or _COMPACT.match(text):
+        return _from_match(match)
+    if _MAIL.match(text):
         try:
             return _from_datetime(parsedate_to_datetime(text))
         except (ValueError, TypeError, IndexError, OverflowError):
             return None
-    if text.lower() in ("never", "none", "null", "n/a", "-"):
-        return NOTHING
     return None
-
-
-def _from_digits(text: str) -> Any:
-    number = to_decimal(text)
-    if number is None:
-        return None
-    at = _from_number(int(text) if text.lstrip("-").isdigit() else number)
-    if at is not None or len(text) not in (8, 14):
-        return at
-    # 20261121 and 20261121090000: no epoch has so few or so many digits
-    match = _COMPACT.match(text)
-    return _from_match(match) if match and 1970 <= int(match[1]) <= 2200 else None
 
 
 def _from_match(match: re.Match[str]) -> Any:
     year, month, day, hour, minute, second, fraction, zone = match.groups()
+    if year == "0000":
+        return NOTHING  # how some databases write "none"
+    micros = int((fraction or "0")[:6].ljust(6, "0"))
+    parts = (int(part or 0) for part in (hour, minute))
     try:
         when = datetime(
-            int(year),
-            int(month),
-            int(day or 1),
-            int(hour or 0),
-            int(minute or 0),
-            min(int(second or 0), 59),
-            int((fraction or "0")[:6].ljust(6, "0")),
-            tzinfo=_zone(zone),
+            int(year), int(month), int(day or 1), *parts, min(int(second or 0), 59), micros
         )
+        return _from_datetime(when.replace(tzinfo=_zone(zone)))
     except (ValueError, OverflowError):
-        # year 0000 is how some databases write "none"
-        return NOTHING if year == "0000" else None
-    return _from_datetime(when)
+        return None
 
 
 def _zone(text: str | None) -> timezone | None:
-    if text is None:
-        return None
-    if text[0] not in "+-":
-        return UTC
+    if text is None or text[0] not in "+-":
+        return None if text is None else UTC
     digits = text[1:].replace(":", "").ljust(4, "0")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return timezone(-offset if text[0] == "-" else offset)
@@ -177,27 +143,13 @@ def _from_object(raw: dict[str, Json]) -> Any:
         inner = by_name.get(name)
         if type(inner) is dict and name == "date":
             inner = inner.get("$numberLong")
-        if inner is None or type(inner) is dict or type(inner) is list:
+        if inner is None or type(inner) is dict:
             continue
         found = to_moment(inner)
         if isinstance(found, Moment) and found.zone_assumed:
             return Moment(found.at, by_name.get("timezone") not in ("UTC", "Z", "GMT"))
         return found
     return None
-
-
-def _from_parts(raw: list[Json]) -> Any:
-    """`[2026, 11, 21, 9, 0, 0]`: how Jackson writes a time without a zone."""
-    if not 3 <= len(raw) <= 7 or not all(type(part) is int for part in raw):
-        return None
-    year, month, day, hour, minute, second, nanos = (*raw, 0, 0, 0, 0)[:7]
-    if not 1970 <= year <= 2200:
-        return None
-    try:
-        when = datetime(year, month, day, hour, minute, second, nanos // 1000, tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
-    return _checked(when.timestamp(), True)
 
 
 _UNITS: Final[dict[str, float]] = {
@@ -220,26 +172,18 @@ _CLOCK: Final = lazy_pattern(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)\Z", re
 _MAX_SECONDS: Final = 100 * 365 * _DAY
 
 
-def duration_reader(name_words: tuple[str, ...]) -> Callable[[Any], float | None]:
-    """A reader of durations for a field whose name has these words: `duration_ms`, `runtimeMs`.
-
-    A bare number counts in the unit of the name, in seconds if it names none (SHAPES H).
-    """
-    unit = 1.0
-    for word in reversed(name_words):
-        if word in _UNITS and word not in ("h", "d", "m", "y", "w", "second"):
-            unit = _UNITS[word]
-            break
-    return lambda raw: to_seconds(raw, unit)
-
-
 def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
     """`raw` in seconds: a number in `unit` seconds, "1.5s", "6m0s", "PT1.5S", "00:01:30", "1mo".
 
     Also `{"seconds": "3", "nanos": 500000000}`, `{"ms": 1500}`, `{"value": 1500, "unit": "ms"}`.
     """
-    if type(raw) is dict and not raw.keys().isdisjoint(_PARTS):
-        return _in_parts(raw)
+    if type(raw) is dict:
+        told = raw.get("unit", raw.get("units"))
+        if type(told) is str:
+            return to_seconds(raw.get("value", raw.get("amount")), _UNITS.get(told.lower(), -1.0))
+        if raw and raw.keys() <= _UNITS.keys():
+            parts = [to_seconds(value, _UNITS[name]) for name, value in raw.items()]
+            return None if None in parts else _bounded(sum(filter(None, parts)))
     number = to_decimal(raw)
     if number is not None:
         return _bounded(float(number) * unit)
@@ -248,9 +192,9 @@ def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
     text = raw.strip()
     match = _ISO.match(text)
     if match and any(match.groups()):
-        parts = [float(part or 0) for part in match.groups()]
         scale = (7 * _DAY, _DAY, 3600.0, 60.0, 1.0)
-        return _bounded(sum(part * each for part, each in zip(parts, scale, strict=True)))
+        pairs = zip(match.groups(), scale, strict=True)
+        return _bounded(sum(float(part or 0) * each for part, each in pairs))
     if match := _CLOCK.match(text):
         hours, minutes, seconds = match.groups()
         return _bounded(int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds))
@@ -261,23 +205,6 @@ def to_seconds(raw: Json, unit: float = 1.0) -> float | None:
             return None
         total, end = total + float(piece[1]) * each, piece.end()
     return _bounded(total) if end and end == len(text) else None
-
-
-_PARTS: Final = ("ms", "seconds", "secs", "s", "us", "ns", "nanos", "unit", "units")
-
-
-def _in_parts(raw: dict[str, Json]) -> float | None:
-    unit = next((raw[name] for name in ("unit", "units") if type(raw.get(name)) is str), None)
-    if unit is not None:
-        known = _UNITS.get(unit.strip().lower())
-        value = to_decimal(next((raw[name] for name in ("value", "amount") if name in raw), None))
-        return None if known is None or value is None else _bounded(float(value) * known)
-    parts = [
-        float(number) * _UNITS[name]
-        for name in _PARTS[:-2]
-        if (number := to_decimal(raw.get(name))) is not None
-    ]
-    return _bounded(sum(parts)) if parts else None
 
 
 def _bounded(seconds: float) -> float | None:
