@@ -242,8 +242,6 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
         return ref if name is None else Ref(ref.id, name)
 
 
-BARE: Final = Around()
-
 Build: TypeAlias = Callable[[Row, Around], R]
 
 

@@ -20,6 +20,7 @@ import msgspec
 
 from agentco_tui.background import SLICE, turn_of_thread
 from agentco_tui.model import Record
+from agentco_tui.reading.content import identity
 from agentco_tui.text import SafeText
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ _HEAD: Final = 4_096
 _TAIL: Final = 16_384
 """Bytes kept back until the body is whole: the list must end in them."""
 _MOST_UNCUT: Final = 2 * 1024 * 1024
-_NEAR: Final = 64
-"""Rows looked at to find where the order goes on."""
-_STRAYS: Final = 64
-"""Rows in succession that were found nowhere near, after which all are looked at."""
 _TRIES: Final = 64
 """Places tried for one cut."""
 _RECORD: Final = 350
@@ -184,10 +181,9 @@ class ListReader(Generic[R]):
         self._marks = array("q")
         self._known = known or KnownRows(array("q"), ())
         self._at = 0
-        self._strays = 0
-        self._index: dict[int, int] = {}
-        self._new: list[str] = []
-        """Ids of records that were not known by their bytes."""
+        """Which of the known rows comes next, if the order is as it was."""
+        self._places: dict[int, int] = {}
+        """Of the known rows by their marks, once one comes that is not the next."""
         self._memory = 0
         self._until = 0.0
 
@@ -237,36 +233,19 @@ class ListReader(Generic[R]):
             self._marks += marks
             self._at = end
             return
-        found = [self._recall(mark) for mark in marks]
+        if not self._places:
+            self._places = {mark: place for place, mark in enumerate(self._known.marks)}
+        found = [self._places.get(mark) for mark in marks]
         read = self._read_new(
-            [row for row, record in zip(rows, found, strict=True) if record is None]
+            [row for row, place in zip(rows, found, strict=True) if place is None]
         )
-        for mark, record in zip(marks, found, strict=True):
-            each = next(read) if record is None else record
-            if each is not None and len(self.records) <= self._most:
-                self.records.append(each)
+        for mark, place in zip(marks, found, strict=True):
+            record = next(read) if place is None else self._known.records[place]
+            if record is not None and len(self.records) <= self._most:
+                self.records.append(record)
                 self._marks.append(mark)
-                if record is None:
-                    self._new.append(each.id)
-
-    def _recall(self, mark: int) -> R | None:
-        """The record that was read of the same bytes the last time.
-
-        Lists mostly come in the same order as then, so it is looked for nearby at first.
-        """
-        marks, at = self._known.marks, self._at
-        near = marks[at : at + _NEAR]
-        if mark in near:
-            self._at, self._strays = at + near.index(mark), 0
-        else:
-            self._strays += 1
-            if self._strays == _STRAYS:
-                self._index = {each: place for place, each in enumerate(marks)}
-            if mark not in self._index:
-                return None
-            self._at = self._index[mark]
-        self._at += 1
-        return self._known.records[self._at - 1]
+            if place is not None:
+                self._at = place + 1
 
     def _read_new(self, rows: list[bytes]) -> Iterator[R | None]:
         """The record of each row, None where it is none."""
@@ -317,14 +296,9 @@ class ListReader(Generic[R]):
 
     def _keep_distinct(self) -> None:
         """Of records that are the same the last one is kept."""
-        new = set(self._new)
-        again = sum(record.id in new for record in self.records)
-        if not self._index and len(new) == len(self._new) == again:
+        if len({record.id for record in self.records}) == len(self.records):
             return
-        places = {
-            (record.id, getattr(record, "content", None)): place
-            for place, record in enumerate(self.records)
-        }
+        places = {identity(record): place for place, record in enumerate(self.records)}
         if len(places) < len(self.records):
             self.records = [self.records[place] for place in places.values()]
             self._marks = array("q", (self._marks[place] for place in places.values()))

@@ -1,4 +1,4 @@
-"""What was not understood, kept as JSON beside the record (DESIGN law 6, SHAPES G "secrets").
+"""What was not understood, kept as JSON beside the record.
 
 Values under names that look like secrets are replaced, whatever the depth; so are texts that look
 like keys whatever their name. Size and depth are bounded, and what was left out is told.
@@ -83,11 +83,6 @@ def as_extra(fields: Mapping[str, Json], caps: ExtraBounds = USUAL) -> bytes:
     return _encode({**clean, CUT: budget.told}) if budget and budget.told else encoded
 
 
-def is_cut(extra: bytes) -> bool:
-    """Whether something that was sent is missing in it."""
-    return b'"(cut)":' in extra
-
-
 def compact(value: Json, max_bytes: int = USUAL.size) -> str:
     """`value` as JSON text with secrets hidden, cut to `max_bytes`; for showing, not parsing."""
     encoded: bytes = _encode(_clean(value, _Budget(USUAL), 0))
@@ -138,14 +133,9 @@ def _clean(value: Json, budget: _Budget, depth: int) -> Json:
                 budget.values += len(value) - len(out)
                 out["…"] = f"{len(value) - len(out)} more"
                 break
-            out[name] = (
-                HIDDEN
-                if inner is not None
-                and inner is not True
-                and inner is not False
-                and is_secret(name)
-                else _clean(inner, budget, depth + 1)
-            )
+            is_flag = inner is None or type(inner) is bool
+            hidden = not is_flag and is_secret(name)
+            out[name] = HIDDEN if hidden else _clean(inner, budget, depth + 1)
         return out
     out = []
     for inner in value:

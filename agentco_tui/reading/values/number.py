@@ -1,4 +1,4 @@
-"""Numbers, however written (SHAPES K4): as JSON numbers, as texts, with signs and separators.
+"""Numbers, however written: as JSON numbers, as texts, with signs and separators.
 
 A boolean is never a number, and a number whose size makes no sense (1e999) is none either.
 """

@@ -60,7 +60,7 @@ _SECRET_FROM: Final = 24
 
 
 def to_key(raw: Json) -> Any:
-    """An identifier under the name `key`: `ACT-1778`, but never what may be an API key (B7)."""
+    """An identifier under the name `key`: `ACT-1778`, but never what may be an API key."""
     if type(raw) is str and (len(raw) > _SECRET_FROM or hide_keys(raw) != raw):
         return None
     return to_id(raw)
