@@ -12,9 +12,9 @@ from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.config import Settings
 from agentco_tui.reading.decode import Unshaped
-from agentco_tui.reading.field_report import FieldReport, report_fields
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.kinds import mappable
+from agentco_tui.reading.mapping import FieldReport, report_fields
 from agentco_tui.text import SafeText, fit, signs
 
 PATHS: Final = {
