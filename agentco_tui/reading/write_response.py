@@ -16,7 +16,7 @@ from agentco_tui.reading.decode import Unshaped, read_one
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.json_body import BodyError, parse_json
-from agentco_tui.reading.schema import Json, Kind
+from agentco_tui.reading.schema import Json, Kind, under
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
@@ -102,14 +102,12 @@ def _parsed(text: str) -> Json:
 
 def _refuses(layer: Mapping[str, Json]) -> bool:
     named = {fold(key): value for key, value in islice(layer.items(), 100)}
-    if any(
-        named.get(name) is False
-        for name in ("approved", "accepted", "allowed", "updated", "created")
+    done = ("approved", "accepted", "allowed", "updated", "created")
+    if (
+        any(named.get(name) is False for name in done)
+        or any(_word_in(named.get(name), _REFUSED) for name in ("decision", "outcome", "verdict"))
+        or _word_in(named.get("result"), _FAILED)
     ):
-        return True  # fmt: skip
-    if any(_word_in(named.get(name), _REFUSED) for name in ("decision", "outcome", "verdict")):
-        return True
-    if _word_in(named.get("result"), _FAILED):
         return True
     fails = any(type(named.get(name)) is list and named[name] for name in _FAILURE_LISTS)
     names_one = any(
@@ -160,23 +158,17 @@ def _is_whole(record: Record) -> bool:
 
 
 def _id(layers: list[Mapping[str, Json]], id_names: tuple[str, ...]) -> str | None:
-    found = (
-        str(value)
-        for name in id_names
-        for layer in layers
-        for key, value in islice(layer.items(), 100)
-        if fold(key) == name and type(value) in (str, int) and value != ""
-    )
-    return next(found, None)
+    found = (under(layer, name) for name in id_names for layer in layers)
+    return next((str(each) for each in found if type(each) in (str, int) and each != ""), None)
 
 
 def _status(layers: list[Mapping[str, Json]]) -> SafeText | None:
     for name in _STATUS_NAMES:
         for layer in reversed(layers):
-            for key, value in islice(layer.items(), 100):
-                told = value.get("state") if type(value) is dict else value
-                if fold(key) == name and type(told) is str and told.strip():
-                    return safe(told.strip(), 60)
+            value = under(layer, name)
+            told = value.get("state") if type(value) is dict else value
+            if type(told) is str and told.strip():
+                return safe(told.strip(), 60)
     return None
 
 
@@ -191,9 +183,8 @@ def _message(layers: list[Mapping[str, Json]], failed: list[Mapping[str, Json]])
                 return safe(f"{key}: {told}")
     for name in _MESSAGE_NAMES:
         for layer in layers[:2]:
-            if "title" in layer and name in ("description", "note", "detail"):
-                continue  # the record's own
-            for key, value in islice(layer.items(), 100):
-                if fold(key) == name and type(value) is str and value.strip():
-                    return safe(value)
+            is_records = "title" in layer and name in ("description", "note", "detail")
+            value = None if is_records else under(layer, name)
+            if type(value) is str and value.strip():
+                return safe(value)
     return None

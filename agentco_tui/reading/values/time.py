@@ -7,7 +7,7 @@ an empty text), which is not the same as a value that is no time at all (None).
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -112,12 +112,10 @@ def _from_match(match: re.Match[str]) -> Any:
     if year == "0000":
         return NOTHING  # how some databases write "none"
     micros = int((fraction or "0")[:6].ljust(6, "0"))
-    parts = (int(part or 0) for part in (hour, minute))
     try:
-        when = datetime(
-            int(year), int(month), int(day or 1), *parts, min(int(second or 0), 59), micros
-        )
-        return _from_datetime(when.replace(tzinfo=_zone(zone)))
+        clock = time(int(hour or 0), int(minute or 0), min(int(second or 0), 59), micros)
+        on = date(int(year), int(month), int(day or 1))
+        return _from_datetime(datetime.combine(on, clock, _zone(zone)))
     except (ValueError, OverflowError):
         return None
 
