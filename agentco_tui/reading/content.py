@@ -19,6 +19,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import IntEnum
 from hashlib import blake2b
+from operator import is_not
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -241,16 +242,7 @@ _SUBSTANCE: Final = word_set(
 )
 
 
-class _Rule(NamedTuple):
-    test: Callable[[Json], bool]
-    places: tuple[Place, ...]
-
-
-_RULES: Final = {
-    fold(name): _Rule(volatile.test, volatile.places)
-    for volatile in VOLATILE
-    for name in volatile.names.split()
-}
+_RULES: Final = {fold(name): volatile for volatile in VOLATILE for name in volatile.names.split()}
 _Plan = tuple[tuple[str, Callable[[Json], bool]], ...]
 _plans: Final[tuple[dict[tuple[str, ...], _Plan], ...]] = tuple({} for _ in Place)
 """By place; of objects with the same fields there is one plan."""
@@ -269,19 +261,16 @@ def is_substance(name: str) -> bool:
     return fold(name) in _SUBSTANCE
 
 
-def without_volatile(value: Json, place: Place = Place.RECORD) -> Any:
+def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -> Any:
     """`value`, a part of a task, without its volatile fields; the same object if it has none."""
-    return _settled(value, place, 0)
-
-
-def _settled(value: Json, place: Place, depth: int) -> Json:
     if place is Place.SUBSTANCE or depth > _MAX_DEPTH:
         return value
     if type(value) is list:
         settled = [
-            _settled(each, place, depth + 1) if type(each) in _HOLDERS else each for each in value
+            without_volatile(each, place, depth + 1) if type(each) in _HOLDERS else each
+            for each in value
         ]
-        return settled if any(map(_is_other, settled, value)) else value
+        return settled if any(map(is_not, settled, value)) else value
     if type(value) is not dict:
         return value
     kept: dict[str, Json] | None = None
@@ -292,7 +281,7 @@ def _settled(value: Json, place: Place, depth: int) -> Json:
     if not _HOLDERS.isdisjoint(map(type, value.values())):
         for key, inner in value.items():
             if type(inner) in _HOLDERS and inner and (kept is None or key in kept):
-                settled = _settled(inner, _place_of(key, place), depth + 1)
+                settled = without_volatile(inner, _place_of(key, place), depth + 1)
                 if settled is not inner:
                     kept = kept or dict(value)
                     kept[key] = settled
@@ -300,10 +289,6 @@ def _settled(value: Json, place: Place, depth: int) -> Json:
 
 
 _HOLDERS: Final = frozenset((dict, list))
-
-
-def _is_other(one: Json, other: Json) -> bool:
-    return one is not other
 
 
 def _plan(obj: Mapping[str, Json], place: Place) -> _Plan:
