@@ -58,7 +58,6 @@ _OVER: Final = b"\0"
 _NUDGE: Final = b"\xff"
 
 _log = logging.getLogger(__name__)
-_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
 def run_guarded(

@@ -56,7 +56,6 @@ _MEMBERS: Final = (
 )
 
 _log = logging.getLogger(__name__)
-_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
 @dataclass(slots=True)

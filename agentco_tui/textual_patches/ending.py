@@ -10,7 +10,6 @@ from agentco_tui.textual_patches.late_timers import LateTimersApp
 from agentco_tui.textual_patches.registry import ENDING
 
 _log = logging.getLogger(__name__)
-_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
 class EndingApp(LateTimersApp):

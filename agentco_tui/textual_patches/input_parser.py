@@ -79,7 +79,6 @@ _MODE: Final = re.compile(r"\x1b\[\?(\d{1,5});(\d)\$y")
 _CURSOR: Final = re.compile(r"\x1b\[\d+;\d+R")
 
 _log = logging.getLogger(__name__)
-_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
 def as_expected() -> bool:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 _log = logging.getLogger(__name__)
-_log.addHandler(logging.NullHandler())  # unconfigured logging would write onto the screen
 
 
 @dataclass(frozen=True)
