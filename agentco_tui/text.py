@@ -287,7 +287,7 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
             yield ": "
             yield from _parts(item, limit, depth + 1) if depth < 8 else ("…",)
         yield "}"
-    elif isinstance(value, (Sequence, set, frozenset)):
+    elif isinstance(value, Sequence):
         yield "["
         for position, item in enumerate(value):
             yield ", " if position else ""

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.signs import OWN, SafeText, signs
 
-Align = Literal["left", "right", "center"]
+Align = Literal["left", "right"]
 
 
 def tables() -> dict[str, str]:
@@ -103,11 +103,8 @@ def fit(text: SafeText, width: int, align: Align = "left") -> SafeText:
     if "\n" in text:
         text = SafeText(text.replace("\n", signs.newline))
     text = clip(text, width)
-    blank = max(width, 0) - cell_width(text)
-    if align == "right":
-        return SafeText(" " * blank + text)
-    before = blank // 2 if align == "center" else 0
-    return SafeText(" " * before + text + " " * (blank - before))
+    blank = " " * (max(width, 0) - cell_width(text))
+    return SafeText(blank + text if align == "right" else text + blank)
 
 
 def wrap(text: SafeText, width: int) -> list[SafeText]:

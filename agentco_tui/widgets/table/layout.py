@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.text import SafeText
+from agentco_tui.text import Align, SafeText
 from agentco_tui.widgets.tones import Cell
 
 R = TypeVar("R")
@@ -48,7 +48,7 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     """Its share of the room that is left over."""
     priority: int = 0
     """0 is never hidden; of the others the highest goes first when it gets narrow."""
-    align: Literal["left", "right", "center"] = "left"
+    align: Align = "left"
     sort_key: Callable[[R], Any] | None = None
     """What to sort by: values of one comparable type with a hash, or None, which comes last both
     ways."""
