@@ -98,7 +98,7 @@ class BatchApproval:
         self.reading = asyncio.Semaphore(AT_ONCE)
         self.sending = asyncio.Semaphore(AT_ONCE)
         self._services = services
-        self._decisions = decisions
+        self._decisions = decisions or Decisions(services)
         self.clock = services.clock
         self.timing = services.timing
         self._hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
@@ -150,9 +150,8 @@ class BatchApproval:
         self._enter(BatchPhase.TAKEN_BACK)
         for worker in self._workers:
             worker.cancel()
-        if self._decisions is not None:
-            for item in self.items:
-                self._decisions.withdraw(item.task)
+        for item in self.items:
+            self._decisions.withdraw(item.task)
         return True
 
     @property
@@ -355,14 +354,12 @@ class BatchApproval:
     def _step(self, item: Item, progress: Progress) -> None:
         if (progress.step, progress.sentence) != (item.step, item.sentence):
             item.step, item.sentence = progress.step, progress.sentence
-            if self._decisions is not None:
-                self._decisions.step(item.task, progress.step, progress.attempt_id)
+            self._decisions.step(item.task, progress.step, progress.attempt_id)
             self._notify()
 
     def _settle(self, item: Item, found: Outcome) -> None:
         item.step, item.outcome, item.sentence = Step.SETTLED, found, None
-        if self._decisions is not None:
-            self._decisions.settle(item.task, found)
+        self._decisions.settle(item.task, found)
         self._notify()
 
     def _is(self, phase: BatchPhase) -> bool:

@@ -111,16 +111,6 @@ class Decision:
     """Whether somebody has looked at the outcome."""
 
     @property
-    def in_flight(self) -> bool:
-        """Whether it is being carried out, from the end of its hold until it is settled."""
-        return self.step not in (Step.HELD, Step.SETTLED)
-
-    @property
-    def sent(self) -> bool:
-        """Whether something of it may have reached the platform, with no outcome yet."""
-        return self.in_flight and self.step is not Step.READING
-
-    @property
     def open(self) -> bool:
         """Whether a person should still see it: not settled, or settled badly and not looked at."""
         return self.outcome is None or not (self.outcome.good or self.seen)
@@ -175,7 +165,7 @@ class Decisions:
         """
         timing = self._services.timing
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
-        self._put(Decision(task=task, step=Step.HELD, since=self._now()))
+        self.step(task, Step.HELD)
         try:
             kept = await hold.wait()
         finally:
@@ -183,7 +173,7 @@ class Decisions:
         if not kept:
             self._drop(task.id)
             return None
-        self._put(Decision(task=task, step=Step.READING, since=self._now()))
+        self.step(task, Step.READING)
 
         def step(progress: Progress) -> None:
             self.step(task, progress.step, progress.attempt_id)
@@ -192,9 +182,7 @@ class Decisions:
 
         from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
 
-        outcome = await Approval(self._services, task, step).run()
-        self.settle(task, outcome)
-        return outcome
+        return self.settle(task, await Approval(self._services, task, step).run())
 
     def take_back(self, task_id: str | None = None) -> Task | None:
         """Undo the yes to a task whose hold is not over, else the newest one; the task, if any."""
@@ -209,28 +197,38 @@ class Decisions:
 
     # ---- what others tell
 
-    def step(self, task: Task, step: Step, attempt_id: str | None) -> None:
-        """A decision has reached a step."""
+    def step(
+        self,
+        task: Task,
+        step: Step,
+        attempt_id: str | None = None,
+        outcome: Outcome | None = None,
+        *,
+        here: bool = True,
+        for_seconds: float = 0.0,
+    ) -> None:
+        """A decision has reached a step, `for_seconds` ago."""
         known = self._by_task.get(task.id)
-        if known is None or known.step is not step or known.attempt_id != attempt_id:
-            now = self._now()
-            self._put(Decision(task=task, step=step, since=now, attempt_id=attempt_id))
-
-    def settle(self, task: Task, outcome: Outcome) -> None:
-        """It is known what became of a decision."""
-        self._put(
-            Decision(
-                task=task,
-                step=Step.SETTLED,
-                since=self._now(),
-                attempt_id=outcome.attempt_id,
-                outcome=outcome,
+        same = known is not None and (known.step, known.attempt_id) == (step, attempt_id)
+        if outcome is not None or not same:
+            self._put(
+                Decision(
+                    task=task,
+                    step=step,
+                    since=self._services.clock.monotonic() - for_seconds,
+                    here=here,
+                    attempt_id=attempt_id,
+                    outcome=outcome,
+                )
             )
-        )
+
+    def settle(self, task: Task, outcome: Outcome) -> Outcome:
+        """It is known what became of a decision; returns that."""
+        self.step(task, Step.SETTLED, outcome.attempt_id, outcome)
+        return outcome
 
     def follow(self, found: Iterable[OpenAttempt]) -> None:
         """Take in what other dashboards of this machine have in flight, and what came of it."""
-        now = self._now()
         others = {
             one.attempt.task or one.attempt.subject: one.attempt
             for one in found
@@ -239,40 +237,33 @@ class Decisions:
         for task_id, attempt in others.items():
             known = self._by_task.get(task_id)
             ours = known is not None and known.here and known.outcome is None
-            if ours or (known is not None and known.attempt_id == attempt.attempt):
-                continue
-            self._put(
-                Decision(
-                    task=self._services.store.pending.get(task_id) or task_of(attempt),
-                    step=Step.SENDING,
-                    since=now - (age_of(attempt.time) or 0.0),
-                    here=False,
-                    attempt_id=attempt.attempt,
-                )
-            )
+            if not ours and (known is None or known.attempt_id != attempt.attempt):
+                task = self._services.store.pending.get(task_id) or task_of(attempt)
+                age = age_of(attempt.time) or 0.0
+                self.step(task, Step.SENDING, attempt.attempt, here=False, for_seconds=age)
         for known in [one for one in self._by_task.values() if not one.here and not one.outcome]:
             if known.task.id not in others:
                 self._settled_elsewhere(known)
 
     def _settled_elsewhere(self, known: Decision) -> None:
         """Another dashboard has written what became of it, or has ended without that."""
-        earlier = self._services.earlier(Verb.APPROVE, known.task.id)
+        task = known.task
+        earlier = self._services.earlier(Verb.APPROVE, task.id)
         settled = None if earlier is None else earlier.settled
         if settled is None or settled.attempt != known.attempt_id:
-            self._drop(known.task.id)
+            self._drop(task.id)
             return
+        kind = settled.outcome if settled.outcome in set(OutcomeKind) else OutcomeKind.UNCLEAR
         outcome = Outcome(
             verb=Verb.APPROVE,
-            kind=OutcomeKind(settled.outcome)
-            if settled.outcome in set(OutcomeKind)
-            else OutcomeKind.UNCLEAR,
-            subject=known.task.id,
-            title=known.task.title,
+            kind=OutcomeKind(kind),
+            subject=task.id,
+            title=task.title,
             sentence=safe(settled.sentence),
             known_by=KnownBy.READ,
             attempt_id=settled.attempt,
         )
-        self._put(replace(known, step=Step.SETTLED, since=self._now(), outcome=outcome))
+        self.step(task, Step.SETTLED, settled.attempt, outcome, here=False)
 
     def withdraw(self, task: Task) -> None:
         """A decision that has sent nothing is taken back."""
@@ -294,15 +285,11 @@ class Decisions:
         """
         if change.feed is not FeedName.PENDING:
             return []
-        restored = [
-            task_id
-            for task_id in change.added
-            if (known := self._by_task.get(task_id)) is not None
-            and known.outcome is not None
-            and known.outcome.kind in ENDED_WAITING
-        ]
-        for task_id in restored:
-            self._drop(task_id)
+        for task_id in change.added:
+            self._left.pop(task_id, None)
+            known = self._by_task.get(task_id)
+            if known is not None and known.outcome and known.outcome.kind in ENDED_WAITING:
+                self._drop(task_id)
         if change.removed:
             freshness = self._services.store.freshness[FeedName.PENDING]
             seen_waiting = began_at(freshness, self._services.clock)
@@ -311,8 +298,6 @@ class Decisions:
                 self._left.move_to_end(task_id)
             while len(self._left) > LEFT_KEPT:
                 self._left.popitem(last=False)
-        for task_id in change.added:
-            self._left.pop(task_id, None)
         gone = (self._by_task.get(task_id) for task_id in change.removed)
         return [
             known
@@ -333,14 +318,9 @@ class Decisions:
 
         approval = Approval(self._services, decision.task)
         found = await approval.after_all(decision.outcome.attempt_id)
-        if found is not None:
-            self.settle(decision.task, found)
-        return found
+        return None if found is None else self.settle(decision.task, found)
 
     # ---- inside
-
-    def _now(self) -> float:
-        return self._services.clock.monotonic()
 
     def _put(self, decision: Decision) -> None:
         # The newest last, whatever there was before.

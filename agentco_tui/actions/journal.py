@@ -16,7 +16,7 @@ import os
 import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +38,7 @@ from agentco_tui.actions.journal_file import (
     WriterLock,
     from_line,
     is_alive,
+    os_errors,
     to_line,
 )
 from agentco_tui.text import SafeText, plain, safe
@@ -94,8 +95,8 @@ def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, .
 
     def look_up() -> None:
         with contextlib.suppress(OSError, UnicodeError):
-            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            found.extend(sorted({f"{_of_machine(str(info[4][0]))}:{port}" for info in infos}))
+            for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+                found.append(f"{_of_machine(family, str(address[0]))}:{port}")
 
     # A daemon, so that a resolver that hangs doesn't hold up the end of the program.
     thread = threading.Thread(target=look_up, name="journal-lookup", daemon=True)
@@ -103,7 +104,7 @@ def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, .
     thread.join(patience)
     if not found:
         log.warning("%s could not be resolved: the journal knows it by its name only", host)
-    return tuple(found[:MOST_ADDRESSES])
+    return tuple(sorted(set(found)))[:MOST_ADDRESSES]
 
 
 def _folded(host: str) -> str:
@@ -111,10 +112,9 @@ def _folded(host: str) -> str:
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        try:
+        with contextlib.suppress(UnicodeError):
             return host.encode("idna").decode("ascii").lower()
-        except UnicodeError:
-            return host
+        return host
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped
     if address.is_loopback or address.is_unspecified:
@@ -122,20 +122,15 @@ def _folded(host: str) -> str:
     return f"[{address}]" if address.version == 6 else str(address)
 
 
-def _of_machine(address: str) -> str:
+def _of_machine(family: int, address: str) -> str:
     """An IP address in its usual spelling; any of this machine's own is localhost."""
-    name = _folded(address)
-    if name == "localhost":
-        return name
-    bare = ipaddress.ip_address(name.strip("[]"))
-    family = socket.AF_INET6 if bare.version == 6 else socket.AF_INET
     try:
         # Sends nothing: only the route is looked up, and one to oneself begins where it ends.
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((str(bare), 9))
-            return "localhost" if probe.getsockname()[0] == str(bare) else name
+            probe.connect((address, 9))
+            return "localhost" if probe.getsockname()[0] == address else _folded(address)
     except OSError:
-        return name
+        return _folded(address)
 
 
 # ---- the journal
@@ -231,7 +226,6 @@ class Journal:
     def mark(self) -> int:
         """Where the journal ends now, for `begin`; taken before a read. Raises JournalError."""
         with self._mutex:
-            self._refuse_if_lost()
             if self._grown():
                 with self._file.locked():
                     self._take_in()
@@ -249,7 +243,6 @@ class Journal:
             if self._closed:
                 raise JournalError("the journal is closed here", "this dashboard is ending")
             self._refuse_if_open(attempt, list(self._here.values()))
-            self._refuse_if_lost()
             self._grown()
             self._refuse_if_lost()
             with self._file.locked():
@@ -277,7 +270,6 @@ class Journal:
         with self._mutex:
             self._working.discard(settled.attempt)
             self._owed[settled.attempt] = replace(settled, pid=os.getpid())
-            self._grown()
             with self._file.locked():
                 self._take_in()
                 self._write_owed()
@@ -303,15 +295,6 @@ class Journal:
             for attempt in found:
                 self._take_over(attempt)
             return found
-
-    def left_behind(self, origin: str) -> list[Attempt]:
-        """Attempts at a platform, under all its names and of all profiles, that have no outcome,
-        and nobody alive who works on them. Raises JournalError.
-        """
-        with self._mutex:
-            self.mark()
-            found = self._open_at(origin)
-            return [one.attempt for one in found if one.owner is Owner.NOBODY]
 
     def follow(self, origin: str) -> Following:
         """Take in what other processes wrote, and say what is open at a platform.
@@ -349,7 +332,7 @@ class Journal:
 
     def tidy(self) -> None:
         """Remove what killed processes left; at a start. Raises JournalError."""
-        with _folder_errors("read"), contextlib.suppress(FileNotFoundError):
+        with os_errors("the state folder"), contextlib.suppress(FileNotFoundError):
             for path in self._writers.iterdir():
                 is_alive(self._writers, path.name)
 
@@ -472,22 +455,23 @@ class Journal:
         Where two names of hosts lead to one address, they may be one platform or several behind
         it: then nothing is sent, and nothing is read from one on behalf of the other.
         """
-        left_behind: list[Attempt] = []
+        left_behind: Attempt | None = None
         for other in others:
-            if (other.verb, other.subject) != (attempt.verb, attempt.subject):
-                continue
             same = same_platform(other, attempt.origin)
-            if not same and not set(other.addresses) & set(attempt.addresses):
-                continue
-            if other.attempt in self._owed:
+            if (
+                (other.verb, other.subject) != (attempt.verb, attempt.subject)
+                or other.attempt in self._owed
+                or not (same or set(other.addresses) & set(attempt.addresses))
+            ):
                 continue
             owner = self._owner(other)
             if owner is not Owner.NOBODY:
-                who = "this dashboard" if owner is Owner.HERE else "another dashboard"
-                who = f"{who} on this machine" if owner is Owner.ELSEWHERE else who
-                what = "approving this task" if other.verb == "approve" else "doing this"
-                verb = "" if other.verb == "approve" else f": {safe(other.verb)}"
-                raise InFlight(other, f"{who} is {what} right now{verb}")
+                here = owner is Owner.HERE
+                who = "this dashboard" if here else "another dashboard on this machine"
+                what = "approving this task right now"
+                if other.verb != "approve":
+                    what = f"doing this right now: {safe(other.verb)}"
+                raise InFlight(other, f"{who} is {what}")
             if not same:
                 raise InFlight(
                     other,
@@ -495,9 +479,9 @@ class Journal:
                     "platform, and it is not known what became of it: start there once "
                     f"(profile {safe(other.profile, 60)}), which finds out",
                 )
-            left_behind.append(other)
-        if left_behind:
-            raise Unsettled(left_behind[0])
+            left_behind = left_behind or other
+        if left_behind is not None:
+            raise Unsettled(left_behind)
 
     def _open_at(self, origin: str) -> list[OpenAttempt]:
         return [
@@ -511,23 +495,11 @@ class Journal:
             return Owner.HERE
         if attempt.writer and attempt.writer == self._alive.token:
             return Owner.NOBODY
-        try:
-            alive = is_alive(self._writers, attempt.writer)
-        except OSError:
-            # It can't be told, so nothing is sent on the strength of it.
-            alive = True
-        return Owner.ELSEWHERE if alive else Owner.NOBODY
+        with contextlib.suppress(OSError):
+            if not is_alive(self._writers, attempt.writer):
+                return Owner.NOBODY
+        return Owner.ELSEWHERE  # also where it can't be told: nothing is sent on the strength of it
 
     def _hold(self) -> str:
-        with _folder_errors("written"):
+        with os_errors("the state folder"):
             return self._alive.hold()
-
-
-@contextlib.contextmanager
-def _folder_errors(verb: str) -> Iterator[None]:
-    """An OSError of the folder of locks becomes a JournalError."""
-    try:
-        yield
-    except OSError as error:
-        reason = safe(error.strerror or "")
-        raise JournalError(f"the state folder can't be {verb} ({reason})") from error

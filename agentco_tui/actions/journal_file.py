@@ -162,6 +162,16 @@ class JournalLostError(JournalError):
     """What is at the path is not the file, or not the content, that was read before."""
 
 
+@contextlib.contextmanager
+def os_errors(what: str) -> Iterator[None]:
+    """An OSError inside becomes a JournalError about `what`."""
+    try:
+        yield
+    except OSError as error:
+        reason = safe(error.strerror or type(error).__name__, 120)
+        raise JournalError(f"{what} can't be used ({reason})") from error
+
+
 def lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
     """The lines from the offset `start` on, in bounded memory.
 
@@ -314,15 +324,8 @@ class JournalFile:
                 return False
         return True
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        """An OSError inside becomes a JournalError."""
-        try:
-            yield
-        except OSError as error:
-            reason = safe(error.strerror or type(error).__name__, 120)
-            where = safe(str(self.path), 200)
-            raise JournalError(f"the journal {where} can't be used ({reason})") from error
+    def _errors(self) -> contextlib.AbstractContextManager[None]:
+        return os_errors(f"the journal {safe(str(self.path), 200)}")
 
     def _lost(self, how: str) -> JournalLostError:
         return JournalLostError(

@@ -24,7 +24,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Transport
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.store import Store
-from tests.actions.office import QUICK
+from tests.actions.office import QUICK, left_behind
 
 
 def say(phase: str, found: Outcome) -> None:
@@ -55,7 +55,7 @@ async def main(base_url: str, journal_path: Path, count: int) -> None:
             profile="test",
             timing=QUICK,
         )
-        left = await asyncio.to_thread(journal.left_behind, base_url)
+        left = await asyncio.to_thread(left_behind, journal, base_url)
         for found in await asyncio.gather(*(recover(services, attempt) for attempt in left)):
             assert found is not None
             say("take up", found)

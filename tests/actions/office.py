@@ -11,7 +11,7 @@ from pathlib import Path
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.create import CompanyForm, TaskForm, creating_company, creating_task
 from agentco_tui.actions.decisions import recover
-from agentco_tui.actions.journal import Journal
+from agentco_tui.actions.journal import Journal, Owner
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OnProgress, Outcome
 from agentco_tui.actions.services import Permissions, Services, Timing
@@ -73,7 +73,7 @@ class Office:
 
     async def left_behind(self) -> list[Attempt]:
         """What another process left open in the journal."""
-        return await asyncio.to_thread(self.journal.left_behind, self.services.origin)
+        return await asyncio.to_thread(left_behind, self.journal, self.services.origin)
 
     async def recover(self, attempt: Attempt) -> Outcome:
         """Settle what was left behind."""
@@ -150,6 +150,11 @@ async def set_limit(
     services: Services, agent: Ref, typed: str, *, shown: Budget | None, company: Ref | None = None
 ) -> Outcome:
     return await LimitChange(services, agent, typed, shown=shown, company=company).run()
+
+
+def left_behind(journal: Journal, origin: str) -> list[Attempt]:
+    """Attempts at a platform without an outcome on which nobody who lives is working."""
+    return [one.attempt for one in journal.follow(origin).open if one.owner is Owner.NOBODY]
 
 
 async def until(seen: Callable[[], bool]) -> None:

@@ -40,6 +40,7 @@ from agentco_tui.actions.journal_file import (
     stamp,
     to_line,
 )
+from tests.actions.office import left_behind
 
 ORIGIN = "https://platform.example"
 
@@ -110,7 +111,7 @@ def test_folder_and_files_are_for_their_owner_only(journal: Journal, path: Path)
 
 
 def test_nothing_is_made_before_the_first_attempt(journal: Journal, path: Path) -> None:
-    assert journal.left_behind(ORIGIN) == []
+    assert left_behind(journal, ORIGIN) == []
     assert journal.mark() == 0
     assert not path.parent.exists()
 
@@ -129,13 +130,13 @@ def test_another_dashboard_that_lives_is_respected(path: Path, journal: Journal)
     other.begin(attempt("a1"), other.mark())
     with pytest.raises(InFlight, match="another dashboard on this machine is approving this task"):
         journal.begin(attempt("a2"), journal.mark())
-    assert journal.left_behind(ORIGIN) == []
+    assert left_behind(journal, ORIGIN) == []
     other.close()
-    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a1"]
+    assert [left.attempt for left in left_behind(journal, ORIGIN)] == ["a1"]
     with pytest.raises(Unsettled) as found:
         journal.begin(attempt("a2"), journal.mark())
     assert found.value.attempt.attempt == "a1"
-    assert journal.left_behind(ORIGIN) == []
+    assert left_behind(journal, ORIGIN) == []
 
 
 def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
@@ -163,12 +164,12 @@ def test_an_outcome_after_the_read_counts_too(path: Path, journal: Journal) -> N
 
 def test_what_this_process_let_go_can_be_taken_up_by_it(journal: Journal) -> None:
     journal.begin(attempt("a1"), journal.mark())
-    assert journal.left_behind(ORIGIN) == []
+    assert left_behind(journal, ORIGIN) == []
     journal.let_go("a1")
-    [left] = journal.left_behind(ORIGIN)
-    assert journal.left_behind("https://other.example") == []
+    [left] = left_behind(journal, ORIGIN)
+    assert left_behind(journal, "https://other.example") == []
     journal.adopt(left)
-    assert journal.left_behind(ORIGIN) == []
+    assert left_behind(journal, ORIGIN) == []
     journal.finish(settled("a1", "not done"))
     earlier = journal.earlier(ORIGIN, "approve", "tsk_1")
     assert earlier is not None
@@ -196,7 +197,7 @@ def test_a_line_torn_anywhere_costs_only_itself(
     known = {entry.attempt for entry in read}
     assert {"a1", "a3"} <= known
     last = Journal(path)
-    left = {entry.attempt for entry in last.left_behind(ORIGIN)}
+    left = {entry.attempt for entry in left_behind(last, ORIGIN)}
     assert left == (known & {"a2"}) | {"a3"}
     last.close()
 
@@ -211,7 +212,7 @@ def test_noise_and_overlong_lines_are_stepped_over(path: Path, journal: Journal)
         + b"\n\n"
         + to_line(attempt("a1"))
     )
-    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a1"]
+    assert [left.attempt for left in left_behind(journal, ORIGIN)] == ["a1"]
     journal.begin(attempt("a2", "tsk_2"), journal.mark())
 
 
@@ -403,7 +404,7 @@ def test_a_sign_of_life_that_was_deleted_is_given_again(path: Path, journal: Jou
         other.begin(attempt("a2"), other.mark())
     other.close()
     journal.finish(settled("a1"))
-    assert journal.left_behind(ORIGIN) == []
+    assert left_behind(journal, ORIGIN) == []
 
 
 NAMES = (
@@ -429,7 +430,7 @@ def test_a_platform_is_one_under_all_names_of_its_address(
     [seen] = other.follow(name).open
     assert (seen.attempt.attempt, seen.owner) == ("a1", Owner.ELSEWHERE)
     journal.close()
-    assert [left.attempt for left in other.left_behind(name)] == ["a1"]
+    assert [left.attempt for left in left_behind(other, name)] == ["a1"]
     other.close()
 
 
@@ -475,7 +476,7 @@ def test_hosts_that_lead_to_one_address_do_not_send_the_same_and_read_for_themse
     with pytest.raises(InFlight, match="another dashboard"):
         other.begin(there("a2", "192.0.2.7:443"), other.mark())
     journal.close()
-    assert other.left_behind("https://b.example") == []
+    assert left_behind(other, "https://b.example") == []
     with pytest.raises(InFlight, match=r"tried at https://a\.example.*profile prod"):
         other.begin(there("a2", "192.0.2.7:443"), other.mark())
     with pytest.raises(Unsettled):
@@ -493,10 +494,10 @@ def test_an_older_line_is_of_the_same_platform_by_its_origin(path: Path, journal
     }  # fmt: skip
     path.write_text(json.dumps(old) + "\n")
     for origin in ("https://p.example", "https://P.example:443", "https://p.example/base"):
-        assert [left.attempt for left in journal.left_behind(origin)] == ["a1"]
+        assert [left.attempt for left in left_behind(journal, origin)] == ["a1"]
     with path.open("a") as file:
         file.write('{"kind":"outcome","attempt":"a1","time":"","outcome":"not done","v":1}\n')
-    assert journal.left_behind("https://p.example") == []
+    assert left_behind(journal, "https://p.example") == []
 
 
 def test_addresses_of_a_host() -> None:
@@ -527,8 +528,8 @@ def test_what_was_left_behind_is_taken_up_by_one(path: Path, journal: Journal) -
         journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark())
     journal.close()
     one, two = Journal(path), Journal(path)
-    left = one.left_behind(ORIGIN)
-    assert left == two.left_behind(ORIGIN)
+    left = left_behind(one, ORIGIN)
+    assert left == left_behind(two, ORIGIN)
     assert [claimed.attempt for claimed in one.claim(left[:1])] == ["a0"]
     assert [claimed.attempt for claimed in two.claim(left)] == ["a1"]
     assert one.claim(left) == two.claim(left) == []
@@ -539,7 +540,7 @@ def test_what_was_left_behind_is_taken_up_by_one(path: Path, journal: Journal) -
     with pytest.raises(Unsettled) as found:
         one.begin(attempt("b1", "tsk_1"), one.mark())
     assert found.value.attempt.attempt == "a1"
-    assert one.left_behind(ORIGIN) == []
+    assert left_behind(one, ORIGIN) == []
     one.close()
 
 
@@ -611,7 +612,7 @@ def test_many_threads_and_journals_at_once_write_whole_lines(path: Path) -> None
     for thread in threads:
         thread.join()
     assert len(entries(path)) == 160
-    assert journals[0].left_behind(ORIGIN) == []
+    assert left_behind(journals[0], ORIGIN) == []
     for journal in journals:
         journal.close()
 
@@ -641,7 +642,7 @@ def test_a_hundred_thousand_lines_are_read_in_a_moment(path: Path, journal: Jour
             if number != 7:
                 file.write(to_line(settled(f"a{number}")))
     began = time.process_time()
-    assert [left.attempt for left in journal.left_behind(ORIGIN)] == ["a7"]
+    assert [left.attempt for left in left_behind(journal, ORIGIN)] == ["a7"]
     assert time.process_time() - began < 10
     assert len(journal._last) <= 4_096
     assert len(journal._open) == 1

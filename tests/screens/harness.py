@@ -19,7 +19,7 @@ from textual import events
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
-from agentco_tui.actions.outcome import Outcome
+from agentco_tui.actions.outcome import Outcome, Step
 from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -270,7 +270,7 @@ class Stage:
     def in_flight(self, task_id: str) -> bool:
         """Whether a task is being approved."""
         decision = self.session.decisions.of(task_id)
-        return decision is not None and decision.in_flight
+        return decision is not None and decision.step not in (Step.HELD, Step.SETTLED)
 
     # ---- what the platform saw
 
