@@ -226,6 +226,7 @@ class Journal:
     def mark(self) -> int:
         """Where the journal ends now, for `begin`; taken before a read. Raises JournalError."""
         with self._mutex:
+            self._refuse_if_lost()
             if self._grown():
                 with self._file.locked():
                     self._take_in()
@@ -243,6 +244,7 @@ class Journal:
             if self._closed:
                 raise JournalError("the journal is closed here", "this dashboard is ending")
             self._refuse_if_open(attempt, list(self._here.values()))
+            self._refuse_if_lost()
             self._grown()
             self._refuse_if_lost()
             with self._file.locked():
