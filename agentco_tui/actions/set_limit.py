@@ -93,9 +93,7 @@ class LimitChange(Write[Budget]):
     @classmethod
     def left(cls, services: Services, attempt: Attempt) -> LimitChange:
         """The change that left an attempt behind."""
-        name = None if attempt.agent_name is None else safe(attempt.agent_name)
-        agent = Ref(id=attempt.agent or attempt.subject, name=name)
-        company = None if attempt.company is None else Ref(id=attempt.company)
+        agent, company = Ref(id=attempt.subject), Ref(id=attempt.company)
         return cls(services, agent, "0", company=company).take_up(attempt)
 
     def recall(self, attempt: Attempt) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -437,3 +438,79 @@ async def test_the_poller_is_read_through(platform: EmbeddedPlatform, path: Path
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+
+
+# --- what is told, to the letter ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fields", "more"), [(4, ""), (5, "; and 1 more")])
+async def test_four_changes_are_told_and_of_more_how_many(
+    platform: EmbeddedPlatform, path: Path, fields: int, more: str
+) -> None:
+    changes = {
+        name: plain(f"another {name}")
+        for name in ("title", "status", "priority", "description", "decided_by")
+    }
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        chosen = dict(list(changes.items())[:fields])
+        found = await desk.approve(msgspec.structs.replace(task, **chosen))
+        assert len(found.differences) == fields
+        assert found.sentence.count("was “") == 4
+        assert found.sentence.endswith(more) if more else "more" not in found.sentence
+
+
+def only_pending(platform: EmbeddedPlatform, every: Callable[[str | None], list[DemoTask]]) -> None:
+    """The list of those that wait is as it is; the list of all is what `every` makes of it."""
+    in_world = platform.world.tasks
+
+    def tasks(company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
+        return every(company_id) if status is None else in_world(company_id, status)
+
+    platform.world.tasks = tasks  # type: ignore[method-assign]
+
+
+async def test_what_is_in_no_list_after_a_lost_answer_is_gone(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        only_pending(platform, lambda _: [])
+        platform.faults.add("approve:drop_after,times=1")
+        found = await desk.approve(task)
+        assert found.kind is OutcomeKind.GONE
+        assert found.sentence.endswith("the answer was lost, and no list of the platform shows it")
+        assert desk.store.pending.get(task.id) is None
+
+
+async def test_a_list_of_all_that_fails_settles_nothing_and_is_read_again(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        in_world, failures = platform.world.tasks, 3
+
+        def every(company_id: str | None) -> list[DemoTask]:
+            nonlocal failures
+            failures -= 1
+            if failures >= 0:
+                raise RuntimeError("down")
+            return in_world(company_id)
+
+        only_pending(platform, every)
+        platform.faults.add("approve:drop_after,times=1")
+        found = await desk.approve(task)
+        assert failures < 0
+        assert found.kind is OutcomeKind.APPROVED
+
+
+async def test_a_log_tells_who_decided_what_no_list_shows(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        only_pending(platform, lambda _: [])
+        platform.world.another_operator(task.id, "reject")
+        found = await desk.approve(task)
+        assert found.kind is OutcomeKind.DECIDED_ELSEWHERE
+        assert found.sentence.startswith("already rejected elsewhere by Wanda")

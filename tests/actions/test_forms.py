@@ -16,8 +16,9 @@ from agentco_tui.text import plain
 
 
 def test_a_whole_form_has_no_problems() -> None:
-    form = TaskForm(company_id="c", title="Do it", agent_id="a", priority="high")
-    assert check_task(form) == {}
+    for title in ("Do it", "x" * 500):
+        form = TaskForm(company_id="c", title=title, agent_id="a", priority="high")
+        assert check_task(form) == {}
     assert check_company(CompanyForm(name="Acme", template="shop", mission="Sell\nthings")) == {}
     assert check_company(CompanyForm(name="Acme 2", mission="Sell more"), Company(id="c")) == {}
 
@@ -43,7 +44,16 @@ def test_a_title_is_one_line_of_text(title: str) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "limit"),
-    [("0", "0"), (" 250 ", "250"), ("99.50", "99.50"), (".5", "0.5"), ("7.", "7"), ("007", "7")],
+    [
+        ("0", "0"),
+        (" 250 ", "250"),
+        ("99.50", "99.50"),
+        (".5", "0.5"),
+        ("7.", "7"),
+        ("007", "7"),
+        ("1" * 12, "1" * 12),
+        ("0.123456", "0.123456"),
+    ],
 )
 def test_limits(typed: str, limit: str) -> None:
     assert check_limit(typed) == Decimal(limit)

@@ -13,7 +13,7 @@ import pytest
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Settled
 from agentco_tui.actions.outcome import KnownBy, OutcomeKind, Progress, Step, WhyNot
-from agentco_tui.actions.task_reader import decision, decision_about, elsewhere
+from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
 from agentco_tui.live.clock import SystemClock
@@ -72,6 +72,8 @@ def test_the_newest_decision_about_the_task_counts() -> None:
     found = decision_about("t1", entries)
     assert found is not None
     assert found.at == Moment(3)
+    assert decision_about("t1", entries, 8) is found, "clocks may differ by five seconds"
+    assert decision_about("t1", entries, 8.01) is None
 
 
 def test_sentences_say_no_more_than_is_known() -> None:
@@ -84,6 +86,9 @@ def test_sentences_say_no_more_than_is_known() -> None:
     assert elsewhere(None, entry("approved", 6, actor=actor), 10) == (
         "already approved elsewhere by Dana, 4 s ago"
     )
+    assert shown_as(gone) == "the platform shows it as “archived”"
+    by = msgspec.structs.replace(gone, decided_by=plain("Dana"))
+    assert shown_as(by) == "the platform shows it as “archived”, decided by Dana"
     rejected = msgspec.structs.replace(TASK, state=TaskState.REJECTED)
     assert (
         elsewhere(rejected, entry("approved", 6, actor=actor), 10) == "already rejected elsewhere"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -11,12 +13,13 @@ import msgspec
 import pytest
 
 from agentco_tui.actions.create import CompanyForm, TaskForm
-from agentco_tui.actions.journal_file import Attempt, Settled
+from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Verb, WhyNot
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Budget, Company, Money, Ref, Task
 from tests.actions.office import (
+    QUICK,
     Office,
     clone_company,
     create_company,
@@ -400,3 +403,106 @@ async def test_lines_have_the_names_that_are_known_and_what_was_made(
         assert (entry.agent, entry.agent_name) == (agent.id, agent.name)
         assert (entry.company, entry.company_name) == (company.id, company.name)
     assert [entry.made for entry in entries if isinstance(entry, Settled)] == [made, None]
+
+
+# --- what is known again, and as what ---------------------------------------------------------
+
+
+async def recovered(desk: Office, verb: str, title: str, **fields: object) -> Outcome:
+    """What is said of an attempt that another run left in the journal."""
+    left = Attempt(
+        attempt="a1", time=stamp(time.time()), origin=desk.platform.base_url, profile="test",
+        verb=verb, subject=str(fields.get("agent", "new:1")), title=title, **fields,
+    )  # fmt: skip
+    desk.journal.begin(left, desk.journal.mark())
+    desk.journal.let_go("a1")
+    return await desk.recover(left)
+
+
+@pytest.mark.parametrize(
+    ("details", "kind", "words"),
+    [
+        ({"before": ["ID"]}, OutcomeKind.NOT_DONE, "show nothing of it"),
+        ({"before": []}, OutcomeKind.DONE, "created: ID"),
+        ({"before": None, "platform_time": 1.0}, OutcomeKind.DONE, "created: ID"),
+        ({"before": None, "platform_time": 9e9}, OutcomeKind.UNCLEAR, "one alike (ID), which may"),
+        ({"before": None}, OutcomeKind.UNCLEAR, "one alike (ID), which may"),
+    ],
+)
+async def test_the_new_one_is_told_from_one_that_was_there(
+    platform: EmbeddedPlatform, path: Path, details: dict[str, object], kind: str, words: str
+) -> None:
+    company = next(iter(platform.world.state.companies.values()))
+    known = {key: [company.id] if value == ["ID"] else value for key, value in details.items()}
+    async with office(platform, path) as desk:
+        found = await recovered(
+            desk, "create company", company.name, details={"name": company.name, **known}
+        )
+    assert found.kind is kind
+    assert found.title == company.name
+    assert words.replace("ID", company.id) in found.sentence
+
+
+async def test_a_task_of_another_agent_or_company_is_not_alike(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    form = task_form(platform)
+    platform.world.create_task(form.company_id, form.title, form.agent_id, "high")
+    others = [one for one in platform.world.agents(form.company_id) if one.id != form.agent_id]
+    details = {"title": form.title, "before": None}
+    for company, agent in ((form.company_id, others[0].id), ("cmp_other", form.agent_id)):
+        async with office(platform, path.with_name(f"{agent}.jsonl")) as desk:
+            found = await recovered(
+                desk, "create task", form.title, company=company, agent=agent, details=details
+            )
+            assert found.kind is OutcomeKind.NOT_DONE
+
+
+@pytest.mark.parametrize(("there", "kept"), [(2, True), (50, True), (51, False)])
+async def test_a_few_that_are_alike_are_written_down_with_the_attempt(
+    platform: EmbeddedPlatform, path: Path, there: int, kept: bool
+) -> None:
+    form = task_form(platform)
+    for _ in range(there):
+        platform.world.create_task(form.company_id, form.title, form.agent_id, "high")
+    async with office(platform, path) as desk:
+        assert (await create_task(desk.services, form)).kind is OutcomeKind.DONE
+    attempt = journal_entries(path)[0]
+    assert isinstance(attempt, Attempt)
+    before = attempt.details["before"]
+    assert len(before) == there if kept else before is None
+    assert made(platform) == there + 1
+
+
+async def test_what_is_made_elsewhere_is_not_put_into_the_list_of_this_company(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    form = task_form(platform)
+    for company in ("cmp_other", form.company_id):
+        async with office(platform, path, company=company) as desk:
+            found = await create_task(desk.services, form)
+            assert isinstance(found.record, Task)
+            shown = desk.store.pending.get(found.record.id) is not None
+            assert shown is (company == form.company_id)
+
+
+@pytest.mark.parametrize(("status", "sent"), [(401, 0), (403, 0), (404, 1)])
+async def test_a_list_that_is_refused_stops_a_write_and_one_that_is_not_given_does_not(
+    platform: EmbeddedPlatform, path: Path, status: int, sent: int
+) -> None:
+    async with office(platform, path) as desk:
+        platform.faults.add(f"tasks:status={status},times=1")
+        found = await create_task(desk.services, task_form(platform))
+        assert found.kind is (OutcomeKind.DONE if sent else OutcomeKind.NOT_SENT)
+        assert len(platform.requests.matching("create_task")) == sent
+
+
+async def test_a_yes_that_no_list_can_show_is_known_by_the_answer_at_once(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path, timing=replace(QUICK, confirm=3_600.0)) as desk:
+        agent = platform.world.agents()[0]
+        platform.world.agents = lambda company_id=None: []  # type: ignore[method-assign]
+        found = await set_limit(desk.services, Ref(id=agent.id), "123", shown=None)
+        assert (found.kind, found.known_by) == (OutcomeKind.DONE, KnownBy.ANSWER)
+        assert "says the answer; a read doesn't show it yet" in found.sentence
