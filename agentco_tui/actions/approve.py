@@ -16,6 +16,7 @@ from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
     ENDED_WAITING,
+    AnswerKind,
     Check,
     Found,
     KnownBy,
@@ -24,6 +25,7 @@ from agentco_tui.actions.outcome import (
     OutcomeKind,
     Verb,
     WhyNot,
+    WriteAnswer,
 )
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.actions.task_reader import (
@@ -36,7 +38,7 @@ from agentco_tui.actions.task_reader import (
     says_it_waits,
     shown_as,
 )
-from agentco_tui.actions.write_flow import AnswerKind, Write, WriteAnswer
+from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError, Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person

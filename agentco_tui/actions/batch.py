@@ -11,9 +11,8 @@ from enum import StrEnum
 from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
 from agentco_tui.actions.decisions import Decisions, Hold
-from agentco_tui.actions.outcome import Outcome, OutcomeKind, Progress, Step, WhyNot
+from agentco_tui.actions.outcome import AnswerKind, Outcome, OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.services import Services
-from agentco_tui.actions.write_flow import AnswerKind
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
 from agentco_tui.live.names import Names

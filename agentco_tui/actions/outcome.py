@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentco_tui.actions.fingerprint import Difference
-from agentco_tui.api.errors import ApiError
-from agentco_tui.model import Record
-from agentco_tui.text import SafeText
+from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
+from agentco_tui.model import Receipt, Record
+from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R", bound=Record)
 
@@ -208,3 +208,59 @@ class Check(Generic[R]):
     error: ApiError | None = None
     why: SafeText | None = None
     """Why nothing can be told (`Found.PARTIAL`, `Found.FAILED`)."""
+
+
+GAVE_UP = frozenset({408, 499})
+"""4xx by number, but said by servers and proxies that stopped waiting: the write may be applied."""
+
+
+class AnswerKind(StrEnum):
+    """How clear the answer to a write is by itself."""
+
+    YES = "yes"
+    NO = "no"
+    UNAUTHORISED = "unauthorised"
+    """401: about the key, or about this record; only a read tells."""
+    FORBIDDEN = "forbidden"
+    LOST = "lost"
+    """It may have been applied."""
+    UNSENT = "unsent"
+    """Nothing left this machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteAnswer(Generic[R]):
+    """The answer to one write, or the lack of one."""
+
+    kind: AnswerKind
+    sentence: SafeText
+    """In our words."""
+    words: SafeText | None = None
+    """The platform's own."""
+    http_status: int | None = None
+    receipt: Receipt[R] | None = None
+    error: ApiError | None = None
+
+    @property
+    def told(self) -> SafeText:
+        """The platform's words if it said any, else ours."""
+        return self.words or self.sentence
+
+
+LEFT_BEHIND: WriteAnswer[Any] = WriteAnswer(
+    kind=AnswerKind.LOST, sentence=plain("an earlier attempt ended without an answer")
+)
+
+
+def clarity(error: ApiError) -> AnswerKind:
+    """How clear a write's error is about whether it was applied."""
+    match error:
+        case _ if error.status in GAVE_UP:
+            return AnswerKind.LOST
+        case KeyRejected():
+            return AnswerKind.UNAUTHORISED
+        case NotAllowed():
+            return AnswerKind.FORBIDDEN
+        case _ if error.sent is not Sent.NO:
+            return AnswerKind.LOST
+    return AnswerKind.NO if isinstance(error, Answered) else AnswerKind.UNSENT

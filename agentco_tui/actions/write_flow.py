@@ -14,8 +14,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -23,6 +22,8 @@ from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled
 from agentco_tui.actions.journal_file import Attempt, JournalError, Settled, stamp
 from agentco_tui.actions.outcome import (
+    LEFT_BEHIND,
+    AnswerKind,
     Check,
     Found,
     KnownBy,
@@ -33,9 +34,11 @@ from agentco_tui.actions.outcome import (
     Step,
     Verb,
     WhyNot,
+    WriteAnswer,
+    clarity,
 )
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
+from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.format import ago
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
@@ -45,63 +48,9 @@ log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=Record)
 
-GAVE_UP = frozenset({408, 499})
-"""4xx by number, but said by servers and proxies that stopped waiting: the write may be applied."""
 OVERTAKINGS = 3
 """How often it is read again because somebody here did something to the subject meanwhile."""
 CREATING = frozenset({Verb.CREATE_TASK, Verb.CREATE_COMPANY, Verb.CLONE_COMPANY})
-
-
-class AnswerKind(StrEnum):
-    """How clear the answer to a write is by itself."""
-
-    YES = "yes"
-    NO = "no"
-    UNAUTHORISED = "unauthorised"
-    """401: about the key, or about this record; only a read tells."""
-    FORBIDDEN = "forbidden"
-    LOST = "lost"
-    """It may have been applied."""
-    UNSENT = "unsent"
-    """Nothing left this machine."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteAnswer(Generic[R]):
-    """The answer to one write, or the lack of one."""
-
-    kind: AnswerKind
-    sentence: SafeText
-    """In our words."""
-    words: SafeText | None = None
-    """The platform's own."""
-    http_status: int | None = None
-    receipt: Receipt[R] | None = None
-    error: ApiError | None = None
-
-    @property
-    def told(self) -> SafeText:
-        """The platform's words if it said any, else ours."""
-        return self.words or self.sentence
-
-
-LEFT_BEHIND: WriteAnswer[Any] = WriteAnswer(
-    kind=AnswerKind.LOST, sentence=plain("an earlier attempt ended without an answer")
-)
-
-
-def clarity(error: ApiError) -> AnswerKind:
-    """How clear a write's error is about whether it was applied."""
-    match error:
-        case _ if error.status in GAVE_UP:
-            return AnswerKind.LOST
-        case KeyRejected():
-            return AnswerKind.UNAUTHORISED
-        case NotAllowed():
-            return AnswerKind.FORBIDDEN
-        case _ if error.sent is not Sent.NO:
-            return AnswerKind.LOST
-    return AnswerKind.NO if isinstance(error, Answered) else AnswerKind.UNSENT
 
 
 class Write(ABC, Generic[R]):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -408,7 +409,7 @@ async def test_lines_have_the_names_that_are_known_and_what_was_made(
 # --- what is known again, and as what ---------------------------------------------------------
 
 
-async def recovered(desk: Office, verb: str, title: str, **fields: object) -> Outcome:
+async def recovered(desk: Office, verb: str, title: str, **fields: Any) -> Outcome:
     """What is said of an attempt that another run left in the journal."""
     left = Attempt(
         attempt="a1", time=stamp(time.time()), origin=desk.platform.base_url, profile="test",
