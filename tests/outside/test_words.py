@@ -89,12 +89,13 @@ def test_restored_and_decided_otherwise(tmp_path: Path) -> None:
                 lambda: console.line("Case1") and "approved" not in console.line("Case1"),
                 "it waits again",
             )
+            # A hand on the list, also before: what leaves it then stays as a line that says why.
+            console.press("G")
+            console.wait_quiet(0.1)
             platform.decide("t1", "rejected")
 
             def told() -> object:
-                console.press(
-                    "G"
-                )  # a hand on the list: what leaves it stays as a line that says why
+                console.press("G")
                 return re.search("rejected|left|gone|approved", console.line("Case1"))
 
             console.until(told, "why it left")
