@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
+_LONGEST_ID: Final = 2_000
+"""Characters."""
 _MOST_DIGITS: Final = 30
 """On either side of a limit's point."""
 _ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
@@ -260,7 +262,7 @@ class Client:
         self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
     ) -> Receipt[Budget]:
         """POST /api/budget/agents/:id. The limit goes out as a JSON number, digit for digit."""
-        path = self._path("POST", "/api/budget/agents", agent_id, "")
+        path = self._path("POST", "/api/budget/agents", agent_id)
         digits = monthly_limit.as_tuple().exponent
         # A number of a few signs may stand for one of a million digits.
         if (
@@ -278,7 +280,7 @@ class Client:
         return await self._fetcher.listing(ALERTS, "/api/budget/alerts")
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
-        path = self._path("GET", collection, identifier, "")
+        path = self._path("GET", collection, identifier)
         read = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
         return await self._fetcher.read(await self.transport.request("GET", path), read)
 
@@ -300,11 +302,22 @@ class Client:
         read = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
         return await self._fetcher.read(reply, read)
 
-    def _path(self, method: str, collection: str, identifier: str, rest: str) -> str:
+    def _path(self, method: str, collection: str, identifier: str, rest: str = "") -> str:
+        """A path with an identifier as exactly one segment of it, percent-encoded.
+
+        The segments "." and ".." would be taken away by clients and proxies, so their dots are
+        encoded, too. Raises NotSent, without the identifier in its text.
+        """
+        words = "" if identifier else "the id is empty"
+        if len(identifier) > _LONGEST_ID:
+            words = "the id is too long"
         try:
-            return f"{collection}/{segment(identifier)}{rest}"
-        except ValueError as error:
-            words = str(error)
+            dots = identifier in (".", "..")
+            segment = "%2E" * len(identifier) if dots else quote(identifier, safe="")
+        except UnicodeError:
+            words = "the id holds a character that cannot be sent"
+        if not words:
+            return f"{collection}/{segment}{rest}"
         raise not_sent(self.transport.asked(method, f"{collection}/?{rest}"), words)
 
 
@@ -344,22 +357,3 @@ def open_client(
         key_source=key_source,
     )
     return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)
-
-
-def segment(identifier: str) -> str:
-    """An identifier as exactly one path segment, percent-encoded.
-
-    The segments "." and ".." would be taken away by clients and proxies, so their dots are
-    encoded too. Raises ValueError, without the identifier in its text, if it is empty, longer
-    than 2,000 characters or cannot be UTF-8.
-    """
-    if not identifier:
-        raise ValueError("the id is empty")
-    if len(identifier) > 2_000:
-        raise ValueError("the id is too long")
-    if identifier in (".", ".."):
-        return "%2E" * len(identifier)
-    try:
-        return quote(identifier, safe="")
-    except UnicodeError:
-        raise ValueError("the id holds a character that cannot be sent") from None

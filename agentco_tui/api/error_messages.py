@@ -20,6 +20,7 @@ import msgspec
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
 from agentco_tui.api.timing import asked_wait
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.error_body import ErrorBody, read_error
 from agentco_tui.text import SafeText, plain, safe
 
@@ -29,12 +30,8 @@ if TYPE_CHECKING:
 KEY_SOURCE: Final = "AGENTCO_API_KEY, or the profile's api_key_command"
 """Where a person looks for the key if nothing says where this one came from."""
 
-_COLLECTIONS: Final = frozenset(
-    f"/api/{name}"
-    for name in (
-        *("companies", "agents", "tasks", "activity", "activity/export"),
-        *("budget", "budget/companies", "budget/agents", "budget/alerts"),
-    )
+_COLLECTIONS: Final = lazy_pattern(
+    r"/api/(companies|agents|tasks|activity(/export)?|budget(/(companies|agents|alerts))?)"
 )
 """Paths without an identifier: a 404 there is about the address, not about a record."""
 
@@ -274,7 +271,7 @@ def refused(
     )
     if failed and wait:
         words += f"; it asks for a wait of {_seconds(wait)}"
-    if status == 404 and asked.path in _COLLECTIONS:
+    if status == 404 and _COLLECTIONS.fullmatch(asked.path):
         words = f"{asked.host} has no {asked.path} (404): check base_url, which ends before /api"
     if 300 <= status < 400:
         kind, words = errors.Redirected, _redirect(asked, status, headers.get("location", ""))

@@ -48,10 +48,19 @@ class Prefetch:
         early = cls((*scope, ("status", "pending")))
         reply = early._reply
 
+        async def asked() -> Reply:
+            # In this thread, beside the import of the toolkit in the other.
+            from agentco_tui.api.transport import Transport  # noqa: PLC0415
+
+            async with Transport(base, key, **settings) as transport:
+                return await transport.request(
+                    "GET", _PATH, params=early.params, attempts=1, stream=_reader
+                )
+
         def work() -> None:
             assert reply is not None
             try:
-                reply.set_result(asyncio.run(_asked(base, key, early.params, settings)))
+                reply.set_result(asyncio.run(asked()))
             except ApiError as error:
                 reply.set_exception(error)
             except (CredentialError, OSError):
@@ -74,15 +83,8 @@ class Prefetch:
         return await asyncio.wrap_future(reply)
 
 
-async def _asked(base: BaseUrl, key: ApiKey, params: Pairs, settings: dict[str, Any]) -> Reply:
-    # In this thread, beside the import of the toolkit in the other.
-    from agentco_tui.api.transport import Transport  # noqa: PLC0415
+def _reader(asked: Asked) -> ListReader[Task]:
+    from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415 - only a long list needs it
+    from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415
 
-    def reader(asked: Asked) -> ListReader[Task]:
-        from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415 - only a long list needs it
-        from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415
-
-        return list_reader(TASKS, None, asked)
-
-    async with Transport(base, key, **settings) as transport:
-        return await transport.request("GET", _PATH, params=params, attempts=1, stream=reader)
+    return list_reader(TASKS, None, asked)

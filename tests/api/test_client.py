@@ -219,6 +219,26 @@ async def test_a_hostile_id_stays_one_segment(
         assert f"/{segment}/" in head or f"/{segment} HTTP" in head
 
 
+async def test_any_id_stays_one_segment_on_the_wire() -> None:
+    ids = {
+        "tsk_1": "tsk_1",
+        ".": "%2E",
+        "...": "...",
+        "a b": "a%20b",
+        "100%": "100%25",
+        "%2e%2e": "%252e%252e",
+        "ä\u202e\x1b\r\nX: 1": "%C3%A4%E2%80%AE%1B%0D%0AX%3A%201",
+        "http://evil.example/": "http%3A%2F%2Fevil.example%2F",
+        "a\\b": "a%5Cb",
+        "@evil.example": "%40evil.example",
+    }
+    answer = http(b'{"steps":[]}')
+    async with answering(answer, keep=True) as server, open_client(*to(server.base)) as client:
+        for identifier in ids:
+            await client.task_trace(identifier)
+    assert server.heads == [f"GET /api/tasks/{part}/trace HTTP/1.1" for part in ids.values()]
+
+
 async def test_text_that_is_no_unicode_is_not_sent() -> None:
     async with answering(http()) as server, open_client(*to(server.base)) as client:
         error = await failure(client.create_company("\ud800", "t", "m"))

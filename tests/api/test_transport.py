@@ -10,7 +10,6 @@ import pytest
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
-from agentco_tui.api.client import segment
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.transport import Limits
 from tests.api.canary import CANARY, QUICK, failure, transport
@@ -53,31 +52,6 @@ async def test_the_prefix_of_the_base_address_is_kept() -> None:
     async with answering(http()) as server, transport(server.base + "/tools/co/") as wire:
         await wire.request("GET", "/api/tasks")
     assert server.heads == ["GET /tools/co/api/tasks HTTP/1.1"]
-
-
-@pytest.mark.parametrize(
-    ("identifier", "on_the_wire"),
-    [
-        ("tsk_1", "tsk_1"),
-        (".", "%2E"),
-        ("..", "%2E%2E"),
-        ("...", "..."),
-        ("../../x", "..%2F..%2Fx"),
-        ("a/b", "a%2Fb"),
-        ("a?b#c", "a%3Fb%23c"),
-        ("a b", "a%20b"),
-        ("100%", "100%25"),
-        ("%2e%2e", "%252e%252e"),
-        ("ä\u202e\x1b\r\nX: 1", "%C3%A4%E2%80%AE%1B%0D%0AX%3A%201"),
-        ("http://evil.example/", "http%3A%2F%2Fevil.example%2F"),
-        ("a\\b", "a%5Cb"),
-        ("@evil.example", "%40evil.example"),
-    ],
-)
-async def test_an_id_stays_one_segment_on_the_wire(identifier: str, on_the_wire: str) -> None:
-    async with answering(http()) as server, transport(server.base) as wire:
-        await wire.request("GET", f"/api/tasks/{segment(identifier)}/trace")
-    assert server.heads == [f"GET /api/tasks/{on_the_wire}/trace HTTP/1.1"]
 
 
 async def test_queries_are_encoded_and_keep_their_order() -> None:
