@@ -8,7 +8,8 @@ within the same origin and path; a token is carried over as it came.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
@@ -28,6 +29,7 @@ _MOST_JSON: Final = 2_000
 """Characters of a header that holds JSON."""
 
 _HEADERS: Final = {
+    "link": "next", "x-next-page": "nextpage", "x-next-cursor": "nextcursor",
     "x-page": "page", "x-current-page": "page", "x-pagination-page": "page",
     "x-pagination-current-page": "page", "x-per-page": "perpage", "x-page-size": "perpage",
     "x-pagination-per-page": "perpage", "x-pagination-limit": "perpage",
@@ -36,11 +38,11 @@ _HEADERS: Final = {
     "x-total": "total", "x-total-count": "total", "x-wp-total": "total",
     "x-pagination-total-count": "total", "x-pagination-total": "total",
 }  # fmt: skip
-"""Headers that hold one number, and the name that bodies have for it."""
+"""Headers and the name that bodies have for what is in them: a number, but for three."""
 _JSON_HEADERS: Final = ("x-pagination", "pagination", "paging-headers")
-PAGING_HEADERS: Final = ("link", "x-next-page", "x-next-cursor", *_HEADERS, *_JSON_HEADERS)
+PAGING_HEADERS: Final = (*_HEADERS, *_JSON_HEADERS)
 """All headers that decide how the next page is asked for."""
-_STEERING: Final = frozenset(PAGING_HEADERS)
+_PAGING: Final = frozenset(PAGING_HEADERS)
 
 _HOLDERS: Final = (
     "data", "result", "response", "payload", "embedded", "meta", "pagination", "paging",
@@ -100,16 +102,12 @@ class PageRequest(msgspec.Struct, frozen=True):
         params = dict(self.params)
         return next((params[name] for name in names if name in params), None)
 
-    def having(self, **changes: str) -> PageRequest:
-        """The same request with these parameters set."""
-        kept = tuple(pair for pair in self.params if pair[0] not in changes)
-        return msgspec.structs.replace(self, params=(*kept, *changes.items()))
-
-    def next_by(self, param: str, token: str | None) -> PageRequest | None:
+    def next_by(self, token: str | None, *params: str) -> PageRequest | None:
         """The request with a token set; None if that very token was the last one already."""
-        if token is None or self.get(param) == token:
+        if token is None or self.get(*params) == token:
             return None
-        return self.having(**{param: token})
+        kept = tuple(pair for pair in self.params if pair[0] not in params)
+        return msgspec.structs.replace(self, params=(*kept, *((name, token) for name in params)))
 
 
 class _Meta(dict[str, Json]):
@@ -148,38 +146,19 @@ def next_page(
     More is suspected for a total above what was seen, for a flag or a link that says so, and for a
     page exactly as long as the `limit` that was asked for.
     """
-    following, total = None, 0
-    if not _STEERING.isdisjoint(headers):
-        meta = _meta_in(headers)
-        following = _from_headers(headers, request) or _from_numbers(meta, request, page_len)
-        total = meta.count(_TOTALS) or 0
-    about = _meta_of(body) if type(body) is dict else None
-    if about is not None:
-        following = _from_body(body, about, following, request, page_len)
+    meta = _meta_of(body, headers)
+    following = None
+    if meta and meta.more is not False:
+        following = _from_link(meta, request) or _from_cursor(meta, request, page_len)
+        if following is None and page_len:
+            following = _from_numbers(meta, request, page_len)
+            if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
+                following = _from_last_item(body, request)
     if following is not None:
         return following, False
     seen = before + page_len
     asked = to_count(request.get("limit", "per_page", "page_size", "size"))
-    full = bool(asked and seen and seen % asked == 0)
-    return None, full or total > seen or (about is not None and _tells_more(about, request, seen))
-
-
-def _from_body(
-    body: Mapping[str, Json],
-    meta: _Meta,
-    by_header: PageRequest | None,
-    request: PageRequest,
-    page_len: int,
-) -> PageRequest | None:
-    if meta.more is False:
-        return None
-    following = _from_link(meta, request) or _from_cursor(meta, request, page_len) or by_header
-    if following is not None or page_len == 0:
-        return following
-    following = _from_numbers(meta, request, page_len)
-    if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
-        return _from_last_item(body, request)
-    return following
+    return None, bool(asked and seen and seen % asked == 0) or _tells_more(meta, request, seen)
 
 
 def _tells_more(meta: _Meta, request: PageRequest, seen: int) -> bool:
@@ -195,30 +174,11 @@ def _tells_more(meta: _Meta, request: PageRequest, seen: int) -> bool:
     return bool(limit and seen and seen % limit == 0)
 
 
-def _meta_in(headers: Mapping[str, str]) -> _Meta:
-    """What headers say of pages, sizes and counts, by the names that bodies have for them."""
-    meta = _Meta()
-    for header, name in _HEADERS.items():
-        if headers.get(header, "").strip().isdigit() and len(headers[header]) < 16:
-            meta[name] = headers[header].strip()
-    for header in _JSON_HEADERS:
-        text = headers.get(header, "")
-        if text.startswith("{") and len(text) <= _MOST_JSON:
-            try:
-                told = parse_json(text.encode("utf-8", "replace"))
-            except BodyError:
-                continue
-            if type(told) is dict:
-                meta |= {fold(key): value for key, value in islice(told.items(), 50)}
-    return meta
-
-
-def _meta_of(body: Mapping[str, Json]) -> _Meta:
-    """What the answer says beside its list; inner objects add what the outer lacks."""
+def _meta_of(body: Json, headers: Mapping[str, str]) -> _Meta:
+    """What the answer says beside its list; inner objects add what is lacking, headers last."""
     found = _Meta()
-    todo: list[tuple[Mapping[str, Json], int]] = [(body, 0)]
-    while todo:
-        holder, depth = todo.pop(0)
+    todo = [(body, 0)] if type(body) is dict else []
+    for holder, depth in todo:
         for key, value in islice(holder.items(), 200):
             name = fold(key)
             if name == "links" and type(value) is list:
@@ -235,7 +195,31 @@ def _meta_of(body: Mapping[str, Json]) -> _Meta:
             elif type(value) is not list and found.get(name) is None:
                 found[name] = value
                 found.spelt[name] = key
+    for told in _in_headers(headers) if _PAGING & headers.keys() else ():
+        for key, value in told.items():
+            if found.get(fold(key)) is None:
+                found[fold(key)] = value
     return found
+
+
+def _in_headers(headers: Mapping[str, str]) -> Iterator[Mapping[str, Json]]:
+    """What headers say of pages, sizes and counts, by the names that bodies have for them."""
+    told: dict[str, Json] = {}
+    for header, name in _HEADERS.items():
+        text = headers.get(header, "").strip()
+        if header == "link" and len(text) <= 4 * _MOST_TOKEN:
+            for match in _LINK_HEADER.finditer(text):
+                rels = _REL.finditer(match[2])
+                if any("next" in (rel[1] or rel[2]).lower().split() for rel in rels):
+                    told.setdefault(name, {"href": match[1]})
+        elif header == "x-next-cursor" or (text.isdigit() and len(text) < 16):
+            told[name] = text
+    yield told
+    for header in _JSON_HEADERS:
+        text = headers.get(header, "")
+        if text.startswith("{") and len(text) <= _MOST_JSON:
+            with suppress(BodyError):
+                yield parse_json(text.encode("utf-8", "replace"))
 
 
 def _next_of(links: list[Json]) -> Json:
@@ -264,8 +248,7 @@ def _from_cursor(meta: _Meta, request: PageRequest, page_len: int) -> PageReques
     if type(following) is dict:
         for param in ("after", "cursor", "offset", "page"):
             if (token := _token(following.get(param))) is not None:
-                return request.next_by(param, token)
-        return None
+                return request.next_by(token, param)
     for name, param in _CURSORS.items():
         token = _token(meta.get(name))
         if token is None or (name == "endcursor" and meta.more is None):
@@ -280,31 +263,33 @@ def _from_cursor(meta: _Meta, request: PageRequest, page_len: int) -> PageReques
             param = spelt or param  # noqa: PLW2901
         if param == "nextPageToken" and request.get(param) != token:
             # Temporal takes it back under its own name, Google's others as pageToken
-            return request.having(nextPageToken=token, pageToken=token)
-        return request.next_by(param, token)
+            return request.next_by(token, param, "pageToken")
+        return request.next_by(token, param)
     if type(meta.get("offset")) is str and to_count(meta["offset"]) is None:
-        return request.next_by("offset", _token(meta["offset"]))  # Airtable's is a token
+        return request.next_by(_token(meta["offset"]), "offset")  # Airtable's is a token
     if (token := _token(meta.get("nextpage"))) is not None:
         is_link = _is_address(token)
-        return _to_address(token, request) if is_link else request.next_by("page", token)
+        return _to_address(token, request) if is_link else request.next_by(token, "page")
     if (token := _token(following)) is not None and not _is_address(token):
         is_page = token.isdigit() and ("page" in meta or "currentpage" in meta)
-        return request.next_by("page" if is_page else "cursor", token)
+        return request.next_by(token, "page" if is_page else "cursor")
     if meta.more and page_len:
         for name, param in _WITH_MORE.items():
             token = _token(meta.get(name))
             if token is not None and (name == "lastid" or request.get(param) != token):
-                return request.next_by(param, token)
+                return request.next_by(token, param)
     return None
 
 
-def _from_last_item(body: Mapping[str, Json], request: PageRequest) -> PageRequest | None:
+def _from_last_item(body: Json, request: PageRequest) -> PageRequest | None:
     """After the last item's id, where the answer says only that there is more (Stripe, OpenAI)."""
+    if type(body) is not dict:
+        return None
     for holder in (body, body.get("data"), body.get("result")):
         for value in islice(holder.values(), 100) if type(holder) is dict else ():
             if type(value) is list and value and type(value[-1]) is dict:
                 param = "starting_after" if body.get("object") == "list" else "after"
-                return request.next_by(param, _token(value[-1].get("id")))
+                return request.next_by(_token(value[-1].get("id")), param)
     return None
 
 
@@ -348,17 +333,6 @@ def _to_address(address: str, request: PageRequest) -> PageRequest | None:
     return None if made == request else made
 
 
-def _from_headers(headers: Mapping[str, str], request: PageRequest) -> PageRequest | None:
-    link = headers.get("link", "")
-    for match in _LINK_HEADER.finditer(link) if len(link) <= 4 * _MOST_TOKEN else ():
-        if any("next" in (rel[1] or rel[2]).lower().split() for rel in _REL.finditer(match[2])):
-            return _to_address(match[1], request)
-    page = headers.get("x-next-page", "").strip()
-    if page.isdigit() and len(page) < 12:
-        return request.next_by("page", page)
-    return request.next_by("cursor", _token(headers.get("x-next-cursor", "").strip()))
-
-
 def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
     """By page number or offset, where the answer names one of its own."""
     total, pages = meta.count(_TOTALS), meta.count(_PAGE_COUNTS)
@@ -370,7 +344,7 @@ def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageReque
             if pages is not None and number + 1 >= pages:
                 return None
             counts_from_one = to_count(request.get("page")) == number + 1
-            return request.next_by("page", str(number + 1 + counts_from_one))
+            return request.next_by(str(number + 1 + counts_from_one), "page")
         page = number if "pagenumber" in meta else None
     if page is not None:
         first = 0 if page == 0 or request.counts_from_zero else 1
@@ -382,7 +356,7 @@ def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageReque
         else:
             goes_on = meta.more is True
         request = msgspec.structs.replace(request, counts_from_zero=first == 0)
-        return request.next_by("page", str(page + 1)) if goes_on else None
+        return request.next_by(str(page + 1), "page") if goes_on else None
     start = next((name for name in _OFFSETS if to_count(meta.get(name)) is not None), "offset")
     offset = to_count(meta.get(start))
     if offset is None and ("limit" not in meta or total is None):
@@ -391,5 +365,5 @@ def _from_numbers(meta: _Meta, request: PageRequest, page_len: int) -> PageReque
     seen = following - (start == "startindex")  # SCIM counts from 1
     if total > seen if total is not None else meta.more is True:
         spelt = "offset" if start == "offset" else meta.spelt.get(start, start)
-        return request.next_by(spelt, str(following))
+        return request.next_by(str(following), spelt)
     return None

@@ -199,6 +199,10 @@ def test_a_base_path_is_part_of_the_place() -> None:
         ({"x-next-page": "2"}, {"page": "2"}),
         ({"x-next-cursor": "c"}, {"cursor": "c"}),
         ({"x-next-page": ""}, None),
+        (
+            {"link": '<http://inner:80/api/tasks?page=2>; rel="next"', "x-next-page": "2"},
+            {"page": "2"},
+        ),
         ({"link": '<x>; rel="prev"'}, None),
         ({"link": "nonsense"}, None),
         ({}, None),
