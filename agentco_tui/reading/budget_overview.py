@@ -42,6 +42,8 @@ _LISTS: Final[Mapping[str, Kind[Budget] | None]] = {
 """Names of lists and maps of parts; None where each row says what it is for."""
 _OF_ALL: Final = word_set("global all overall platform total")
 _AGENTS: Final = word_set("agent assistant user")
+_OF_A_PART: Final = word_set("id name date startdate starttime startingat timestamp")
+"""What a row has that is one of several: of an agent, of a day."""
 _MAX_DEPTH: Final = 4
 
 
@@ -59,7 +61,7 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
         return BudgetOverview(whole=_nothing(), shape=shape)
     if type(root) is list:
         only = root[0] if len(root) == 1 and type(root[0]) is dict else None
-        if only is None or not {"id", "name"}.isdisjoint(map(fold, only)):
+        if only is None or not _OF_A_PART.isdisjoint(map(fold, only)):
             parts = _parts("budgets", root, unit, mapping)
             return BudgetOverview(whole=_nothing(), parts=tuple(parts), shape=f"{shape}[]")
         root, shape = only, f"{shape}[]"

@@ -15,7 +15,17 @@ from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPES
 from agentco_tui.reading.kinds.common_fields import record, reference, references
 from agentco_tui.reading.kinds.figures import FIGURES, figures, survey, unused, warning_point
-from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Row, Unread, Values
+from agentco_tui.reading.schema import (
+    NOTHING,
+    Around,
+    Field,
+    Json,
+    Kind,
+    Partial,
+    Row,
+    Unread,
+    Values,
+)
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.percent import Scale, part_reader
 from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
@@ -78,7 +88,8 @@ FIELDS: Final = (
     Field("near", "is_warning warning near_limit", flag),
     Field("rule", "{is_,notify_,}enabled", flag),
     Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
-    Field("operator", "comparison_operator  # CloudWatch: the threshold is a sum", word),
+    Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
+          lambda raw: Partial(True) if type(raw) is str else None),
     Field("warn", "properties.details.threshold  # Azure", part_reader(Scale.OPEN)),
 )  # fmt: skip
 
@@ -89,7 +100,8 @@ def _build(row: Row, around: Around) -> Alert:
         raise Unread("an alert of which no field is known")
     agent, company = _whom(values, around)
     found = figures(row, around)
-    threshold = None if "operator" in values else warning_point(values, found.limit)
+    of_sums = {"of_sums", "warn"} <= values.keys() and row.origin("warn") == "threshold"
+    threshold = None if of_sums else warning_point(values, found.limit)
     used = found.used | {"warn"} if threshold is not None else found.used
     is_rule = _is_rule(values)
     kind: SafeText | None = values.get("kind")

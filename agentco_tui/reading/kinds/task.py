@@ -103,11 +103,11 @@ _EPOCH: Final = "{,_ts,_ms,_unix}"
 _TABLE: Final = (
     ids("task_id  # paperclip, LibreFang", """
         task_uuid user_task_key task_key # Camunda 8
+        {approval,issue,job,execution,run,dag_run}_id  # Airflow, GitLab; LangGraph runs
         session_id                       # Devin
         thread_id                        # LangGraph
         execution_arn                    # AWS Step Functions
         task_instance.id                 # Airflow human-in-the-loop
-        {approval,issue,job,execution,run,dag_run}_id  # Airflow, GitLab
         execution.{workflow_id,run_id}   # Temporal
         metadata.{uid,name}              # Kubernetes
         pk number
@@ -324,7 +324,9 @@ def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool 
         needs = True
     if "approval" in values:
         verdict = task_state(values["approval"])
-        if verdict is TaskState.PENDING:
+        if verdict is TaskState.PENDING and values.get("done") is True:
+            state, needs = state or TaskState.DONE, False  # Asana: completed, changes_requested
+        elif verdict is TaskState.PENDING:
             state, needs = TaskState.PENDING, True
         elif verdict in (TaskState.APPROVED, TaskState.DONE):
             needs = False
