@@ -6,7 +6,6 @@ A flag beats the environment, which beats the profile, which beats the default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,9 @@ READ_ONLY = "AGENTCO_READ_ONLY"
 """The environment variables the settings come from; one that is empty counts as not set."""
 
 DEFAULT_PROFILE = "default"
-_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+_DEFAULTS = dict(
+    zip(reversed(Settings.__struct_fields__), reversed(Settings.__struct_defaults__), strict=False)
+)
 _PICKED = ("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env")
 """Settings that a flag, a variable or the profile gives, as they stand there."""
 
@@ -248,7 +249,7 @@ class Resolver:
 
     def _pick(self, name: str) -> Any:
         """The value of a setting; notes where it is from."""
-        value, source = _DEFAULTS[name], "default"
+        value, source = _DEFAULTS.get(name), "default"
         if name in self._entry:
             value = self._entry[name]
             source = f"profile {self.profile}, {self._place(f'profiles.{self.profile}.{name}')}"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+
+import msgspec
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 
 
-@dataclass(frozen=True, kw_only=True)
-class AlertLimits:
+class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
     """From when on something is a warning or critical (`[alerts]`)."""
 
     warn_percent: Decimal = Decimal(80)
@@ -24,8 +24,7 @@ class AlertLimits:
     waiting_critical: float = 60 * 60.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every effective setting. A flag beats the environment, which beats the profile.
 
     Holds the key of the start, which masks itself in every form of output; nothing here changes.
@@ -59,22 +58,21 @@ class Settings:
     mapping: ProfileMapping = AS_SENT
     """What the profile tells of the platform's own names, units and words."""
     theme: str | None = None
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`.
 
     A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
-    alerts: AlertLimits = field(default_factory=AlertLimits)
+    alerts: AlertLimits = AlertLimits()
     hold: float = 2.0
     """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""
     log_file: Path | None = None
     config_path: Path | None = None
     """The config file, also if it does not exist."""
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Setting to where it came from, in words: "--refresh", "profile prod, FILE:12", "default"."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flags:
+class Flags(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line said about the settings; None where it said nothing."""
 
     profile: str | None = None

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from itertools import islice
 from typing import Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.names import Names
@@ -163,8 +165,7 @@ class NeedKind(StrEnum):
     AGENT = "agent"
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(msgspec.Struct, frozen=True):
     """One thing that needs a person, with the record that shows it."""
 
     level: Level
@@ -286,8 +287,7 @@ def picked(records: Iterable[T], wanted: Callable[[T], bool]) -> Generator[None,
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(msgspec.Struct, frozen=True):
     """What waits; `oldest` is seconds since 1970, None if no task says since when it waits."""
 
     count: int

@@ -11,9 +11,11 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
+
+import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import (
@@ -53,8 +55,7 @@ SHARE_OF_TIME = 4
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class Schedule:
+class Schedule(msgspec.Struct):
     """A feed's place in time: how often it is asked, when next, and who waits for its answer.
 
     Times are readings of the steady clock, in seconds.
@@ -67,10 +68,10 @@ class Schedule:
     """When the read began that brought what is shown."""
     asked: bool = False
     """True if it is to be polled now, whatever its pace and its back-off say."""
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     """Set when anything above has changed."""
     busy: bool = False
-    waiting: list[asyncio.Future[None]] = field(default_factory=list)
+    waiting: list[asyncio.Future[None]] = msgspec.field(default_factory=list)
     """Those who wait for the answer to a poll that begins after their call, the first come first"""
 
     def is_due(self, now: float) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from tests.screens.harness import WIDE, settings_for, stage
