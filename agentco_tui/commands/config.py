@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
 
 from agentco_tui.commands.output import Exit, complain, complain_of, say, say_json
 from agentco_tui.config import Flags, Problem
-from agentco_tui.config.report import Report, report
-from agentco_tui.config.resolve import config_path
+from agentco_tui.config.file import ALERTS
+from agentco_tui.config.resolve import Resolver, config_path
+from agentco_tui.config.validators import duration_text
+from agentco_tui.keys import UNBOUND
+
+_PLAIN = (
+    *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
+    *("ca_file", "theme", "log_file"),
+)
+MASK = "****"
+"""Stands for the key: neither its length nor a part of it is shown."""
 
 
 def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
-    """Run `config WHAT`; the exit code is 2 if `check` or `show` found a problem."""
+    """Run `config WHAT`; the exit code is 2 if `check` or `show` found a problem.
+
+    JSON of `check`: {"path", "exists": bool, "problems": [{"file", "line", "setting", "text"}]}
+    and of `show`: {"config": str, "settings": [{"name", "value", "source"}], "problems": as above};
+    values are texts, null where nothing is set.
+    """
     if what == "path":
         return _path(flags, env, as_json=as_json)
     found = report(flags, env)
-    return _check(found, as_json) if what == "check" else _show(found, as_json)
+    if as_json:
+        about = {"path": str(found.path), "exists": found.exists}
+        rows = {"config": about["path"], "settings": [row._asdict() for row in found.settings]}
+        problems = [_problem(problem) for problem in found.problems]
+        say_json({**(about if what == "check" else rows), "problems": problems})
+    elif what == "check":
+        _check(found)
+    else:
+        _show(found)
+    return Exit.USAGE if found.problems else Exit.OK
 
 
 def _path(flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
@@ -34,50 +58,24 @@ def _path(flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
     return Exit.OK
 
 
-def _check(found: Report, as_json: bool) -> Exit:
-    """Tell every problem, on stdout, because that is what was asked for.
-
-    JSON: {"path": str, "exists": bool, "problems": [{"file", "line", "setting", "text"}]}.
-    """
-    if as_json:
-        say_json(
-            {
-                "path": str(found.path),
-                "exists": found.exists,
-                "problems": [_problem(problem) for problem in found.problems],
-            }
-        )
-    elif found.problems:
+def _check(found: Report) -> None:
+    """Tell every problem, on stdout, because that is what was asked for."""
+    if found.problems:
         say(*(str(problem) for problem in found.problems))
     elif found.exists:
         say(f"{found.path}: nothing is wrong")
     else:
         say(f"{found.path}: does not exist, and need not")
-    return Exit.USAGE if found.problems else Exit.OK
 
 
-def _show(found: Report, as_json: bool) -> Exit:
-    """Each effective setting and its source; problems go to stderr.
-
-    JSON: {"config": str, "settings": [{"name", "value", "source"}], "problems": as in `check`};
-    values are texts, null where nothing is set.
-    """
-    if as_json:
-        say_json(
-            {
-                "config": str(found.path),
-                "settings": [asdict(row) for row in found.settings],
-                "problems": [_problem(problem) for problem in found.problems],
-            }
-        )
-    else:
-        say(f"config file: {found.path}{'' if found.exists else ' (does not exist)'}")
-        widest = max(len(row.name) for row in found.settings)
-        for row in found.settings:
-            value = "not set" if row.value is None else row.value
-            say(f"{row.name:<{widest}}  {value}  ({row.source})")
-        complain_of(found.problems)
-    return Exit.USAGE if found.problems else Exit.OK
+def _show(found: Report) -> None:
+    """Each effective setting and its source; problems go to stderr."""
+    say(f"config file: {found.path}{'' if found.exists else ' (does not exist)'}")
+    widest = max(len(row.name) for row in found.settings)
+    for row in found.settings:
+        value = "not set" if row.value is None else row.value
+        say(f"{row.name:<{widest}}  {value}  ({row.source})")
+    complain_of(found.problems)
 
 
 def _problem(problem: Problem) -> dict[str, object]:
@@ -87,3 +85,62 @@ def _problem(problem: Problem) -> dict[str, object]:
         "setting": problem.setting,
         "text": problem.text,
     }
+
+
+class Effective(NamedTuple):
+    """One setting as it is now; the value is text for people, None where nothing is set."""
+
+    name: str
+    value: str | None
+    source: str
+
+
+class Report(NamedTuple):
+    """All settings, and what is wrong with them."""
+
+    path: Path
+    exists: bool
+    settings: tuple[Effective, ...]
+    problems: tuple[Problem, ...]
+
+
+def report(flags: Flags, env: Mapping[str, str]) -> Report:
+    """Look at everything without fetching the key: no command is run and no keyring is asked."""
+    resolved = Resolver(flags, env)
+    resolved.check_all()
+    problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
+    if resolved.has_profile:
+        # Without a profile nothing says that this file is meant to hold an address and a key.
+        problems += resolved.missing
+    return Report(
+        resolved.path,
+        resolved.file.exists,
+        tuple(_rows(resolved)),
+        tuple(dict.fromkeys(problems)),
+    )
+
+
+def _rows(resolved: Resolver) -> list[Effective]:
+    values: dict[str, object] = {"profile": resolved.profile, "base_url": resolved.base_url}
+    values |= {name: resolved.values[name] for name in _PLAIN}
+    for name in ALERTS:
+        value = getattr(resolved.values["alerts"], name)
+        is_wait = name.startswith("waiting_")
+        values[f"alerts.{name}"] = duration_text(value) if is_wait else value
+    values["approve.hold"] = resolved.values["hold"]
+    for binding, keys in resolved.file.keys.items():
+        values[f"keys.{binding}"] = "no key" if keys == UNBOUND else keys
+    rows = [
+        Effective(name, _text(value), resolved.sources.get(name, "default"))
+        for name, value in values.items()
+    ]
+    key = Effective("api_key", MASK if resolved.key_setting else None, resolved.key_source)
+    return [*rows[:2], key, *rows[2:]]
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.commands.doctor_terminal import look
+from agentco_tui.commands.doctor import look
 from agentco_tui.terminal.fitness import Fitness
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agentco_tui.commands.config import report
 from agentco_tui.config import Flags
-from agentco_tui.config.report import report
 from tests.config.conftest import Write
 
 KEY = "ag_0123456789abcdef"
