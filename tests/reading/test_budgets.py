@@ -50,6 +50,9 @@ def amount(money: Money | None) -> str | None:
         ({"max_daily_usd": 5, "daily_cost_usd": 1}, "5", "1", "4"),
         ({"totalBudget": "$1,000.00", "totalSpent": "$250.50"}, "1000", "250.5", "749.5"),
         ({"budget": {"limit": 100, "spent": 40}}, "100", "40", "60"),
+        ({"budget": {"limit_usd_cents": 500, "spentMicroUsd": 1_000_000}}, "5", "1", "4"),
+        ({"limit_usd": 10, "usage": {"used_tokens": 900, "cost": "$3"}}, "10", "3", "7"),
+        ({"limit_eur": 5, "limit": 700, "spent_eur": 1}, "5", "1", "4"),
         ({"spend": 245.5, "budget": {"max_budget": 500.0, "soft_budget": None}}, "500", "245.5",
          "254.5"),
         ({"limits": {"monthly": 100, "daily": 5}, "spend": {"monthly": 40, "daily": 1}}, "100",
@@ -384,3 +387,11 @@ def test_an_empty_overview_is_empty() -> None:
 def test_a_field_without_a_name_is_no_envelope() -> None:
     with pytest.raises(decode.Unshaped):
         decode.decode_overview({"data": {"": {}}})
+
+
+@pytest.mark.parametrize("holder", ["agents", "data", "budgets", "by_agent"])
+def test_the_figures_of_a_lone_record_are_no_records(holder: str) -> None:
+    figures = {"limit": {"amount": 5, "unit": "USD"}, "spent": {"amount": 1, "unit": "USD"}}
+    body = {holder: {"ag_1": {"budget": figures}}}
+    (found,) = decode.decode_page(decode.AGENT_BUDGETS, read(body)).records
+    assert (found.id, amount(found.limit), amount(found.spent)) == ("ag_1", "5", "1")
