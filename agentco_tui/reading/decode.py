@@ -7,6 +7,7 @@ and its child `RefusedBody` (a 2xx answer that says the call failed).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
@@ -106,12 +107,12 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
 
 def read_rows(
     kind: Kind[R], found: FoundList, body: Json, unit: Unit = NO_UNIT
-) -> tuple[list[R], dict[SafeText, int]]:
+) -> tuple[list[R], Counter[SafeText]]:
     """The records, and how often each reason kept one from being read."""
     path = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
     told = unit_beside(body).with_more(unit).with_more(kind.unit)
     around = Around(names=names_beside(body), unit=told, path=path)
-    unread: dict[SafeText, int] = {}
+    unread: Counter[SafeText] = Counter()
     rows: Iterable[tuple[Row, Json, str | None]] = _rows(kind, found, unread)
     if kind.survey is not None:
         rows = list(rows)
@@ -122,14 +123,14 @@ def read_rows(
         try:
             record = _with_content(kind.build(row, here), raw)
         except Unread as error:
-            _count(unread, safe(str(error)))
+            unread[safe(str(error))] += 1
         else:
             distinct[identity(record)] = record
     return list(distinct.values()), unread
 
 
 def _rows(
-    kind: Kind[Any], found: FoundList, unread: dict[SafeText, int]
+    kind: Kind[Any], found: FoundList, unread: Counter[SafeText]
 ) -> Iterator[tuple[Row, Json, str | None]]:
     """What was read of each object, the object as sent, and its id where only a key told it."""
     keys, taken, read = found.keys, 0, kind.table.read
@@ -140,18 +141,14 @@ def _rows(
             return
         raw = item if type(item) is dict else _as_object(item, kind)
         if type(raw) is not dict:
-            _count(unread, safe(f"{_type_name(raw)} where an object was due"))
+            unread[safe(f"{_type_name(raw)} where an object was due")] += 1
             continue
         row = read(unwrapped(raw, kind))
         if keys is None and not kind.is_one(row.obj):
-            _count(unread, kind.nameless)
+            unread[kind.nameless] += 1
             continue
         taken += 1
         yield row, raw, None if keys is None else keys[index]
-
-
-def _count(unread: dict[SafeText, int], reason: SafeText) -> None:
-    unread[reason] = unread.get(reason, 0) + 1
 
 
 def _with_content(record: R, raw: Json) -> R:

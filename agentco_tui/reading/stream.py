@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from sys import getsizeof
@@ -163,7 +164,7 @@ class ListReader(Generic[R]):
         Of more than `most` rows one more than that is read.
         """
         self.records: list[R] = []
-        self.unread: dict[SafeText, int] = {}
+        self.unread: Counter[SafeText] = Counter()
         self.digest = b""
         """Hash of the whole body."""
         self.size = 0
@@ -258,8 +259,7 @@ class ListReader(Generic[R]):
             for row in rows:
                 page = self._read(self._answer([row]))
                 records.append(next(iter(page.records), None))
-                for reason in page.unread_reasons:
-                    self.unread[reason] = self.unread.get(reason, 0) + 1
+                self.unread.update(page.unread_reasons)
         for record in filter(None, records):
             self._share(record)
             texts = (getattr(record, name, None) for name in _TEXTS)
