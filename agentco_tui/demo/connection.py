@@ -89,7 +89,7 @@ class Answer:
         ).encode("latin-1")
 
 
-class Connection:
+class ClientConnection:
     """One client's connection: its requests one after the other."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

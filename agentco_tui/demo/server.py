@@ -13,7 +13,7 @@ import time
 from email.utils import formatdate
 from typing import Any, Self
 
-from agentco_tui.demo.connection import Answer, Connection, Request
+from agentco_tui.demo.connection import Answer, ClientConnection, Request
 from agentco_tui.demo.control import CONTROL, Control, RequestLog, Seen
 from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.interface import Interface
@@ -69,7 +69,7 @@ class EmbeddedPlatform:
         self.port = port
         self._interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
         self._control = Control(self.world, self.keys, self.faults, self.requests)
-        self._connections: set[Connection] = set()
+        self._connections: set[ClientConnection] = set()
         self._errors: list[Exception] = []
         self._ending = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -165,7 +165,7 @@ class EmbeddedPlatform:
     async def _on_connection(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        connection = Connection(reader, writer)
+        connection = ClientConnection(reader, writer)
         self._connections.add(connection)
         try:
             while request := await connection.request():
@@ -180,7 +180,7 @@ class EmbeddedPlatform:
             self._connections.discard(connection)
             writer.close()
 
-    async def serve(self, connection: Connection, request: Request) -> None:
+    async def serve(self, connection: ClientConnection, request: Request) -> None:
         """Answer one request, or let a fault strike it."""
         if request.path.startswith(CONTROL):
             answer = self._control.answer(request)

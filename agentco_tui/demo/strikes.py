@@ -12,7 +12,7 @@ from http import HTTPStatus
 from itertools import count, cycle
 from typing import Any
 
-from agentco_tui.demo.connection import Answer, Connection, phrase_of
+from agentco_tui.demo.connection import Answer, ClientConnection, phrase_of
 from agentco_tui.demo.faults import Fault
 
 MIB = 1 << 20
@@ -78,7 +78,7 @@ def status_sent(fault: Fault, answer: Answer) -> int:
     return 0 if BROKEN[fault.kind][0] is None else answer.status
 
 
-async def break_off(connection: Connection, fault: Fault, answer: Answer) -> None:
+async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) -> None:
     """Send as much of the answer as the fault leaves, and end the connection its way."""
     share, then = BROKEN[fault.kind]
     if share is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from agentco_tui.demo.connection import Answer, Connection, Request
+from agentco_tui.demo.connection import Answer, ClientConnection, Request
 from agentco_tui.demo.server import EmbeddedPlatform
 
 Query = dict[str, str]
@@ -27,7 +27,7 @@ class ChoosyPlatform(EmbeddedPlatform):
         self.asked: list[tuple[str, Query]] = []
         """All questions, as they were asked."""
 
-    async def serve(self, connection: Connection, request: Request) -> None:
+    async def serve(self, connection: ClientConnection, request: Request) -> None:
         query = dict(parse_qsl(request.query))
         self.asked.append((request.path, query))
         choice = self._choice(request.path, query)
