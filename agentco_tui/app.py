@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -129,23 +130,18 @@ class DashboardApp(EndingApp, KeyApp):
         if self.session.settings.theme is not None:
             self.theme = self.session.settings.theme
         self.set_keymap(dict(self.session.settings.keys))
-        self.set_timer(READ_REST, self._read_the_rest, name="rest")
+        # In a thread: the interpreter's turns between threads are short (TURN), so keys go first.
+        read = partial(self.run_worker, read_the_rest, thread=True, description="read the dialogs")
+        self.set_timer(READ_REST, read, name="rest")
         self.set_timer(SETTLED, settle_memory, name="memory")
-        self.session.thin.subscribe(self._paint_as_told)
+        assert self.main_screen is not None
+        self.session.thin.subscribe(self.main_screen.paint_as_told)
         self.set_interval(1.0, self._look_at_the_line, name="line")
-        self.call_after_refresh(self._paint_as_told)
+        self.call_after_refresh(self.main_screen.paint_as_told)
         off = self.session.permissions.off
         if off is not None and not self.session.settings.read_only:
             self.notify(off, markup=False, severity="warning", timeout=30)
         start_worker(self, self._live, "keeps the picture up to date", name="poller")
-
-    def _read_the_rest(self) -> None:
-        # In a thread: the interpreter's turns between threads are short (TURN), so keys go first.
-        self.run_worker(read_the_rest, thread=True, description="read the dialogs")
-
-    def _paint_as_told(self) -> None:
-        if self.main_screen is not None:
-            self.main_screen.paint_as_told()
 
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
@@ -195,10 +191,8 @@ class DashboardApp(EndingApp, KeyApp):
         """Say a thing once: leave out what stands in the corner already."""
         new = event.notification
         self._said = [old for old in self._said if not old.has_expired]
-        if any(
-            (new.title, new.message, new.severity) == (old.title, old.message, old.severity)
-            for old in self._said
-        ):
+        said = {(old.title, old.message, old.severity) for old in self._said}
+        if (new.title, new.message, new.severity) in said:
             event.prevent_default()
         else:
             self._said.append(new)

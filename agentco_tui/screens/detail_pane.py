@@ -81,8 +81,8 @@ def task_details(task: Task, look: Look) -> list[Item]:
     status = task_status_cell(task)
     level = task_level(task, look.clock.now(), look.limits)
     since = waiting_since(task) if waits_for_person(task) else None
+    trust = look.trust_of(task)
     wait = None if since is None else plain(f"{level_sign(level)} {look.age(since)}".strip())
-    trust = task.trust if task.trust is not None else (agent.trust if agent else None)
     facts: list[Item] = [
         Gap(),
         field("status", plain(status.text.strip()), status.tone),
@@ -108,6 +108,8 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
     status = agent_status_cell(agent)
     waiting = [t for t in look.store.pending if t.agent is not None and t.agent.id == agent.id]
     budget = look.store.agent_budgets.get(agent.id)
+    unlimited = limit_text(budget) if budget is not None and budget.unlimited else None
+    left = unlimited or _sum(left_of(agent, budget))
     items: list[Item] = [
         Text(agent.name or safe(agent.id), Tone.STRONG),
         Gap(),
@@ -118,14 +120,13 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
             "trust", agent.trust_word or (None if agent.trust is None else fmt.trust(agent.trust))
         ),
         field("model", agent.model),
-        field("left", _left(agent, budget)),
+        field("left", left),
         field("completed", fmt.count(agent.tasks_completed)),
         field("last seen", when(agent.last_seen, look)),
         field("created", when(agent.created, look)),
         field("id", safe(agent.id)),
     ]
-    if budget is not None:
-        items += [Gap(), Heading(plain("Budget")), *budget_fields(budget, look)]
+    items += budget_part(budget, look)
     if waiting:
         items += [Gap(), Heading(plain(f"Waiting for a person: {len(waiting)}"))]
         items += [
@@ -135,10 +136,10 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
     return items
 
 
-def _left(agent: Agent, budget: Budget | None) -> SafeText | None:
-    if budget is not None and budget.unlimited:
-        return limit_text(budget)
-    return _sum(left_of(agent, budget))
+def budget_part(budget: Budget | None, look: Look) -> list[Item]:
+    """The budget of an agent or a company, if it is known."""
+    known = budget_fields(budget, look) if budget else []
+    return [Gap(), Heading(plain("Budget")), *known] if known else []
 
 
 def company_details(company: Company, look: Look) -> list[Item]:
@@ -157,9 +158,7 @@ def company_details(company: Company, look: Look) -> list[Item]:
     ]
     if company.mission:
         items += [Gap(), Heading(plain("Mission")), Text(company.mission)]
-    if budget is not None:
-        items += [Gap(), Heading(plain("Budget")), *budget_fields(budget, look)]
-    return items
+    return [*items, *budget_part(budget, look)]
 
 
 def budget_details(budget: Budget, look: Look) -> list[Item]:

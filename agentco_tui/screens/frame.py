@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Iterable
 from functools import cached_property, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.screen import Screen
 from textual.widget import AwaitMount
 
 from agentco_tui.actions.journal import Owner
@@ -26,7 +25,6 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Agent, Company
 from agentco_tui.screens.base_view import View
 from agentco_tui.screens.decision_notes import open_cells
-from agentco_tui.screens.dialogs.base import size_needed, too_small
 from agentco_tui.screens.header_footer import (
     footer_cells,
     header_left,
@@ -36,11 +34,11 @@ from agentco_tui.screens.header_footer import (
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.prompts import Destination, FilterWords, GoToWords
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import total_width
 
 if TYPE_CHECKING:
@@ -53,14 +51,7 @@ FOLLOW_EVERY = 1.0
 """Seconds between two looks at the journal, into which other dashboards write too."""
 
 
-def make_view(place: Place, session: Session) -> View[Any]:
-    """One of the six screens; its module is read when it is first visited."""
-    module = import_module(f"agentco_tui.screens.{place}_view")
-    view: View[Any] = getattr(module, f"{place.title()}View")(session)
-    return view
-
-
-class MainScreen(Screen[None]):
+class MainScreen(SizedScreen[None]):
     """One frame; the six screens are made when they are first visited."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("every")
@@ -73,9 +64,6 @@ class MainScreen(Screen[None]):
     MainScreen .frame--tabs { background: $surface; }
     MainScreen .frame--body { height: 1fr; }
     MainScreen .frame--footer { background: $panel; }
-    MainScreen .frame--small { display: none; height: 1fr; padding: 0 1; }
-    MainScreen.-small > * { display: none; }
-    MainScreen.-small > .frame--small { display: block; }
     """
 
     def __init__(self, session: Session, place: Place, remembered: Remembered) -> None:
@@ -91,7 +79,6 @@ class MainScreen(Screen[None]):
         self.footer = StatusLine(classes="frame--footer")
         self._footer_for: tuple[object, ...] | None = None
         self._decided: set[str] = set()
-        self.small = TextPane(classes="frame--small")
 
     def compose(self) -> ComposeResult:
         """Header, tabs, body, prompt, footer.
@@ -115,11 +102,9 @@ class MainScreen(Screen[None]):
             yield view
         yield self.prompt
         yield self.footer
-        yield self.small
 
     def on_mount(self) -> None:
         """Have all else begin after the first picture."""
-        self.small.can_focus = False
         self.session.permissions.subscribe(self.show_footer)
         self.show_frame()
         self.call_after_refresh(self._go_on)
@@ -145,17 +130,13 @@ class MainScreen(Screen[None]):
             for view in self.views.values():
                 view.take(change)
             if change.feed is FeedName.ACTIVITY:
-                self._renote(self._tasks_of(change.added))
+                entries = map(self.session.store.activity.get, change.added)
+                about = [entry.task for entry in entries if entry is not None]
+                self._renote({ref.id for ref in about if ref is not None and ref.id is not None})
             self.show_frame()
         for decision in late:
             work = partial(self.dialogs.read_after_all, decision)
             start_worker(self, work, f"read {decision.task.id} after all", group="writes")
-
-    def _tasks_of(self, entry_ids: Iterable[str]) -> set[str]:
-        """The tasks that these entries of the log are about."""
-        entries = (self.session.store.activity.get(entry_id) for entry_id in entry_ids)
-        about = (entry.task for entry in entries if entry is not None)
-        return {ref.id for ref in about if ref is not None and ref.id is not None}
 
     def _renote(self, task_ids: Iterable[str]) -> None:
         """It is known what became of these tasks: their ghosts say so."""
@@ -191,10 +172,7 @@ class MainScreen(Screen[None]):
         if feed in self.view.feeds():
             self.view.take_freshness()
         self.show_frame()
-        self.look_for_key(feed)
-
-    def look_for_key(self, feed: FeedName) -> None:
-        """If a feed was refused, another key may be in its file by now."""
+        # If it was refused, another key may be in its file by now.
         place = self.session.settings.key_place
         refused = isinstance(self.session.store.freshness[feed].failure, KeyRejected)
         if refused and place is not None and place.is_file:
@@ -234,9 +212,11 @@ class MainScreen(Screen[None]):
         self._focus_list()
 
     def _made(self, place: Place) -> View[Any]:
-        """A screen that is visited for the first time, as it was left."""
-        view = self.views[place] = make_view(place, self.session)
+        """A screen that is visited for the first time, as it was left; its module is read now."""
+        module = import_module(f"agentco_tui.screens.{place}_view")
+        view: View[Any] = getattr(module, f"{place.title()}View")(self.session)
         view.recall(self._remembered.lists.get(place, ListMemory()))
+        self.views[place] = view
         return view
 
     def turn_to(self, place: Place) -> AwaitMount:
@@ -263,8 +243,8 @@ class MainScreen(Screen[None]):
 
     def remembered(self) -> Remembered:
         """How the dashboard is left: the screen, and the lists that were visited."""
-        lists: dict[str, ListMemory] = {place: view.memory for place, view in self.views.items()}
-        return Remembered(self.place, {**self._remembered.lists, **lists})
+        visited = {str(place): view.memory for place, view in self.views.items()}
+        return Remembered(self.place, {**self._remembered.lists, **visited})
 
     def set_paces(self) -> None:
         """Poll what the screen shows at the refresh rate, what is always needed more slowly."""
@@ -300,12 +280,12 @@ class MainScreen(Screen[None]):
     def ask_filter(self, view: View[Any]) -> None:
         """Let the person type a filter; it works while it is typed."""
         self.footer.display = False
-        FilterWords(self, view).ask()
+        FilterWords(self, view)
 
     def action_go_to(self) -> None:
         """Let the person type where to go."""
         self.footer.display = False
-        GoToWords(self, self.session.store).ask()
+        GoToWords(self, self.session.store)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Keys that go elsewhere leave the prompt, or escape could not; a filter stays."""
@@ -448,28 +428,21 @@ class MainScreen(Screen[None]):
 
     def leave_first(self) -> bool:
         """Leaving was asked for: leave the prompt if words are being typed into it."""
-        typing = self.prompt.display
-        if typing:
+        if typing := self.prompt.display:
             self.prompt.action_leave()
         return typing
 
     def say(self, words: str, *, bad: bool = False) -> None:
-        """Show a short message."""
-        if bad:
-            self.app.notify(safe(words), markup=False, severity="warning", timeout=8)
-        else:
-            self.app.notify(safe(words), markup=False, timeout=4)
+        """Show a short message, longer if it is `bad`."""
+        severity: Literal["warning", "information"] = "warning" if bad else "information"
+        self.app.notify(safe(words), markup=False, severity=severity, timeout=8 if bad else 4)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Say what size is needed where the terminal is too small, and come back when it has it."""
-        was_small, small = self.has_class("-small"), too_small(event.size)
-        self.set_class(small, "-small")
-        if small:
-            self.call_after_refresh(self.small.show, size_needed(event.size))
-            return
-        if was_small:
-            # What is hidden loses the keys.
-            self.call_after_refresh(
-                self.prompt.take_keys if self.prompt.display else self._focus_list
-            )
+        """Tabs and footer for the new width."""
         self.call_after_refresh(self.show_frame)
+
+    def focus_again(self) -> None:
+        if self.prompt.display:
+            self.prompt.take_keys()
+        else:
+            self._focus_list()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import ceil
-from typing import Any, Protocol
+from typing import Protocol
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
@@ -19,7 +19,6 @@ from agentco_tui.keys import (
     keys_of,
 )
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
-from agentco_tui.live.store import Collection
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import Cells, Item, Text
@@ -58,17 +57,12 @@ def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
     cells = health_cells(
         freshness, latency, session.clock.monotonic(), refresh=session.settings.refresh
     )
-    critical, warning = open_alerts(session)
+    critical, warning = session.waiting.open_alerts(session.company)
     if critical:
         cells.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
     if warning:
         cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
     return [*cells, Cell(plain(" "))]
-
-
-def open_alerts(session: Session) -> tuple[int, int]:
-    """How many alerts of the scope are critical, and how many are warnings."""
-    return session.waiting.open_alerts(session.company)
 
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
@@ -93,33 +87,20 @@ def _tabs(session: Session, place: Place, *, names: bool) -> list[Cell]:
 
 
 def _tab_count(session: Session, tab: Place) -> list[Cell]:
-    known = session.store
+    known, scope = session.store, session.company
     match tab:
-        case "companies":
-            return _count(known.companies)
-        case "agents":
-            return _count(known.agents)
-        case "tasks":
-            if known.freshness[FeedName.PENDING].answered_at is None:
-                return []
-            waiting = session.waiting.of(session.company).count
-            tone = Tone.ACCENT if waiting else Tone.DIM
-            return [Cell(plain(f"{fmt.count(waiting)} "), tone)]
+        case "companies" | "agents":
+            count = len(known.companies if tab == "companies" else known.agents)
+            return [Cell(plain(f"{fmt.count(count)} "), Tone.DIM)] if count else []
+        case "tasks" if known.freshness[FeedName.PENDING].answered_at is not None:
+            waiting = session.waiting.of(scope).count
+            return [Cell(plain(f"{fmt.count(waiting)} "), Tone.ACCENT if waiting else Tone.DIM)]
         case "budget":
-            critical, warning = open_alerts(session)
+            critical, warning = session.waiting.open_alerts(scope)
             if critical:
                 return [Cell(plain(f"{signs.critical}{critical} "), Tone.CRITICAL)]
-            if warning:
-                return [Cell(plain(f"{signs.warning}{warning} "), Tone.WARNING)]
-            return []
-        case _:
-            return []
-
-
-def _count(collection: Collection[Any]) -> list[Cell]:
-    if not len(collection):
-        return []
-    return [Cell(plain(f"{fmt.count(len(collection))} "), Tone.DIM)]
+            return [Cell(plain(f"{signs.warning}{warning} "), Tone.WARNING)] if warning else []
+    return []
 
 
 def footer_cells(
@@ -204,10 +185,7 @@ def worst(freshnesses: Iterable[Freshness]) -> Freshness:
     """The one to tell of: failed before stale before loading before live, then the oldest."""
     return min(
         freshnesses,
-        key=lambda freshness: (
-            WORST_FIRST.index(freshness.phase),
-            freshness.answered_at or 0.0,
-        ),
+        key=lambda each: (WORST_FIRST.index(each.phase), each.answered_at or 0.0),
         default=Freshness(),
     )
 
@@ -250,21 +228,19 @@ def health_cells(
             return [Cell(plain(f"{signs.critical} {short_reason(freshness)}"), Tone.CRITICAL)]
 
 
+REASONS = {
+    KeyRejected: "key rejected",
+    NotAllowed: "not allowed",
+    RateLimited: "asked to wait",
+    TimedOut: "no answer",
+    Unreachable: "unreachable",
+}
+
+
 def short_reason(freshness: Freshness) -> SafeText:
     """Two words for the header; the notice says it in full."""
-    match freshness.failure:
-        case KeyRejected():
-            return plain("key rejected")
-        case NotAllowed():
-            return plain("not allowed")
-        case RateLimited():
-            return plain("asked to wait")
-        case TimedOut():
-            return plain("no answer")
-        case Unreachable():
-            return plain("unreachable")
-        case _:
-            return plain("failing")
+    found = (words for kind, words in REASONS.items() if isinstance(freshness.failure, kind))
+    return plain(next(found, "failing"))
 
 
 def notice(
@@ -281,13 +257,10 @@ def notice(
     failure = freshness.failure
     if failure is None:
         return []
-    wait = freshness.wait(monotonic)
-    if wait is None:
-        again = ""
-    elif wait <= 0:
-        again = f" {signs.separator} asking again now"
-    else:
-        again = f" {signs.separator} again in {fmt.age(wait)}"
+    wait, again = freshness.wait(monotonic), ""
+    if wait is not None:
+        when = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"
+        again = f" {signs.separator} {when}"
     whose = "" if about is None else f"{about}: "
     if freshness.phase is Phase.STALE:
         age = fmt.age(freshness.age(monotonic))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from textual.app import App
@@ -14,54 +15,47 @@ from agentco_tui.model import Agent, Company
 from agentco_tui.screens.base_view import View
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
-from agentco_tui.widgets.table.filter import FilterError
+
+R = TypeVar("R", Agent, Company)
 
 
 class PromptFrame(Protocol):
-    """What is asked of the frame around the prompt."""
+    """What is asked of the frame around the prompt (`frame.MainScreen`)."""
 
     prompt: Prompt
     app: App[Any]
 
-    def close_prompt(self) -> None:
-        """Hide the prompt; the list has the keys again."""
-
-    async def travel(self, to: Destination) -> None:
-        """Go where the words lead; done when what is there can take keys."""
-
-    def action_help(self) -> None:
-        """The keys of this screen."""
+    def close_prompt(self) -> None: ...
+    async def travel(self, to: Destination) -> None: ...
+    def action_help(self) -> None: ...
 
 
 class FilterWords:
     """A filter; it works while it is typed."""
 
     def __init__(self, frame: PromptFrame, view: View[Any]) -> None:
+        """Open the prompt for it."""
         self._frame = frame
         self._view = view
-        self._before = view.filter_text
-
-    def ask(self) -> None:
-        """Open the prompt for it."""
-        keys = [column.key for column in self._view.table.rows.columns if column.key != "level"]
+        keys = [column.key for column in view.table.rows.columns if column.key != "level"]
         hint = plain("words  !not  " + " ".join(keys)[:60])
-        self._frame.prompt.ask("/", self._before, hint, asking=self)
+        frame.prompt.ask("/", view.filter_text, hint, asking=self)
 
     def typed(self, text: str) -> None:
         """Show only the lines that match, or say what is wrong with the words."""
-        error = self._view.set_filter(text)
-        if not self._tell(error):
+        if self._filter(text):
             self._frame.prompt.hint(plain("enter keeps it, esc drops it"))
 
-    def _tell(self, error: FilterError | None) -> bool:
+    def _filter(self, text: str) -> bool:
+        error = self._view.set_filter(text)
         if error is not None:
             self._frame.prompt.hint(error.message, bad=True)
-        return error is not None
+        return error is None
 
     async def entered(self, text: str) -> None:
         """Keep it; words that can't be used stay to be mended."""
         # Enter may come before the list was filtered by the words that it keeps.
-        if text == self._view.filter_text or not self._tell(self._view.set_filter(text)):
+        if text == self._view.filter_text or self._filter(text):
             self._frame.close_prompt()
 
     def left(self) -> None:
@@ -74,13 +68,11 @@ class GoToWords:
     """Where to go."""
 
     def __init__(self, frame: PromptFrame, store: Store) -> None:
+        """Open the prompt for it."""
         self._frame = frame
         self._store = store
-
-    def ask(self) -> None:
-        """Open the prompt for it."""
-        suggester = WordSuggester(lambda text: suggestion(text, self._store))
-        self._frame.prompt.ask(":", "", USAGE, suggester, asking=self)
+        suggester = WordSuggester(lambda text: suggestion(text, store))
+        frame.prompt.ask(":", "", USAGE, suggester, asking=self)
 
     def typed(self, text: str) -> None:
         """The suggestion says what there is to say."""
@@ -129,12 +121,12 @@ def parse(text: str, store: Store) -> Destination | SafeText:
         case "tasks":
             return Destination("tasks", status=rest.casefold() or None)
         case "agent":
-            agent = find(rest, list(store.agents))
+            agent = find(rest, store.agents)
             return Destination("agents", agent.id) if agent else _nothing("agent", rest)
         case "company":
             if not rest or rest.casefold() == "all":
                 return Destination("companies", scope="")
-            company = find(rest, list(store.companies))
+            company = find(rest, store.companies)
             if company is None:
                 return _nothing("company", rest)
             return Destination("companies", company.id, scope=company.id)
@@ -151,21 +143,23 @@ def parse(text: str, store: Store) -> Destination | SafeText:
             return plain(f"no such place as {safe(word, 30)}{hint}")
 
 
-def find(words: str, records: list[Agent] | list[Company]) -> Agent | Company | None:
-    """The record with that id or name, else the only one whose name or id begins so."""
-    wanted = words.casefold()
-    if not wanted:
-        return None
-    for record in records:
-        if record.id == words or (record.name or "").casefold() == wanted:
+def find(words: str, records: Iterable[R]) -> R | None:
+    """The record with that id or name, else the first whose name or id begins so."""
+    wanted, begins = words.casefold(), None
+    for record in records if wanted else ():
+        name = (record.name or "").casefold()
+        if record.id == words or name == wanted:
             return record
-    begins = [
-        record
-        for record in records
-        if record.id.casefold().startswith(wanted)
-        or (record.name or "").casefold().startswith(wanted)
-    ]
-    return begins[0] if begins else None
+        if begins is None and (record.id.casefold().startswith(wanted) or name.startswith(wanted)):
+            begins = record
+    return begins
+
+
+def completed(typed: str, words: Iterable[str]) -> str | None:
+    """What was typed, completed to the first of these words that begins so."""
+    begins = typed.casefold()
+    found = next((word for word in words if typed and word.casefold().startswith(begins)), None)
+    return None if found is None else typed + found[len(typed) :]
 
 
 def suggestion(text: str, store: Store) -> str | None:
@@ -173,22 +167,18 @@ def suggestion(text: str, store: Store) -> str | None:
     word, blank, rest = text.partition(" ")
     if not blank:
         return next((known for known in WORDS if word and known.startswith(word.casefold())), None)
-    records: list[Agent] | list[Company]
-    if word == "agent":
-        records = list(store.agents)
-    elif word == "company":
-        records = list(store.companies)
-    elif word == "tasks":
-        statuses = sorted({str(task.status) for task in store.tasks if task.status} | {"all"})
-        known = next((status for status in ["pending", *statuses] if status.startswith(rest)), None)
-        return f"{word} {known}" if rest and known else None
-    else:
-        return None
-    for record in records:
-        name = record.name or safe(record.id)
-        if rest and name.casefold().startswith(rest.casefold()):
-            return f"{word} {rest}{name[len(rest) :]}"
-    return None
+    match word:
+        case "agent":
+            known: Iterable[str] = (agent.name or safe(agent.id) for agent in store.agents)
+        case "company":
+            known = (company.name or safe(company.id) for company in store.companies)
+        case "tasks":
+            statuses = {str(task.status) for task in store.tasks if task.status}
+            known = ["pending", *sorted(statuses | {"all"})]
+        case _:
+            return None
+    found = completed(rest, known)
+    return None if found is None else f"{word} {found}"
 
 
 def _nothing(kind: str, words: str) -> SafeText:

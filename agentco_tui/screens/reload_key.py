@@ -47,7 +47,8 @@ class KeyRenewal:
         A second time while that goes on does nothing.
         """
         place = self._session.settings.key_place
-        if place is None or self._asked or not self._opens_too_little():
+        too_little = self._session.permissions.lacks_any or self._refusing()
+        if place is None or self._asked or not too_little:
             return
         self._asked = True
         try:
@@ -77,14 +78,10 @@ class KeyRenewal:
             if isinstance(known[feed].failure, KeyRejected) and poller.pace(feed) is not Pace.OFF
         ]
 
-    def _opens_too_little(self) -> bool:
-        return self._session.permissions.lacks_any or bool(self._refusing())
-
     async def _ask(self, place: KeyPlace) -> None:
         if not place.can_change:
-            await self._nothing_new(
-                f"{place.words} can't change while this runs: start again with another key"
-            )
+            words = "can't change while this runs: start again with another key"
+            await self._nothing_new(f"{place.words} {words}")
             return
         if not place.is_file:
             self._say(f"reading the key again: {place.words}")

@@ -41,7 +41,6 @@ class ApproveQuestion(TaskQuestion):
 
     def on_mount(self) -> None:
         """Read the trace while the person reads the rest, and follow the task."""
-        super().on_mount()
         if self.subject.cut is not None:
             self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
         start_worker(self, self._read_trace, "read the trace")
@@ -77,7 +76,7 @@ class ApproveQuestion(TaskQuestion):
         agent = names.agent_of(task.agent)
         since = waiting_since(task)
         role = f" ({agent.role})" if agent is not None and agent.role else ""
-        trust = task.trust if task.trust is not None else (agent.trust if agent else None)
+        trust = self.look.trust_of(task)
         facts = [
             names.company(names.company_of(task)),
             plain(f"{names.agent(task.agent)}{role}"),

@@ -4,7 +4,7 @@ title that says where and what, questions, and the command palette.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import ClassVar, Literal, TypeVar
 
@@ -14,10 +14,8 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandList, CommandPalette
 from textual.containers import Vertical
-from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.timer import Timer
-from textual.widget import Widget
 
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.live.feeds import FeedName
@@ -26,9 +24,10 @@ from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import line_note
 from agentco_tui.screens.key_app import REPEAT, KeyApp, bindings_of
 from agentco_tui.screens.session import Session
+from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Item, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
@@ -42,52 +41,16 @@ ALONE = 0.12
 """Seconds after a yes in which no other may come: what comes in a burst, from a key that is held
 down on a line that stalls, answers nothing."""
 
-LEAST_WIDTH, LEAST_HEIGHT = 60, 16
 
-
-def too_small(size: Size) -> bool:
-    """Whether a terminal of that size can't show what has to be read."""
-    return size.width < LEAST_WIDTH or size.height < LEAST_HEIGHT
-
-
-def size_needed(size: Size) -> list[Item]:
-    """The sentence that stands there instead."""
-    words = (
-        f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
-        f"{size.width}x{size.height}. Make it larger to go on."
-    )
-    return [Text(plain(words), Tone.WARNING)]
-
-
-class Overlay(ModalScreen[T]):
-    """A screen over the frame that hides what would be cut, and says which size it needs.
-
-    What is asked must be seen whole, so nothing is to be answered meanwhile: see `hidden`.
+class Overlay(SizedScreen[T], ModalScreen[T]):
+    """A screen over the frame. What is asked must be seen whole, so nothing is to be answered while
+    it is `hidden`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("dialog", "app.quit")
 
-    DEFAULT_CSS = """
-    Overlay > .overlay--small {
-        display: none; width: 1fr; height: 1fr; padding: 0 1; background: $background;
-    }
-    Overlay.-small > * { display: none; }
-    Overlay.-small > .overlay--small { display: block; }
-    """
-
     ASKS: ClassVar[bool] = False
     """Whether a single key here says yes to something."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._small = TextPane(classes="overlay--small")
-        self._small.can_focus = False
-        self._focus_before: Widget | None = None
-
-    @property
-    def hidden(self) -> bool:
-        """Whether the terminal is too small to show what stands here."""
-        return self.has_class("-small")
 
     def leave_first(self) -> bool:
         """Leaving was asked for: leave this, without an answer. False to leave the program."""
@@ -101,22 +64,6 @@ class Overlay(ModalScreen[T]):
         Two keys typed at once both reach a dialog before the first has closed it.
         """
         return super().dismiss(result) if self.app.screen is self else AwaitComplete()
-
-    def on_mount(self) -> None:
-        """Put the sentence beside what it stands in for."""
-        self.mount(self._small)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Hide all below the least size, and bring it back with the keys where they were."""
-        small = too_small(event.size)
-        if small and not self.hidden:
-            self._focus_before = self.focused
-        self.set_class(small, "-small")
-        if small:
-            self.call_after_refresh(self._small.show, size_needed(event.size))
-        elif self._focus_before is not None:
-            before, self._focus_before = self._focus_before, None
-            self.call_after_refresh(before.focus)
 
 
 class Palette(CommandPalette):
@@ -168,14 +115,18 @@ class Dialog(Overlay[T]):
             yield self.keys_line
 
     def on_mount(self) -> None:
-        """Draw the title."""
         self.title_line.show(self._title_cells)
 
     def on_resize(self, event: events.Resize) -> None:
         """Let the body scroll rather than push the keys out of the box."""
-        super().on_resize(event)
         for body in self.query(".dialog--body"):
             body.styles.max_height = max(1, int(event.size.height * SHARE) - self.BESIDE_BODY)
+
+
+def key_cells(keys: Mapping[str, str]) -> list[Cell]:
+    """Keys, each with what it does and the blanks behind that."""
+    pairs = ((Cell(plain(key), Tone.ACCENT), Cell(plain(words))) for key, words in keys.items())
+    return [cell for pair in pairs for cell in pair]
 
 
 def title_of(profile: str, verb: str, what: SafeText) -> list[Cell]:
@@ -217,8 +168,6 @@ class Question(Dialog[bool]):
     """
 
     def on_mount(self) -> None:
-        """Show the question."""
-        super().on_mount()
         self.pane.focus()
         self.show_items(self._items)
         self._show_keys()
@@ -252,13 +201,11 @@ class Question(Dialog[bool]):
     def _show_keys(self, warning: str = "") -> None:
         below = self.pane.below
         more = [Cell(plain(f"{below} more below {signs.down} "), Tone.WARNING)] if below else []
-        no = [Cell(plain("n, esc"), Tone.ACCENT), Cell(plain(" no"))]
         if warning or self._off is not None:
-            cell = Cell(plain(f"  {signs.warning} {warning or self._off}"), Tone.WARNING)
-            self.keys_line.show([*no, cell], more)
-            return
-        yes = [Cell(plain("y"), Tone.ACCENT), Cell(plain(f" {self._yes}     "))]
-        self.keys_line.show([*yes, *no], more)
+            words = plain(f"  {signs.warning} {warning or self._off}")
+            self.keys_line.show([*key_cells({"n, esc": " no"}), Cell(words, Tone.WARNING)], more)
+        else:
+            self.keys_line.show(key_cells({"y": f" {self._yes}     ", "n, esc": " no"}), more)
 
     def _scrolled(self) -> None:
         if self._answering is None:
@@ -349,7 +296,6 @@ class TaskQuestion(Question):
 
     def on_mount(self) -> None:
         self._items = tuple(self.question())
-        super().on_mount()
         self._unsubscribe = [
             self.session.store.subscribe(self._take),
             self.session.decisions.subscribe(self._decided),

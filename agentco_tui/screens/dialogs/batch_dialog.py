@@ -25,7 +25,7 @@ from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import line_note, told
-from agentco_tui.screens.dialogs.base import Dialog, TaskQuestion, Why, title_of
+from agentco_tui.screens.dialogs.base import Dialog, TaskQuestion, Why, key_cells, title_of
 from agentco_tui.screens.dialogs.substance import sums_told, whole_title
 from agentco_tui.screens.key_app import REPEAT, KeyApp
 from agentco_tui.screens.session import Session
@@ -77,7 +77,6 @@ class BatchQuestion(TaskQuestion):
             yield self.keys_line
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._show_number()
 
     # ---- what it says
@@ -285,7 +284,6 @@ class BatchProgress(Dialog[bool]):
 
     def on_mount(self) -> None:
         """Follow the set."""
-        super().on_mount()
         self.pane.focus()
         self._unsubscribe = self.decision.subscribe(self._changed)
         self.set_interval(0.5, self._tick, name="seconds")
@@ -325,24 +323,21 @@ class BatchProgress(Dialog[bool]):
     def _show_keys(self) -> None:
         below = self.pane.below
         more = [Cell(plain(f"{below} {signs.down} "), Tone.WARNING)] if below else []
-        cells = [
-            cell
-            for key, word in self._keys()
-            for cell in (Cell(plain(key), Tone.ACCENT), Cell(plain(f" {word}   ")))
-        ]
-        self.keys_line.show(cells, more)
+        self.keys_line.show(
+            key_cells({key: f" {words}   " for key, words in self._keys().items()}), more
+        )
 
-    def _keys(self) -> list[tuple[str, str]]:
+    def _keys(self) -> dict[str, str]:
         batch = self.decision
-        leave = [("q", "leave")] if self._leaving else []
+        leave = {"q": "leave"} if self._leaving else {}
         if batch.can_take_back:
-            return [("u, esc", "take it back")]
+            return {"u, esc": "take it back"}
+        if batch.phase is BatchPhase.RUNNING and batch.can_stop:
+            return {"esc": "stop what is not yet sent"}
         if batch.phase is BatchPhase.RUNNING:
-            if batch.can_stop:
-                return [("esc", "stop what is not yet sent")]
-            return [("esc", "close, it is read on"), *leave]
+            return {"esc": "close, it is read on", **leave}
         again = len(batch.to_ask_again) if batch.phase is BatchPhase.ENDED else 0
-        return [("esc", "close"), *([("f", f"ask again: {again}")] if again else []), *leave]
+        return {"esc": "close", **({"f": f"ask again: {again}"} if again else {}), **leave}
 
     def _items(self) -> list[Item]:
         batch = self.decision

@@ -46,7 +46,7 @@ from agentco_tui.screens.dialogs.form_dialog import (
     Values,
 )
 from agentco_tui.screens.header_footer import Say
-from agentco_tui.screens.prompts import find
+from agentco_tui.screens.prompts import completed, find
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
@@ -72,18 +72,16 @@ class FormRequest:
 
     def company(self, words: str) -> Company | None:
         """The company with that name or id."""
-        found = find(words, list(self.session.store.companies))
-        return found if isinstance(found, Company) else None
+        return find(words, self.session.store.companies)
 
     def agent(self, words: str, company_id: str | None) -> Agent | None:
         """The agent with that name or id, of that company if one is given."""
-        agents = [
-            agent
-            for agent in self.session.store.agents
-            if company_id is None or agent.company is None or agent.company.id in (None, company_id)
-        ]
-        found = find(words, agents)
-        return found if isinstance(found, Agent) else None
+        fits = (None, company_id)
+        agents = self.session.store.agents
+        return find(
+            words,
+            (a for a in agents if not company_id or not a.company or a.company.id in fits),
+        )
 
     def company_field(self, name: str, value: str, hint: str) -> FormField:
         """A field for a company's name or id, completed from those that are known."""
@@ -113,6 +111,9 @@ class FormRequest:
         return send
 
 
+NO_COMPANY = plain("no company here has this name or id")
+
+
 def _field(
     name: str,
     label: str,
@@ -121,14 +122,8 @@ def _field(
     known: Callable[[], Iterable[str]] | None = None,
 ) -> FormField:
     """A field; the first of the `known` words that goes on as was typed is suggested."""
-
-    def suggest(typed: str) -> str | None:
-        words = known() if known is not None and typed else ()
-        begins = typed.casefold()
-        found = (word for word in words if word.casefold().startswith(begins))
-        return next((typed + word[len(typed) :] for word in found), None)
-
-    return FormField(name, plain(label), value, plain(hint), suggest if known else None)
+    suggest = None if known is None else lambda typed: completed(typed, known())
+    return FormField(name, plain(label), value, plain(hint), suggest)
 
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
@@ -162,20 +157,19 @@ def new_task(ask: FormRequest) -> FormPlan:
         company, agent = named(values)
         errors = dict(check_task(form_in(values)))
         if values["company_id"] and company is None:
-            errors["company_id"] = plain("no company here has this name or id")
+            errors["company_id"] = NO_COMPANY
         if values["agent_id"] and agent is None:
             errors["agent_id"] = plain("no agent of this company has this name or id")
         return errors
 
     def notes(values: Values) -> Errors:
         company, agent = named(values)
-        told: dict[str, SafeText] = {}
-        if company is not None:
-            told["company_id"] = plain(f"{company.name or ''}  {safe(company.id)}".strip())
-        if agent is not None:
-            words = (agent.name, agent.role, safe(agent.id))
-            told["agent_id"] = plain("  ".join(word for word in words if word))
-        return told
+        known = {
+            "company_id": (company.name, safe(company.id)) if company else (),
+            "agent_id": (agent.name, agent.role, safe(agent.id)) if agent else (),
+        }
+        told = {name: "  ".join(word for word in words if word) for name, words in known.items()}
+        return {name: plain(words) for name, words in told.items() if words}
 
     def question(values: Values) -> Sequence[Item]:
         company, agent = named(values)
@@ -188,27 +182,17 @@ def new_task(ask: FormRequest) -> FormPlan:
             }
         )
 
+    company_name = "" if company_id is None else session.names.company(Ref(id=company_id))
+    agent_name = session.names.agent(like.agent) if like is not None and like.agent else ""
+    priority = "high" if "high" in priorities else priorities[0]
+    seen = "seen here: " + ", ".join(priorities)
     return FormPlan(
         title=ask.title("CREATE", plain("1 task")),
         fields=(
-            ask.company_field(
-                "company_id",
-                "" if company_id is None else session.names.company(Ref(id=company_id)),
-                "a name or an id",
-            ),
-            ask.agent_field(
-                "agent_id",
-                session.names.agent(like.agent) if like is not None and like.agent else "",
-                "a name or an id",
-            ),
+            ask.company_field("company_id", company_name, "a name or an id"),
+            ask.agent_field("agent_id", agent_name, "a name or an id"),
             _field("title", "title", "", "what is to be done"),
-            _field(
-                "priority",
-                "priority",
-                "high" if "high" in priorities else priorities[0],
-                "seen here: " + ", ".join(priorities),
-                lambda: priorities,
-            ),
+            _field("priority", "priority", priority, seen, lambda: priorities),
         ),
         check=check,
         notes=notes,
@@ -272,12 +256,11 @@ def limit_change(budget: Budget | None, new: Decimal) -> SafeText:
     """What a new limit changes, in words."""
     if budget is None or (budget.limit is None and not budget.unlimited):
         return plain("the limit until now is not known")
-    was_and_is = f"{limit_text(budget)} {signs.arrow} {in_currency_of(budget, new)}"
-    if budget.unlimited or budget.limit is None:
-        return plain(was_and_is)
-    change = new - budget.limit.amount
-    sign = "+" if change > 0 else ""
-    return plain(f"{was_and_is} ({sign}{in_currency_of(budget, change)})")
+    words = f"{limit_text(budget)} {signs.arrow} {in_currency_of(budget, new)}"
+    if not budget.unlimited and budget.limit is not None:
+        change = new - budget.limit.amount
+        words += f" ({'+' if change > 0 else ''}{in_currency_of(budget, change)})"
+    return plain(words)
 
 
 def agent_meant(subject: Record | None) -> str | None:
@@ -309,10 +292,10 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         return {"monthly_limit": amount} if isinstance(amount, str) else {}
 
     def notes(values: Values) -> Errors:
-        amount = check_limit(values["monthly_limit"])
+        amount, known = check_limit(values["monthly_limit"]), budgets.get(agent_id)
         if isinstance(amount, str):
             return {}
-        return {"monthly_limit": limit_change(budgets.get(agent_id), amount)}
+        return {"monthly_limit": limit_change(known, amount)}
 
     def question(values: Values) -> Sequence[Item]:
         nonlocal shown
@@ -368,7 +351,7 @@ def activity_filters(ask: FormRequest) -> FormPlan:
         errors: dict[str, SafeText] = {}
         company = ask.company(values["company"]) if values["company"] else None
         if values["company"] and company is None:
-            errors["company"] = plain("no company here has this name or id")
+            errors["company"] = NO_COMPANY
         scope = company.id if company else session.company
         agent = ask.agent(values["agent"], scope) if values["agent"] else None
         if values["agent"] and agent is None:

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
 from agentco_tui.background import start_worker
-from agentco_tui.screens.dialogs.base import Dialog, Question
+from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.prompt import Suggest, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
@@ -129,7 +129,6 @@ class Form(Dialog[bool]):
 
     def on_mount(self) -> None:
         """Label the fields and go to the first that is empty."""
-        super().on_mount()
         for spec in self.plan.fields:
             label = self.query_one(f"#label-{spec.name}", StatusLine)
             label.show([Cell(spec.label, Tone.DIM)])
@@ -140,14 +139,8 @@ class Form(Dialog[bool]):
         self.show_notes()
 
     def _show_keys(self) -> None:
-        self.keys_line.show(
-            [
-                Cell(plain("enter"), Tone.ACCENT),
-                Cell(plain(" next, and at the end go on     ")),
-                Cell(plain("esc"), Tone.ACCENT),
-                Cell(plain(" leave")),
-            ]
-        )
+        keys = {"enter": " next, and at the end go on     ", "esc": " leave"}
+        self.keys_line.show(key_cells(keys))
 
     @property
     def values(self) -> dict[str, str]:
@@ -250,4 +243,4 @@ class Form(Dialog[bool]):
         self._in_doubt = True
         words = f"{signs.unknown} the answer was lost: it is looked for by reading, nothing is sent"
         self.status.show([Text(plain(words), Tone.WARNING)])
-        self.keys_line.show([Cell(plain("esc"), Tone.ACCENT), Cell(plain(" leave"))])
+        self.keys_line.show(key_cells({"esc": " leave"}))

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from agentco_tui.keys import COMMANDS, Command, Place
-from agentco_tui.screens.dialogs.base import Dialog
+from agentco_tui.keys import COMMANDS, Place
+from agentco_tui.screens.dialogs.base import Dialog, key_cells
 from agentco_tui.screens.header_footer import key_words
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text, TextPane
@@ -38,23 +38,24 @@ class HelpScreen(Dialog[None]):
         self.pane = TextPane()
 
     def on_mount(self) -> None:
-        """Show the keys."""
-        super().on_mount()
         self.pane.show(self._items())
         self.pane.focus()
-        self.keys_line.show([Cell(plain("esc"), Tone.ACCENT), Cell(plain(" back"))])
+        self.keys_line.show(key_cells({"esc": " back"}))
 
     def _items(self) -> Iterable[Item]:
-        here = [key for key in COMMANDS if self.place in (key.where, *key.also)]
-        yield Heading(plain("This screen"))
-        yield from self._fields(here)
-        yield Gap()
-        yield Heading(plain("Every list"))
-        yield from self._fields(key for key in COMMANDS if key.where == "table")
-        yield Gap()
-        yield Heading(plain("Everywhere"))
-        yield from self._fields(key for key in COMMANDS if key.where == "every")
-        yield Gap()
+        groups = {
+            "This screen": [key for key in COMMANDS if self.place in (key.where, *key.also)],
+            "Every list": [key for key in COMMANDS if key.where == "table"],
+            "Everywhere": [key for key in COMMANDS if key.where == "every"],
+        }
+        for heading, keys in groups.items():
+            yield Heading(plain(heading))
+            for key in keys:
+                why = self.denied.get(key.id)
+                words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
+                tone = Tone.DIM if why else Tone.PLAIN
+                yield FieldLine(key_words(key.id, self.rebound), plain(words), tone)
+            yield Gap()
         yield Heading(plain("Filters"))
         yield Text(plain(FILTER_HELP.replace("·", signs.separator)))
         yield Gap()
@@ -66,13 +67,6 @@ class HelpScreen(Dialog[None]):
                 f"{signs.derived} worked out here  {signs.missing} not sent"
             )
         )
-
-    def _fields(self, keys: Iterable[Command]) -> Iterable[Item]:
-        for key in keys:
-            why = self.denied.get(key.id)
-            words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
-            tone = Tone.DIM if why else Tone.PLAIN
-            yield FieldLine(key_words(key.id, self.rebound), plain(words), tone)
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -79,6 +79,13 @@ class DialogRouter:
             self._say(f"{reason}; {advice}" if advice else reason, bad=True)
         return reason is None
 
+    def _known_of(self, task: Task) -> SafeText | None:
+        """What is known of a decision about the task that is under way, or has come out well."""
+        decision = self.session.decisions.of(task.id)
+        if decision is None or not (decision.outcome is None or decision.outcome.good):
+            return None
+        return said_of(self.session, decision)
+
     # ---- reading
 
     def help(self, place: Place, denied: Mapping[str, str]) -> None:
@@ -114,18 +121,19 @@ class DialogRouter:
         """
         if not self._may(Verb.APPROVE):
             return
-        store, decision = self.session.store, self.session.decisions.of(task.id)
-        newest = store.pending.get(task.id)
-        if decision is not None and (decision.outcome is None or decision.outcome.good):
-            self._say(f"{task.title}: {said_of(self.session, decision)}")
+        known = self._known_of(task)
+        if known is not None:
+            self._say(f"{task.title}: {known}")
             return
+        newest, listed = (
+            of.get(task.id) for of in (self.session.store.pending, self.session.store.tasks)
+        )
+        if newest is None and listed is not None and waits_for_person(listed):
+            newest = listed
         if newest is None:
-            newest = store.tasks.get(task.id) or task
-            if not waits_for_person(newest) or store.tasks.get(task.id) is None:
-                fate = fate_of(self.session, task.id).text
-                self._say(f"{task.title}: it does not wait for a person any more ({fate})")
-                return
-
+            fate = fate_of(self.session, task.id).text
+            self._say(f"{task.title}: it does not wait for a person any more ({fate})")
+            return
         if isinstance(newest, SharedTask):
             self._say(newest.refusal, bad=True)
             return
@@ -164,12 +172,11 @@ class DialogRouter:
             return
         session, chosen, decided = self.session, list[Task](), list[Aside]()
         for task in tasks:
-            decision = session.decisions.of(task.id)
-            if decision is not None and (decision.outcome is None or decision.outcome.good):
-                decided.append(Aside(task, said_of(session, decision)))
+            if (known := self._known_of(task)) is not None:
+                decided.append(Aside(task, known))
             else:
-                known = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
-                chosen.append(known or task)
+                newest = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
+                chosen.append(newest or task)
         batch = BatchApproval(
             session,
             chosen,

@@ -17,7 +17,7 @@ from agentco_tui.model import Task, Trace, TraceStep, extra_fields
 from agentco_tui.screens.columns.cells import Look
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import Overlay
+from agentco_tui.screens.dialogs.base import Overlay, key_cells
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
@@ -162,14 +162,8 @@ class TraceScreen(Overlay[bool]):
             [Cell(plain(" TRACE "), Tone.STRONG), Cell(self.subject.title)],
             [Cell(self.session.names.agent(self.subject.agent), Tone.ACCENT), Cell(plain(" "))],
         )
-        keys = (("esc", "back"), ("a", "approve"), ("r", "read again"), ("x", "raw"))
-        self.keys_line.show(
-            [
-                cell
-                for key, word in keys
-                for cell in (Cell(plain(f" {key}"), Tone.ACCENT), Cell(plain(f" {word} ")))
-            ]
-        )
+        keys = {" esc": " back ", " a": " approve ", " r": " read again ", " x": " raw "}
+        self.keys_line.show(key_cells(keys))
         self.pane.focus()
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
         self.action_read()
@@ -180,7 +174,6 @@ class TraceScreen(Overlay[bool]):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the steps out for the width there is."""
-        super().on_resize(event)
         self.call_after_refresh(self.show_items)
 
     def action_read(self) -> None:
