@@ -171,16 +171,3 @@ async def test_a_gap_is_told(platform: EmbeddedPlatform, tmp_path: Path) -> None
         assert s.view.go_to(gaps[0].id)
         await s.sees("entries may be missing here")
         assert "▲" in s.line_with("entries may be missing")
-
-
-async def test_no_gap_where_nothing_is_missing(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
-        for n in range(500):
-            with platform.world.living() as state:
-                agent = next(iter(state.agents.values()))
-                at = platform.world.now + 1 + n / 1_000
-                state.log(at, "info", "agent.note", f"Watered plant {n}", agent=agent)
-        platform.world.advance(5)
-        await s.poll(FeedName.ACTIVITY)
-        await s.sees("Watered plant 499")
-        assert not [e for e in s.session.store.activity if is_gap(e)]

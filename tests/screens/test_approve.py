@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
 from tests.screens.harness import WIDE, Stage, stage
 
 FIRST = "Share the Q2 churn report"
@@ -30,69 +28,6 @@ async def test_the_question_tells_what_is_approved(
         await s.sees("demo", "APPROVE", "Refund 214 customers", "Globex", "Linus", "high", "3 h")
         await s.sees("trust 38", "trace", "steps", "y", "n, esc")
         assert not s.writes
-
-
-async def test_a_yes_typed_before_the_question_could_be_read_is_dropped(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        s.main.run_command("tasks.approve")
-        await s.wait_until(lambda: s.app.screen is not s.main, "the question")
-        if not getattr(s.app.screen, "armed", True):
-            await s.press("y")
-        await s.armed()
-        await s.sees("APPROVE")
-        assert not s.writes
-
-
-@pytest.mark.parametrize("key", ["n", "escape"])
-async def test_no_sends_nothing(platform: EmbeddedPlatform, tmp_path: Path, key: str) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        task = await ask(s)
-        await s.armed()
-        await s.press(key)
-        await s.sees_no("APPROVE")
-        assert s.cursor == task
-        await s.poll(FeedName.PENDING)
-        assert not s.writes
-        assert platform.world.task(task).status == "pending"
-
-
-async def test_yes_sends_one_request_without_a_body(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        task = await ask(s)
-        await s.yes()
-        await s.sees_no("APPROVE")
-        await s.press("y", "y", "enter")
-        await s.sees("approved", FIRST)
-        await s.wait_until(lambda: platform.world.task(task).status != "pending", "the approval")
-        await s.press("r")
-        await s.wait_until(lambda: task not in s.rows, "the task to leave the queue")
-        (sent,) = s.writes
-        assert (sent.method, sent.path) == ("POST", f"/api/tasks/{task}/approve")
-        assert sent.body == b""
-        assert sent.query == ""
-        assert platform.world.applied[task] == 1
-        await s.sees("4 Tasks 39")
-
-
-async def test_a_conflict_is_explained(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    """The task is decided between the last read and the approval."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        task = await ask(s)
-        await s.armed()
-        platform.faults.add("approve:latency=300ms")
-        await s.press("y")
-        await s.wait_until(lambda: s.platform.faults.in_force()[0].struck, "the request")
-        platform.world.another_operator(task, "reject", "Wanda")
-        await s.wait_until(
-            lambda: any(words in s.text for words in ("rejected", "Wanda", "elsewhere")),
-            "what became of it",
-        )
-        assert len(s.writes) == 1
-        assert platform.world.applied[task] == 0
 
 
 async def test_the_trace_is_read_from_the_question(
@@ -133,36 +68,6 @@ async def test_a_trace_that_fails_is_told_and_read_again(
         await s.sees("TRACE", FIRST)
 
 
-async def test_marks_stay_with_their_records(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        first, second = s.rows[0], s.rows[1]
-        await s.press("space", "space")
-        await s.press("s", "s")
-        assert set(s.view.table.marked) == {first, second}
-        platform.world.another_operator(first, "approve")
-        await s.press("r")
-        await s.wait_until(lambda: first not in s.rows, "it to go")
-        assert s.view.table.marked == (second,)
-        await s.sees("1 marked")
-
-
-@pytest.mark.parametrize("over", ["t", "n"])
-async def test_a_yes_that_something_follows_at_once_is_none(
-    platform: EmbeddedPlatform, tmp_path: Path, over: str
-) -> None:
-    """The trace opened over the question, or a no, before the yes was taken as one by itself."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await ask(s)
-        await s.armed()
-        await s.tap("y", over)
-        await s.sees("TRACE" if over == "t" else "by waiting")
-        await s.press("escape")
-        await s.press("escape")
-        await s.sees_no("APPROVE")
-        await s.poll(FeedName.PENDING)
-        assert not s.writes
-
-
 async def test_line_and_detail_agree_on_what_was_approved(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
@@ -174,3 +79,21 @@ async def test_line_and_detail_agree_on_what_was_approved(
             lambda: "approved" in s.line_with(" status "), "the detail to show what was read since"
         )
         assert "pending" not in s.line_with(" status ")
+
+
+async def test_a_question_that_is_gone_follows_nothing(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with stage(platform, tmp_path, place="tasks") as s:
+        store, decisions = s.session.store, s.session.decisions
+
+        def followers() -> int:
+            return len(store._listeners) + len(decisions._listeners)
+
+        before = followers()
+        await s.press("a")
+        await s.wait_until(lambda: isinstance(s.app.screen, ApproveQuestion), "the question")
+        assert followers() == before + 2, "the store and the decisions, each once"
+        await s.press("escape")
+        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await s.wait_until(lambda: followers() == before, "nobody to listen")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.base_view import HAND
-from tests.actions.office import QUICK
-from tests.screens.harness import NOW, RunningClock, Stage, stage
+from tests.screens.harness import NOW, Stage, stage
 
 
 def new_task(platform: EmbeddedPlatform, title: str = "Water the plants") -> str:
@@ -208,79 +205,3 @@ async def test_a_word_for_a_request_is_no_approval(
         await read_again(s)
         await s.sees("left the list")
         assert "approved" not in s.line_with("left the list")
-
-
-async def test_what_a_ghost_says_while_it_is_approved_from_here(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    """At every moment: somebody else's doing until it is sent, then ours, then what it came to."""
-    clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
-        first = s.rows[0]
-        await s.press("a")
-        await s.armed()
-        platform.faults.add("approve:latency=300ms")
-        platform.faults.add("reads:latency=20ms")
-        said: list[str] = []
-        table = s.view.table
-
-        def look() -> None:
-            if table.rows.is_ghost(first):
-                said.append(table.rows.notes[first].text)
-
-        await s.press("y")
-        await s.wait_until(lambda: s.in_flight(first), "it to be sent")
-        while s.in_flight(first):
-            await s.poll(FeedName.PENDING)
-            look()
-        await s.sees("approved here · ")
-        look()
-        words = list(dict.fromkeys(said))
-        assert words[-1] == "approved here"
-        assert all(note.startswith("confirming") for note in words[:-1])
-        await s.poll(FeedName.ACTIVITY)
-        look()
-        assert said[-1] == "approved here", "the log's own entry about it is not somebody else's"
-
-
-@pytest.mark.parametrize("decision", ["approve", "reject"])
-async def test_what_somebody_else_decided_is_never_claimed_as_ours(
-    platform: EmbeddedPlatform, tmp_path: Path, decision: str
-) -> None:
-    word = {"approve": "approved", "reject": "rejected"}[decision]
-    async with stage(platform, tmp_path, place="tasks", timing=QUICK) as s:
-        first = s.rows[0]
-        await s.press("a")
-        await s.armed()
-        platform.world.another_operator(first, decision, "Wanda")
-        platform.faults.add("reads:latency=200ms")
-        await s.press("y")
-        said: set[str] = set()
-        while not any(word in toast.message for toast in s.app._notifications):
-            await s.settle()
-            if s.view.table.rows.is_ghost(first):
-                said.add(s.view.table.rows.notes[first].text)
-        await says(s, f"already {word} elsewhere by Wanda")
-        await s.sees(f"{word} elsewhere · ")
-        assert not any(note.startswith(("sending", "confirming", "unknown")) for note in said)
-        assert "approved here" not in said
-        assert not s.writes
-
-
-async def test_a_lost_answer_claims_nothing_until_a_read_settles_it(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    clock = RunningClock(platform)
-    async with stage(platform, tmp_path, place="tasks", clock=clock, timing=QUICK) as s:
-        first = s.rows[0]
-        platform.faults.add("approve:drop_after")
-        platform.faults.add("tasks:status=503,after=1,times=3")
-        await s.press("a")
-        await s.yes()
-        await says(s, "the answer was lost; reading what became of it")
-        await says(s, "the answer was lost, so it may have been this attempt or somebody else")
-        assert platform.world.applied[first] == 1
-        await s.poll(FeedName.ACTIVITY)
-        note = s.view.table.rows.notes[first].text
-        assert note == "approved"
-        assert len(s.writes) == 1

@@ -9,8 +9,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.keys import Place
-from tests.screens.harness import PLACES, WIDE, stage
+from tests.screens.harness import WIDE, stage
 
 
 class Painted:
@@ -34,38 +33,6 @@ class Painted:
     def forget(self) -> None:
         """Begin anew."""
         self.cells, self.regions = 0, []
-
-
-@pytest.mark.parametrize("place", PLACES)
-async def test_nothing_new_paints_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stage(platform, tmp_path, place=place, size=WIDE) as s:
-        await s.poll()
-        await s.press("j")
-        await s.at_rest()
-        painted = Painted(monkeypatch)
-        for _ in range(3):
-            await s.poll()
-            s.main.tick()
-            await s.settle()
-        assert painted.regions == []
-
-
-async def test_one_changed_cell_paints_about_one_cell(
-    platform: EmbeddedPlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stage(platform, tmp_path, place="companies", size=WIDE) as s:
-        await s.poll()
-        await s.settle()
-        painted = Painted(monkeypatch)
-        with platform.world.living() as state:
-            company = list(state.companies.values())[-1]
-            company.name = "Initech Kontent"
-            state.changed_company(company)
-        await s.poll()
-        await s.settle()
-        assert 0 < painted.cells < 200, painted.regions
 
 
 async def test_a_second_passing_paints_ages_only(

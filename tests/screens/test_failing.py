@@ -12,12 +12,11 @@ from agentco_tui.live.feeds import FeedName, Phase
 from tests.screens.harness import (
     NARROW,
     PLACES,
-    WIDE,
     Stage,
     stage,
 )
 
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+SIZES = pytest.mark.parametrize("size", [NARROW], ids=["80x24"])
 FIRST_ROW: dict[Place, str] = {
     "overview": "Refund 214 customers",
     "companies": "Acme Robotics",

@@ -9,7 +9,7 @@ import pytest
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
-from tests.screens.harness import NARROW, Stage, stage
+from tests.screens.harness import Stage, stage
 
 
 def new_task(platform: EmbeddedPlatform, title: str, priority: str = "low") -> str:
@@ -43,23 +43,6 @@ async def test_cursor_through_inserts_and_removals(
         await s.press("r")
         await s.wait_until(lambda: len(s.rows) == 39, "the new task")
         assert s.cursor == kept
-
-
-async def test_the_neighbour_gets_the_cursor_when_its_record_goes(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press(*"jjj")
-        gone, below = s.cursor, s.rows[4]
-        assert gone is not None
-        platform.world.another_operator(gone, "approve")
-        await s.press("r")
-        await s.wait_until(lambda: gone not in s.rows, "it to go")
-        assert s.cursor == below
-        platform.world.another_operator(s.rows[-1], "approve")
-        await s.press("G")
-        last = s.rows[-1]
-        assert s.cursor == last
 
 
 async def test_cursor_through_sorts(platform: EmbeddedPlatform, tmp_path: Path) -> None:
@@ -97,22 +80,6 @@ async def test_a_refresh_re_sorts_and_the_cursor_stays(
         assert s.cursor == kept
 
 
-async def test_the_view_stays_where_it_was_scrolled_to(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks", size=NARROW) as s:
-        await s.press("G", "k", "k")
-        kept = s.cursor
-        assert kept is not None
-        at = place_of(s, kept)
-        for n in range(3):
-            platform.world.another_operator(s.rows[n], "approve")
-        await s.press("r")
-        await s.wait_until(lambda: len(s.rows) == 37, "fewer rows")
-        assert s.cursor == kept
-        assert place_of(s, kept) == at
-
-
 async def test_the_detail_shows_the_record_and_follows_its_changes(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
@@ -126,36 +93,6 @@ async def test_the_detail_shows_the_record_and_follows_its_changes(
         await s.poll(FeedName.AGENTS)
         await s.sees("quite-another-model")
         assert s.cursor == agent.id
-
-
-async def test_moving_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        rows = s.rows
-        for key, at in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("k", 0), ("G", 39), ("g", 0)):
-            await s.press(key)
-            assert s.cursor == rows[at], key
-        await s.press("end", "j")
-        assert s.cursor == rows[-1]
-        await s.press("home")
-        assert s.cursor == rows[0]
-        await s.press("pagedown")
-        page = rows.index(str(s.cursor))
-        assert page > 10
-        assert place_of(s, rows[page]) > 2, "it can be seen"
-        await s.press("pageup")
-        assert s.cursor == rows[0]
-
-
-async def test_screens_remember_where_they_were(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press(*"jjjj")
-        kept = s.cursor
-        back: tuple[Place, ...] = ("agents", "companies", "overview", "tasks")
-        for place in back:
-            await s.go(place)
-        assert s.cursor == kept
-        await s.press("j")
-        assert s.cursor != kept, "the keys go to the list that shows"
 
 
 @pytest.mark.parametrize("place", ["overview", "tasks"])

@@ -16,7 +16,7 @@ from agentco_tui.config import Flags, Settings, api_key, load
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens import reload_key
-from tests.screens.harness import WIDE, RunningClock, Stage, stage
+from tests.screens.harness import WIDE, Stage, stage
 
 NEW = "ag_canary_of_today_9c31"
 REFUSED = "the key is missing or invalid"
@@ -108,21 +108,6 @@ def shows_no_key(s: Stage, *keys: str) -> bool:
 
 
 # -- a file
-
-
-async def test_it_is_live_again_by_the_polls_alone(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    """On a clock that runs: nobody asks."""
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"', refresh=0.5)
-    async with stage(
-        platform, tmp_path, place="tasks", settings=settings, clock=RunningClock(platform)
-    ) as s:
-        platform.replace_key(NEW)
-        await s.sees("key rejected")
-        put(key_file, NEW)
-        await s.sees("live", TITLE)
-        await s.sees_no("key rejected")
 
 
 async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(

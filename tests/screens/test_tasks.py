@@ -3,7 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName
 from tests.screens.harness import NARROW, WIDE, stage
 
 
@@ -85,21 +84,3 @@ async def test_raw_shows_all_fields_with_what_hides(
         assert "\\n" not in s.listed.detail.shown
         await s.press("x")
         await s.wait_until(lambda: "title_from" not in s.listed.detail.shown, "the detail again")
-
-
-async def test_calm_while_a_hand_is_on_the_list(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    """What comes waits until it is asked for, what goes leaves a word; nothing jumps."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("j")
-        before, gone = s.rows, s.rows[3]
-        platform.world.another_operator(gone, "reject", "Wanda")
-        agent = next(iter(platform.world.state.agents.values()))
-        new = platform.world.create_task(agent.company.id, "Water the plants", agent.id, "low")
-        await s.poll(FeedName.ACTIVITY, FeedName.PENDING)
-        await s.sees("1 new, r shows", "rejected elsewhere")
-        assert s.rows == before
-        assert "4 Tasks 40" in s.lines[1], "one more, one less"
-        await s.press("r")
-        await s.sees_no("1 new", "rejected elsewhere")
-        assert gone not in s.rows
-        assert new.id in s.rows

@@ -97,27 +97,6 @@ async def test_the_prompt_has_the_keys_however_often_it_comes_and_goes(
         assert not s.view.filter_text
 
 
-async def test_a_yes_too_early_is_none_though_keys_follow_it(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    """It counts when this key was pressed, not when the last one was that has come since."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("a")
-        await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
-        await s.armed()
-        question = s.app.screen
-        assert isinstance(question, Question)
-        assert question._arms_at is not None
-        for key, at in (("y", -0.05), ("x", 0.4), ("j", 0.5), ("tab", 0.6)):
-            event = key_event(key)
-            event.time = question._arms_at + at
-            s.app.post_message(event)
-        await s.sees("that came too soon")
-        await s.poll(FeedName.PENDING)
-        assert s.app.screen is question
-        assert not s.writes
-
-
 async def test_a_form_filled_in_in_one_packet(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     """As far as the question, which takes no answer that was typed before it could be read."""
     async with stage(platform, tmp_path, place="tasks") as s:
