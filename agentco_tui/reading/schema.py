@@ -250,8 +250,8 @@ class Table:
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
-        self._plans: dict[tuple[str, ...], Plan] = {}
-        self._last: tuple[tuple[str, ...], Plan] = ((), Plan())
+        self._plans: dict[tuple[tuple[str, ...], bool], Plan] = {}
+        self._last: tuple[tuple[tuple[str, ...], bool], Plan] = (((), False), Plan())
 
     @cached_property
     def _by_first(self) -> dict[str, list[Candidate]]:
@@ -282,27 +282,27 @@ class Table:
         return []
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
-        """The plan for this object's keys."""
-        keys = tuple(obj)
+        """The plan for this object's keys; without nested names where no object is nested."""
+        made = (tuple(obj), dict in set(map(type, obj.values())))
         last, plan = self._last
-        if keys == last:
+        if made == last:
             return plan
-        known = self._plans.get(keys)
+        known = self._plans.get(made)
         if known is None:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            known = self._plans[keys] = self._made(keys)
-        self._last = (keys, known)
+            known = self._plans[made] = self._made(*made)
+        self._last = (made, known)
         return known
 
-    def _made(self, keys: tuple[str, ...]) -> Plan:
+    def _made(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
         slots: dict[str, list[Candidate]] = {}
         spelt: dict[str, str] = {}
         twins: list[tuple[str, str]] = []
         unknown: list[str] = []
         uses: dict[str, int] = {}
         for key in keys[:_MOST_KEYS]:
-            candidates = self._named(key)
+            candidates = [each for each in self._named(key) if is_nested or not each.inner]
             if not candidates:
                 unknown.append(key)
                 continue
@@ -310,7 +310,9 @@ class Table:
             if spelt.setdefault(fold(key), key) != key:
                 twins.append((spelt[fold(key)], key))
             for each in candidates:
-                slots.setdefault(each.slot, []).append(each)
+                known = slots.setdefault(each.slot, [])
+                if not any(_is_same(each, other) for other in known):
+                    known.append(each)
         only: dict[str, Candidate] = {}
         ranked: list[tuple[Candidate, ...]] = []
         for slot, found in slots.items():
@@ -364,6 +366,11 @@ class Table:
         for key in plan.unknown:
             left[key] = obj[key]
         return Row(values, left, obj, plan, chosen)
+
+
+def _is_same(one: Candidate, other: Candidate) -> bool:
+    """Whether two names (`id` and `_id`) come to one place that is read in one way."""
+    return (one.key, one.inner, one.reader) == (other.key, other.inner, other.reader)
 
 
 _ALL: Final[list[tuple[str, ...]]] = [()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from agentco_tui.model import Money, Record, Ref
@@ -95,12 +96,18 @@ def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
 
     Raises Unread without an id.
     """
-    own = kind.__struct_fields__
-    fields = {slot: value for slot, value in row.values.items() if slot in own}
+    own, values = _fields_of(kind), row.values
+    fields = {slot: values[slot] for slot in own.intersection(values)}
     fields["id"] = fields.get("id") or around.key
     fields.update(made)
     if fields["id"] is None:
         name = kind.__name__.lower()
         raise Unread(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
-    fields.setdefault("extra", as_extra(row.left))
+    if "extra" not in fields:
+        fields["extra"] = as_extra(row.left)
     return kind(**fields)
+
+
+@cache
+def _fields_of(kind: type[Record]) -> frozenset[str]:
+    return frozenset(kind.__struct_fields__)
