@@ -128,8 +128,7 @@ class Approval(Write[Task]):
         self.read_error = pending.error
         check = await self._seen(pending)
         if check.found in (Found.PARTIAL, Found.FAILED):
-            why = check.why or "no answer"
-            words = plain(f"it could not be read again, so nothing was sent: {why}")
+            words = plain(f"it could not be read again, so nothing was sent: {check.why}")
             return self.unsent(WhyNot.NOT_READ, words)
         if check.found is Found.DONE:
             return await self._decided_before(check.record)

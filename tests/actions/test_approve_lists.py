@@ -1,0 +1,448 @@
+"""What one approval concludes from lists that don't agree: each is scripted, the server is real."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agentco_tui.actions.approve import Approval, Turn
+from agentco_tui.actions.decisions import Decisions
+from agentco_tui.actions.journal_file import Attempt, Settled, stamp
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step
+from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.world_state import DemoTask, RefusedError
+from agentco_tui.model import Listing, Ref, Task
+from agentco_tui.text import plain
+from tests.actions.office import Office, journal_entries, office
+
+Kind = OutcomeKind
+GONE, PART = "gone", "part"
+Lists = Mapping[str, str | int]
+"""What a list shows of the task from now on: `pending` or `all`, with ` of it` that of its own
+company: a status word, an HTTP status, GONE, or PART, where it is in no part that came. A list
+that isn't named shows what is so.
+"""
+
+
+def script(platform: EmbeddedPlatform, task: Task, lists: Lists) -> None:
+    """Let the platform's lists of tasks show a task otherwise than it is."""
+    world = platform.world
+    in_world = type(world).tasks
+
+    def tasks(company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
+        name = ("all" if status is None else "pending") + (" of it" if company_id else "")
+        rows, shown = in_world(world, company_id, status), lists.get(name)
+        if shown is None:
+            return rows
+        if isinstance(shown, int):
+            raise RefusedError(shown, "no_list", "no such list")
+        rows = [row for row in rows if row.id != task.id]
+        it = world.task(task.id)
+        if shown == PART:
+            return [replace(it, id=""), *rows]
+        return rows if shown == GONE else [replace(it, status=shown, version=99), *rows]
+
+    with world.living() as state:
+        state.revisions["tasks"] += 1
+    world.tasks = tasks  # type: ignore[method-assign]
+
+
+async def approved(
+    desk: Office, task: Task, lists: Lists, at: Step = Step.SENDING, scope: str | None = None
+) -> Outcome:
+    """Approve it, with lists that are scripted from a step on."""
+
+    def on(progress: Progress) -> None:
+        if progress.step is at and progress.tries == 0:
+            desk.platform.requests.clear()
+            script(desk.platform, task, lists)
+
+    return await Approval(desk.services, task, on, turn=Turn(scope)).run()
+
+
+def asked(platform: EmbeddedPlatform) -> list[str]:
+    """The lists that were asked for, by their names in a script."""
+    return [
+        ("pending" if "status" in seen.query else "all")
+        + (" of it" if "company_id" in seen.query else "")
+        for seen in platform.requests.matching("tasks")
+    ]
+
+
+NO_LIST = "the answer was lost, and no list of the platform shows it"
+NOT_WHOLE = "the answer was lost, and the list of all tasks could not be read whole"
+
+
+@pytest.mark.parametrize(
+    ("scoped", "lists", "kind", "words"),
+    [
+        (False, {}, Kind.APPROVED, "approved: the platform shows it as “approved”, decided by "),
+        (False, {"all": "running"}, Kind.APPROVED, "it no longer waits: the platform shows it as"),
+        (False, {"all": "rejected"}, Kind.DECIDED_ELSEWHERE, "already rejected elsewhere"),
+        (False, {"all": "in_review"}, Kind.UNCLEAR, "it no longer waits: the platform shows it as"),
+        (False, {"all": "pending"}, Kind.UNCLEAR, "unclear: it left the list of pending tasks, but "
+         "the list of all tasks shows it as “pending” still"),
+        (False, {"pending": "in_review"}, Kind.UNCLEAR,
+         "it still waits, but its status went from “pending” to “in_review”"),
+        (False, {"all": GONE}, Kind.GONE, NO_LIST),
+        (False, {"all": 404}, Kind.GONE, NOT_WHOLE),
+        (False, {"all": PART}, Kind.APPROVED, "approved: "),
+        (False, {"all": PART, "all of it": GONE}, Kind.GONE, NOT_WHOLE),
+        (False, {"all": PART, "all of it": PART}, Kind.GONE, NOT_WHOLE),
+        (True, {"all of it": GONE}, Kind.APPROVED, "approved: "),
+        (True, {"all of it": GONE, "all": GONE}, Kind.GONE, NO_LIST),
+        (True, {"all of it": PART}, Kind.GONE, NOT_WHOLE),
+        (False, {"pending": 404}, Kind.APPROVED, "approved: "),
+        (False, {"pending": PART}, Kind.APPROVED, "approved: "),
+        (False, {"pending": PART, "pending of it": PART}, Kind.APPROVED, "approved: "),
+        (True, {"pending of it": PART, "all of it": PART}, Kind.UNCLEAR,
+         "unclear: the answer was lost, and the platform's list of pending tasks came only in"),
+    ],
+)  # fmt: skip
+async def test_what_lists_show_after_a_lost_answer(
+    platform: EmbeddedPlatform, path: Path, scoped: bool, lists: Lists, kind: Kind, words: str
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        assert task.company is not None
+        platform.faults.add("approve:drop_after,times=1")
+        scope = task.company.id if scoped else None
+        found = await approved(desk, task, lists, scope=scope)
+        assert found.kind is kind
+        assert words in found.sentence
+        if kind is not Kind.UNCLEAR:
+            assert desk.store.pending.get(task.id) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "lists", "kind", "words"),
+    [
+        ("", {}, Kind.APPROVED_HERE, "approved: the platform said yes, and the platform shows it "
+         "as “approved”, decided by "),
+        ("", {"pending": "in_review"}, Kind.APPROVED_HERE, "as “in_review”"),
+        ("", {"pending": "pending"}, Kind.STILL_PENDING, "still shows the task as pending"),
+        ("", {"pending": PART, "pending of it": PART, "all": "pending"}, Kind.STILL_PENDING, ""),
+        ("", {"pending": PART, "pending of it": PART, "all": PART, "all of it": PART},
+         Kind.APPROVED_HERE, "a read could not bear it out: the platform's list of pending"),
+        ("204", {"all": "rejected"}, Kind.UNCLEAR, "said yes, but the platform shows it as “rej"),
+        ("204", {"all": "running"}, Kind.APPROVED_HERE, "the platform shows it as “running”"),
+        ("204", {"all": GONE}, Kind.APPROVED_HERE, "approved: the platform said yes, and it no "
+         "longer waits"),
+        ("409", {"pending": GONE, "all": "pending"}, Kind.REFUSED,
+         "; it left the list of pending tasks, though the list of all tasks shows it as “pending”"),
+        ("409", {"pending": GONE, "all": GONE}, Kind.GONE,
+         "; it is in no list of the platform any more"),
+        ("409", {"pending": PART, "pending of it": PART, "all": GONE}, Kind.REFUSED,
+         " (it could not be read again since)"),
+        ("401", {"pending": 401}, Kind.KEY_REJECTED, "the key is missing or invalid"),
+        ("401", {"pending": 503}, Kind.KEY_REJECTED, "401, and nothing could be read since: "),
+    ],
+)  # fmt: skip
+async def test_what_lists_show_after_an_answer(
+    platform: EmbeddedPlatform, path: Path, answer: str, lists: Lists, kind: Kind, words: str
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        if answer:
+            applied = ",applied=after" if answer == "204" else ""
+            platform.faults.add(f"approve:status={answer}{applied},times=1")
+        found = await approved(desk, task, lists)
+        assert found.kind is kind
+        assert words in found.sentence
+        if answer == "409":
+            assert found.sentence.startswith("refused: ")
+
+
+@pytest.mark.parametrize(
+    ("lists", "kind", "words", "read"),
+    [
+        ({"pending": 404}, Kind.APPROVED_HERE, "", ["pending", "pending of it"]),
+        ({"pending": PART}, Kind.APPROVED_HERE, "", ["pending", "pending of it"]),
+        ({"pending": PART, "pending of it": PART}, Kind.APPROVED_HERE, "",
+         ["pending", "pending of it", "all"]),
+        ({"pending": PART, "pending of it": PART, "all": "rejected"}, Kind.DECIDED_ELSEWHERE,
+         "already rejected elsewhere", ["pending", "pending of it", "all"]),
+        ({"pending": 503}, Kind.NOT_SENT, "it could not be read again, so nothing was sent: ",
+         ["pending"]),
+        ({"pending": PART, "pending of it": PART, "all": GONE}, Kind.NOT_SENT,
+         "it could not be read again, so nothing was sent: the platform's list of pending tasks "
+         "came only in part", ["pending", "pending of it", "all"]),
+        ({"pending": GONE}, Kind.CHANGED, "it left the list of pending tasks, though the list of "
+         "all tasks shows it as “pending”", ["pending", "all"]),
+        ({"pending": GONE, "all": GONE}, Kind.GONE, "it is in no list of the platform any more",
+         ["pending", "all"]),
+        ({"pending": GONE, "all": 503}, Kind.GONE, "it left the list of pending tasks; what became "
+         "of it could not be read", ["pending", "all"]),
+        ({"pending": "rejected"}, Kind.DECIDED_ELSEWHERE, "already rejected else", ["pending"]),
+    ],
+)  # fmt: skip
+async def test_what_lists_show_before_it_is_sent(
+    platform: EmbeddedPlatform, path: Path, lists: Lists, kind: Kind, words: str, read: list[str]
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        found = await approved(desk, task, lists, Step.READING)
+        assert found.kind is kind
+        assert found.sentence.startswith(words)
+        assert asked(platform)[: len(read)] == read
+        assert len(desk.sends()) == (kind is Kind.APPROVED_HERE)
+        assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
+
+
+async def test_what_was_left_behind_is_read_in_the_list_of_its_own_company(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    """And not in all lists, nor in that of the company that the screen is about."""
+    for scope in (None, "own", "cmp_other"):
+        async with office(platform, path) as every:
+            task = (await every.pending())[0]
+        assert task.company is not None
+        own = task.company.id
+        company = own if scope == "own" else scope
+        async with office(platform, path, company=company) as desk:
+            left = Attempt(
+                attempt=f"a-{scope}", time=stamp(time.time()), origin=platform.base_url,
+                profile="test", verb="approve", subject=task.id, task=task.id, company=own,
+            )  # fmt: skip
+            desk.journal.begin(left, desk.journal.mark())
+            desk.journal.let_go(left.attempt)
+            platform.requests.clear()
+            assert (await desk.recover(left)).kind is Kind.NOT_DONE
+            of_it = "" if scope is None else f"company_id={own}&"
+            assert {seen.query for seen in platform.requests} == {f"{of_it}status=pending"}
+
+
+async def test_a_changed_task_goes_into_the_list_it_stands_in_and_no_other(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path, company="cmp_other") as desk:
+        task = (await desk.pending())[0]
+        shown = msgspec.structs.replace(task, title=plain("harmless"))
+        for listed in (shown, None):
+            desk.store.pending.replace(Listing(records=() if listed is None else (listed,)))
+            found = await Approval(desk.services, shown, turn=Turn(None)).run()
+            assert found.kind is Kind.CHANGED
+            assert desk.store.pending.get(task.id) == (listed and task)
+
+
+async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        first, second = (await desk.pending())[:2]
+        assert (await desk.approve(first)).record is not None
+        assert desk.store.tasks.get(first.id) is None
+        desk.store.tasks.replace(await desk.services.client.tasks())
+        assert (await desk.approve(second)).kind is Kind.APPROVED_HERE
+        now = desk.store.tasks.get(second.id)
+        assert now is not None
+        assert now.status == "approved"
+
+
+async def test_a_2xx_that_shows_it_rejected_is_no_yes(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        world = platform.world
+        world.approve = lambda task_id: world.another_operator(task_id, "reject")  # type: ignore[method-assign]
+        found = await desk.approve(task)
+        assert found.kind is Kind.REFUSED
+        assert found.sentence.startswith(
+            "refused: the platform answered “rejected”; "
+            "the platform shows it as rejected by Wanda, "
+        )
+
+
+@pytest.mark.parametrize(("took", "reads"), [(None, True), (3.0, True), (3.1, False)])
+async def test_a_list_of_all_that_takes_long_is_not_read_for_a_bare_yes(
+    platform: EmbeddedPlatform, path: Path, took: float | None, reads: bool
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        desk.services.reader.every_took = took
+        platform.faults.add("approve:status=204,applied=after,times=1")
+        assert (await approved(desk, task, {})).kind is Kind.APPROVED_HERE
+        assert ("all" in asked(platform)) is reads
+
+
+# --- what was approved from here before ---------------------------------------------------------
+
+HOUR = 3_600.0
+BEFORE = "this machine had asked for it before"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "decision", "later", "kind", "words"),
+    [
+        ("approved here", "approve", 0.0, Kind.APPROVED, BEFORE),
+        ("approved here", "approve", 4.0, Kind.APPROVED, BEFORE),
+        ("approved here", "approve", 10.0, Kind.DECIDED_ELSEWHERE, "(approved from this machine"),
+        ("approved here", "approve", None, Kind.APPROVED, BEFORE),
+        ("approved here", "reject", 10.0, Kind.DECIDED_ELSEWHERE, "(approved from this machine"),
+        ("not done", "approve", 0.0, Kind.DECIDED_ELSEWHERE, "already approved elsewhere by Wanda"),
+    ],
+)
+@pytest.mark.parametrize("logged", [False, True])
+async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
+    platform: EmbeddedPlatform, path: Path, outcome: str, decision: str, later: float | None,
+    kind: Kind, words: str, logged: bool,
+) -> None:  # fmt: skip
+    """By when it was decided: as the record tells, or only the log."""
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        began = time.time() - HOUR
+        attempt = Attempt(
+            attempt="a1", time=stamp(began), origin=platform.base_url, profile="test",
+            verb="approve", subject=task.id, task=task.id,
+        )  # fmt: skip
+        desk.journal.begin(attempt, desk.journal.mark())
+        desk.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
+        platform.world.another_operator(task.id, decision)
+        at = None if later is None else platform.world.now - HOUR + later
+        with platform.world.living() as state:
+            it = state.tasks[task.id]
+            it.decided = None if logged else at
+            state.changed_task(it, platform.world.now)
+            for place, entry in enumerate(state.entries):
+                if entry.task is it:
+                    gone = at is None or not logged
+                    state.entries[place] = replace(
+                        entry, at=at or entry.at, task=None if gone else it
+                    )
+        approval = Approval(desk.services, task)
+        approval.waited_at = None
+        found = await approval.run()
+        assert found.kind is kind
+        assert words in found.sentence
+        assert ("from this machine" in found.sentence) is ("(approved" in words)
+        assert desk.sends() == []
+
+
+async def test_a_second_yes_right_after_the_first_is_the_same_approval(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
+        found = await desk.approve(task)
+        assert found.kind is Kind.APPROVED
+        assert found.sentence.startswith("approved by ")
+        assert found.sentence.endswith(BEFORE)
+        assert len(desk.sends()) == 1
+
+
+# --- what comes late, and what another dashboard tells --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("decision", "decided", "kind", "words"),
+    [
+        ("approve", True, Kind.APPROVED, "approved after all, at "),
+        ("approve", False, Kind.APPROVED, "approved after all, at "),
+        ("reject", True, Kind.DECIDED_ELSEWHERE, "already rejected elsewhere"),
+        (None, False, None, ""),
+    ],
+)
+async def test_what_was_decided_after_its_attempt_was_settled(
+    platform: EmbeddedPlatform, path: Path, decision: str | None, decided: bool, kind: Kind | None,
+    words: str,
+) -> None:  # fmt: skip
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.faults.add("approve:drop_before")
+        decisions = Decisions(desk.services)
+        found = await decisions.approve(task, lambda: None)
+        assert found is not None
+        if decision is not None:
+            it = platform.world.another_operator(task.id, decision)
+            told = it.decided
+            with platform.world.living() as state:
+                it.decided = told if decided else None
+                state.changed_task(it, platform.world.now)
+        platform.requests.clear()
+        late = await Approval(desk.services, task).after_all(found.attempt_id)
+        assert (None if late is None else late.kind) is kind
+        log_read = decision == "approve" and not decided
+        assert (len(platform.requests.matching("activity")) == 1) is log_read
+        if late is not None:
+            assert late.sentence.startswith(words)
+            last = journal_entries(path)[-1]
+            assert isinstance(last, Settled)
+            assert (last.outcome, last.corrects) == (kind, "not done")
+
+
+async def test_another_dashboards_decision_is_told_as_its_own(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    """What it has in flight, what became of it, and where it ended without a word of that."""
+    async with office(platform, path) as desk, office(platform, path) as other:
+        tasks = (await desk.pending())[:4]
+        decisions = Decisions(desk.services)
+        changed: list[str] = []
+        decisions.subscribe(changed.extend)
+
+        async def follow() -> list[Step]:
+            decisions.follow((await desk.services.follow()).open)
+            return [known.step for task in tasks if (known := decisions.of(task.id))]
+
+        mark = other.journal.mark()
+        for number, task in enumerate(tasks):
+            other.journal.begin(
+                Attempt(
+                    attempt=f"a{number}", time=stamp(time.time() - 60), origin=platform.base_url,
+                    profile="test", verb="approve" if number < 3 else "else", subject=task.id,
+                    task=task.id if number else None, title="as told",
+                ), mark,
+            )  # fmt: skip
+        assert await follow() == [Step.SENDING] * 3
+        known = decisions.of(tasks[0].id)
+        assert known is not None
+        assert (known.here, known.attempt_id, known.task, known.open) == (
+            False, "a0", tasks[0], True,
+        )  # fmt: skip
+        assert 59 < desk.services.clock.monotonic() - known.since < 90
+        changed.clear()
+        await follow()
+        assert changed == [], "nothing new is told again"
+        for number, outcome in enumerate(("refused", "a word of a newer version")):
+            other.journal.finish(
+                Settled(attempt=f"a{number}", time=stamp(0), outcome=outcome, sentence="so it is")
+            )
+        other.journal.close()
+        assert await follow() == [Step.SETTLED] * 2
+        assert decisions.of(tasks[2].id) is None, "it ended, and its attempt is left behind"
+        for number, kind in enumerate((Kind.REFUSED, Kind.UNCLEAR)):
+            known = decisions.of(tasks[number].id)
+            assert known is not None
+            assert known.outcome is not None
+            assert (known.here, known.open) == (False, True)
+            assert (known.outcome.kind, known.outcome.sentence) == (kind, "so it is")
+            decisions.look_at(tasks[number].id)
+        assert decisions.open == []
+        changed.clear()
+        decisions.look_at(tasks[0].id)
+        assert await follow() == [Step.SETTLED] * 2
+        assert changed == []
+
+
+async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk, office(platform, path) as other:
+        decisions = Decisions(desk.services)
+        left = Attempt(
+            attempt="a1", time="no time", origin=platform.base_url, profile="test",
+            verb="approve", subject="tsk_1", agent_name="Scout",
+        )  # fmt: skip
+        other.journal.begin(left, other.journal.mark())
+        decisions.follow((await desk.services.follow()).open)
+        [known] = decisions.open
+        assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
+        assert known.task.agent == Ref(name=plain("Scout"))
+        assert decisions.of("tsk_2") is None
