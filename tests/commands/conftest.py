@@ -1,20 +1,20 @@
-"""A real platform on loopback, and the command run as people run it: in a process of its own."""
+"""A real platform on loopback, and the command with all that a process of its own would have."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentco_tui import cli
 from agentco_tui.demo.server import EmbeddedPlatform
-
-NOW = 1_763_546_400.0
-"""2025-11-19 10:00 UTC: the world's clock in tests, standing still."""
 
 
 class Child(subprocess.Popen[str]):
@@ -41,7 +41,7 @@ class Ran:
 
 
 class Command:
-    """Runs `python -m agentco_tui` with an environment that holds nothing of this machine's."""
+    """Runs `agentco-tui` with an environment that holds nothing of this machine's."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -64,16 +64,34 @@ class Command:
         return [sys.executable, "-m", "agentco_tui", *words]
 
     def __call__(self, *words: str, env: Mapping[str, str] | None = None) -> Ran:
-        """Run it to its end, with pipes for streams."""
+        """Run it to its end in this process, which is quicker; its streams are files."""
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            tempfile.TemporaryFile("w+", encoding="utf-8") as out,
+            tempfile.TemporaryFile("w+", encoding="utf-8") as err,
+        ):
+            patch.setattr(os, "environ", {**self.env, **(env or {})})
+            patch.chdir(self.home)
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            code = cli.main(words)
+            out.seek(0)
+            err.seek(0)
+            ran = Ran(code, out.read(), err.read())
+        assert "Traceback" not in ran.err, ran.err
+        return ran
+
+    def process(self, *words: str, **streams: Any) -> Ran:
+        """Run it to its end in a process of its own, with pipes or these for streams."""
         done = subprocess.run(
             self.arguments(*words),
-            env={**self.env, **(env or {})},
+            env=self.env,
             cwd=self.home,
-            capture_output=True,
             stdin=subprocess.DEVNULL,
             text=True,
             timeout=60,
             check=False,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
         )
         assert "Traceback" not in done.stderr, done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -21,6 +21,7 @@ def test_each_kind_tells_its_names_units_and_samples(
     assert any(line.startswith("  missing:   ") for line in ran.lines)
     assert any("pause_reason" in line for line in ran.lines if line.startswith("  left over: "))
     assert still.full_key not in ran.out
+    assert {request.method for request in still.requests} == {"GET"}
 
 
 def test_as_json(command: Command, still: EmbeddedPlatform) -> None:
@@ -40,8 +41,3 @@ def test_what_cannot_be_read_is_told(
     ran = command.on(still)("doctor", "--fields", *flag)
     assert ran.code == 3
     assert "lacks the permission" in ran.out
-
-
-def test_nothing_is_changed(command: Command, still: EmbeddedPlatform) -> None:
-    command.on(still)("doctor", "--fields")
-    assert {request.method for request in still.requests} == {"GET"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -38,24 +37,10 @@ def test_a_busy_world_is_critical(command: Command, still: EmbeddedPlatform) -> 
     assert any(line.startswith("✖ ") for line in ran.lines[1:])
     assert "|" not in "".join(ran.lines[1:])
     assert ran.err == ""
-
-
-def test_only_reads_are_sent_and_each_once(command: Command, still: EmbeddedPlatform) -> None:
-    command.on(still)("status")
-    seen = sorted(request.path for request in still.requests)
-    assert seen == [
-        "/api/agents",
-        "/api/budget",
-        "/api/budget/agents",
-        "/api/budget/alerts",
-        "/api/budget/companies",
-        "/api/companies",
-        "/api/tasks",
-    ]
-    assert {request.method for request in still.requests} == {"GET"}
-    assert [request.query for request in still.requests if request.path == "/api/tasks"] == [
-        "status=pending"
-    ]
+    asked = {(request.method, request.path, request.query) for request in still.requests}
+    assert len(asked) == len(still.requests) == READS
+    assert {method for method, _, _ in asked} == {"GET"}
+    assert ("GET", "/api/tasks", "status=pending") in asked
 
 
 def test_an_empty_world_is_well(command: Command, quiet: EmbeddedPlatform) -> None:
@@ -112,17 +97,6 @@ def test_a_part_that_cannot_be_read_is_unknown_unless_something_is_critical(
     assert command.on(still)("status").code == 2
 
 
-@pytest.mark.parametrize("kind", ["bad_json", "status=500"])
-def test_answers_that_are_none_are_unknown(
-    command: Command, quiet: EmbeddedPlatform, kind: str
-) -> None:
-    with quiet:
-        quiet.faults.add(f"tasks:{kind}")
-        ran = command.on(quiet)("status")
-    assert ran.code == 3, ran.out
-    assert any(line.startswith("◌ pending tasks: ") for line in ran.lines)
-
-
 def test_json_for_scripts(command: Command, still: EmbeddedPlatform) -> None:
     ran = command.on(still)("status", "--json")
     told = json.loads(ran.out)
@@ -154,15 +128,6 @@ def test_settings_that_cannot_be_used_are_unknown_not_critical(command: Command)
     assert "AGENTCO_BASE_URL" in ran.out
     told = json.loads(command("status", "--json").out)
     assert (told["status"], told["exit_code"], len(told["settings"])) == ("unknown", 3, 2)
-
-
-def test_hostile_text_reaches_no_terminal(command: Command, still: EmbeddedPlatform) -> None:
-    still.faults.add("*:hostile")
-    command.on(still)
-    for words in (("status",), ("status", "--json")):
-        ran = command(*words)
-        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ran.out)
-        assert ran.code in (2, 3)
 
 
 def test_alert_limits_come_from_the_config(command: Command, still: EmbeddedPlatform) -> None:

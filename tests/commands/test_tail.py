@@ -62,6 +62,10 @@ def test_oldest_first_newest_last(command: Command, still: EmbeddedPlatform) -> 
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", times[0])
     newest = still.world.activity()[0]
     assert newest.message in ran.lines[-1]
+    still.faults.add("activity:hostile")
+    ran = command("tail")
+    assert ran.code == 0
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ran.out)
 
 
 def test_json_lines(command: Command, still: EmbeddedPlatform) -> None:
@@ -99,10 +103,12 @@ def test_errors_exit_3_with_a_sentence(command: Command, still: EmbeddedPlatform
     still.start()
 
 
-def test_settings_that_cannot_be_used_exit_2(command: Command) -> None:
-    ran = command("tail")
+@pytest.mark.parametrize("name", ["tail", "doctor"])
+def test_settings_that_cannot_be_used_exit_2(command: Command, name: str) -> None:
+    ran = command(name)
     assert ran.code == 2
     assert "AGENTCO_BASE_URL" in ran.err
+    assert "AGENTCO_API_KEY" in ran.err
 
 
 def test_follow_without_doubles_through_a_restart(
@@ -148,25 +154,6 @@ def test_follow_says_when_entries_may_be_missing(command: Command, still: Embedd
         assert not any("number 2" in line for line in out.rest())
 
 
-def test_follow_closes_a_gap_by_asking_for_more(command: Command, still: EmbeddedPlatform) -> None:
-    child = command.on(still).start(
-        "tail", "--follow", "--refresh", "0.5", "--limit", "2", "--json"
-    )
-    with child:
-        out, err = Lines(child.stdout), Lines(child.stderr)
-        out.until(still.world.activity()[0].id)
-        with still.world.living():
-            for number in range(20):
-                _do_something(still, f"number {number:02}")
-        out.until("number 19")
-        child.terminate()
-        child.wait(timeout=30)
-        told = [json.loads(line)["text"] for line in out.rest()]
-        numbers = [found.group() for text in told if (found := re.search(r"number \d\d", text))]
-        assert sorted(set(numbers)) == [f"number {number:02}" for number in range(20)]
-        assert err.rest() == []
-
-
 def test_follow_ends_when_its_reader_goes(command: Command, still: EmbeddedPlatform) -> None:
     child = command.on(still).start("tail", "--follow", "--refresh", "0.5")
     assert child.stdout is not None
@@ -176,13 +163,3 @@ def test_follow_ends_when_its_reader_goes(command: Command, still: EmbeddedPlatf
     assert child.wait(timeout=30) == 0
     assert child.stderr.read() == ""
     child.stderr.close()
-
-
-@pytest.mark.parametrize("words", [("tail",), ("tail", "--json")])
-def test_hostile_text_reaches_no_terminal(
-    command: Command, still: EmbeddedPlatform, words: tuple[str, ...]
-) -> None:
-    still.faults.add("activity:hostile")
-    ran = command.on(still)(*words)
-    assert ran.code == 0
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", ran.out)

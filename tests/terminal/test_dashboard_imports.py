@@ -39,6 +39,7 @@ def imported(platform: PlatformProcess, folder: Path, *arguments: str) -> tuple[
         (("tail", "--limit", "5"), 0, "Tidied notes"),
         (("export", "activity"), 0, "Tidied notes"),
         (("config", "path"), 0, "config.toml"),
+        (("doctor",), 0, "reads answered"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
