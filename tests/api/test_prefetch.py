@@ -7,10 +7,10 @@ import json
 
 import pytest
 
+from agentco_tui.api import response_body
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.prefetch import Prefetch
-from agentco_tui.api.response_body import ONE_PIECE
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import WireServer, answering, http
 
@@ -31,10 +31,16 @@ def sent(count: int) -> bytes:
     ).encode()
 
 
-@pytest.mark.parametrize("count", [3, 120_000], ids=["short", "long"])
+@pytest.fixture(autouse=True)
+def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte is too long to be read as a whole."""
+    monkeypatch.setattr(response_body, "ONE_PIECE", 1024 * 1024)
+
+
+@pytest.mark.parametrize("count", [3, 30_000], ids=["short", "long"])
 async def test_the_answer_is_taken_over_once(count: int) -> None:
     body = sent(count)
-    assert (len(body) > ONE_PIECE) == (count > 3)
+    assert (len(body) > response_body.ONE_PIECE) == (count > 3)
     async with answering(http(body), keep=True) as server, client_of(server) as client:
         client.take_over(begun(server))
         first = await client.tasks(status="pending")
@@ -59,11 +65,11 @@ async def test_a_failure_is_that_of_the_request_itself() -> None:
 
 
 async def test_what_was_handed_over_is_let_go() -> None:
-    async with answering(http(sent(120_000))) as server:
+    async with answering(http(sent(30_000))) as server:
         early = begun(server)
         reply = await early.take("/api/tasks", (("status", "pending"),))
         assert reply is not None
         assert reply.body == b""
-        assert len(reply.streamed.records) == 120_000
+        assert len(reply.streamed.records) == 30_000
         assert reply not in gc.get_referents(early, *vars(early).values())
         assert await early.take("/api/tasks", (("status", "pending"),)) is None

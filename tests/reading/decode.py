@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
+from typing import Any
+
+from agentco_tui.model import Moment, Money, Ref
+from agentco_tui.reading import json_body
 from agentco_tui.reading.budget_overview import read_overview as decode_overview
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
 from agentco_tui.reading.decode import read_one as decode_one
@@ -34,4 +40,30 @@ __all__ = [
     "decode_page",
     "decode_receipt",
     "decode_trace",
+    "parsed",
+    "plain",
+    "record",
 ]
+
+
+def parsed(body: Any) -> Any:
+    """A body as it comes from the wire."""
+    return json_body.parse_json(json.dumps(body).encode())
+
+
+def record(kind: Kind[Any], row: Any) -> Any:
+    """The record of one row in a list."""
+    page = decode_page(kind, parsed([row]))
+    assert page.unread == 0, page.unread_reasons
+    return page.records[0]
+
+
+def plain(value: Any) -> Any:
+    """A value as a table of a test writes it: sums and decimals as texts, times as numbers."""
+    if isinstance(value, Money):
+        return f"{value.amount.normalize():f}" + (" derived" if value.derived else "")
+    if isinstance(value, Moment):
+        return value.at
+    if isinstance(value, Ref):
+        return value.id, value.name
+    return str(value) if isinstance(value, Decimal) else value

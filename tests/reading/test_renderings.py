@@ -15,7 +15,8 @@ from agentco_tui.model import Activity, Budget, Moment, Money, Ref, Task, extra_
 from agentco_tui.reading import json_body
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import safe
-from tests.api.renderings import (
+from tests.reading import decode
+from tests.reading.renderings import (
     ENVELOPES,
     ID_NAMES,
     KEY_STYLES,
@@ -25,7 +26,6 @@ from tests.api.renderings import (
     Row,
     restyled,
 )
-from tests.reading import decode
 
 TIMES = st.integers(
     int(datetime(2015, 1, 1, tzinfo=UTC).timestamp()),
@@ -137,7 +137,7 @@ INNER_NAMES = (
 """Those that stand inside an object `budget`."""
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     budgets(), st.sampled_from(sorted(ENVELOPES)), st.sampled_from(sorted(KEY_STYLES)),
     st.sampled_from(sorted(MONEY_STYLES)),
@@ -179,7 +179,7 @@ def check_share(found: Budget, share: Decimal) -> None:
     assert not found.unlimited
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(ID_NAMES, WORDS, WORDS, TIMES), min_size=1, max_size=4,
      unique_by=lambda row: row[0]),
@@ -216,6 +216,7 @@ BROKEN: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+@settings(max_examples=30)
 @given(tasks(), st.lists(st.tuples(st.integers(0, 5), BROKEN), max_size=5))
 def test_broken_records_never_cost_others(world: list[Task], broken: list[tuple[int, Any]]) -> None:
     rows: list[Any] = [task_row(task, "iso z", "usd", "flat", False) for task in world]

@@ -86,7 +86,7 @@ def records_of(answer: Any) -> list[Any]:
     return list(getattr(answer, "steps", ())) + list(getattr(answer, "parts", ()))
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(VALUES)
 def test_any_json_gives_records_or_a_stated_exception(body: Any) -> None:
     parsed = json_body.parse_json(json.dumps(body).encode())
@@ -114,7 +114,7 @@ def test_any_bytes_do_too(raw: bytes) -> None:
     check(raw)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     VALUES, st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4)
 )
@@ -155,19 +155,19 @@ def body(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-MEGABYTES: dict[str, Callable[[], bytes]] = {
-    "numbers": lambda: b"[" + b"1," * 500_000 + b"1]",
-    "nulls": lambda: b"[" + b"null," * 200_000 + b"null]",
-    "empty objects": lambda: b"[" + b"{}," * 300_000 + b"{}]",
-    "objects of one key": lambda: b"[" + b'{"a":1},' * 120_000 + b"{}]",
-    "other keys each time": lambda: body([{f"k{n}": n} for n in range(70_000)]),
-    "one object, many keys": lambda: body([{"id": "t1", **{f"key{n}": n for n in range(60_000)}}]),
-    "many keys at the top": lambda: body({f"key{n}": n for n in range(60_000)}),
-    "many objects at the top": lambda: body({f"key{n}": {} for n in range(60_000)}),
+NOISE: dict[str, Callable[[], bytes]] = {
+    "numbers": lambda: b"[" + b"1," * 150_000 + b"1]",
+    "nulls": lambda: b"[" + b"null," * 60_000 + b"null]",
+    "empty objects": lambda: b"[" + b"{}," * 100_000 + b"{}]",
+    "objects of one key": lambda: b"[" + b'{"a":1},' * 40_000 + b"{}]",
+    "other keys each time": lambda: body([{f"k{n}": n} for n in range(20_000)]),
+    "one object, many keys": lambda: body([{"id": "t1", **{f"key{n}": n for n in range(20_000)}}]),
+    "many keys at the top": lambda: body({f"key{n}": n for n in range(20_000)}),
+    "many objects at the top": lambda: body({f"key{n}": {} for n in range(20_000)}),
     "one long text": lambda: body([{"id": "t1", "title": "x" * 1_000_000}]),
     "one long odd text": lambda: body([{"id": "t1", "title": "\u0301\x1b" * 100_000}]),
     "one long extra": lambda: body([{"id": "t1", "zzz": ["sk-x " * 20] * 9_000}]),
-    "long names": lambda: body([{"id": "t1", **{"amount" * 20 + str(n): n for n in range(7_000)}}]),
+    "long names": lambda: body([{"id": "t1", **{"amount" * 20 + str(n): n for n in range(2_500)}}]),
     "figures": lambda: body(
         [{"agent_id": "a1", **{f"limit{'_daily' * n}": n for n in range(150)}}] * 12
     ),
@@ -175,9 +175,9 @@ MEGABYTES: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(MEGABYTES))
-def test_a_megabyte_of_noise_takes_bounded_time(name: str) -> None:
-    parsed = json_body.parse_json(MEGABYTES[name]())
+@pytest.mark.parametrize("name", sorted(NOISE))
+def test_much_noise_takes_bounded_time(name: str) -> None:
+    parsed = json_body.parse_json(NOISE[name]())
     start = time.process_time()
     for kind in (KINDS[2], KINDS[4], KINDS[6]):
         with contextlib.suppress(decode.Unshaped):
@@ -187,4 +187,4 @@ def test_a_megabyte_of_noise_takes_bounded_time(name: str) -> None:
     with contextlib.suppress(decode.Unshaped):
         decode.decode_overview(parsed)
     # some seconds on the slowest machine; what this guards against takes minutes
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 10
