@@ -237,7 +237,7 @@ class Decisions:
         for task_id, attempt in others.items():
             known = self._by_task.get(task_id)
             ours = known is not None and known.here and known.outcome is None
-            if not ours and (known is None or known.attempt_id != attempt.attempt):
+            if not ours:
                 task = self._services.store.pending.get(task_id) or task_of(attempt)
                 age = age_of(attempt.time) or 0.0
                 self.step(task, Step.SENDING, attempt.attempt, here=False, for_seconds=age)

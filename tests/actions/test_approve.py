@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -14,7 +13,6 @@ from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb, WhyNot
 from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.demo.world_state import DemoTask
 from agentco_tui.model import Ref, Task
 from agentco_tui.text import plain
 from tests.actions.office import BRIEF, Office, journal_entries, office
@@ -28,7 +26,10 @@ async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]
 async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         task = (await desk.pending())[0]
+        platform.requests.clear()
         found, steps = await approved(desk, task)
+        asked = [(seen.method, seen.operation) for seen in platform.requests]
+        assert asked == [("GET", "tasks"), ("POST", "approve"), ("GET", "tasks")]
         assert found.kind is OutcomeKind.APPROVED_HERE
         assert found.known_by is KnownBy.READ
         assert found.sentence.startswith("approved: the platform said yes")
@@ -45,22 +46,9 @@ async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Pa
         assert (attempt.profile, attempt.origin) == ("test", platform.base_url)
         assert attempt.agent == (task.agent.id if task.agent else None)
         assert attempt.fingerprint
+        assert attempt.details == {"status": task.status}
         assert settled.outcome == "approved here"
         assert not [entry for entry in journal_entries(path) if platform.full_key in repr(entry)]
-
-
-async def test_the_list_is_read_just_before_and_right_after(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.requests.clear()
-        await approved(desk, task)
-        assert [(seen.method, seen.operation) for seen in platform.requests] == [
-            ("GET", "tasks"),
-            ("POST", "approve"),
-            ("GET", "tasks"),
-        ]
 
 
 @pytest.mark.parametrize(
@@ -143,24 +131,13 @@ async def test_somebody_was_first_between_the_read_and_the_sending(
         assert platform.world.applied[task.id] == 0
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "drop_after",
-        "status=502,applied=after",
-        "bad_json",
-        "cut",
-        "status=200,body=html",
-        "hang_body",
-    ],
-)
+@pytest.mark.parametrize("fault", ["drop_after", "status=502,applied=after", "bad_json"])
 async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
     platform: EmbeddedPlatform, path: Path, fault: str
 ) -> None:
-    async with office(platform, path, limits=BRIEF if "hang" in fault else None) as desk:
+    async with office(platform, path) as desk:
         task = (await desk.pending())[0]
-        platform.faults.add(f"approve:{fault},applied=after,times=1" if "applied" not in fault
-                            else f"approve:{fault},times=1")  # fmt: skip
+        platform.faults.add(f"approve:{fault},times=1")
         found, steps = await approved(desk, task)
         assert platform.world.applied[task.id] == 1
         assert found.kind is OutcomeKind.APPROVED
@@ -170,13 +147,7 @@ async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
         assert len(desk.sends()) == 1
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        *("drop_before", "status=500", "status=503", "hang", "status=408"),
-        "status=200,body=empty,applied=before",
-    ],
-)
+@pytest.mark.parametrize("fault", ["drop_before", "status=503", "status=408", "hang"])
 async def test_a_lost_answer_without_the_deed_is_not_done(
     platform: EmbeddedPlatform, path: Path, fault: str
 ) -> None:
@@ -185,10 +156,6 @@ async def test_a_lost_answer_without_the_deed_is_not_done(
         platform.faults.add(f"approve:{fault},times=1")
         found, _ = await approved(desk, task)
         assert platform.world.applied[task.id] == 0
-        if fault.startswith("status=200"):
-            assert found.kind is OutcomeKind.STILL_PENDING
-            assert "approved" not in found.sentence
-            return
         assert found.kind is OutcomeKind.NOT_DONE
         assert found.may_retry
         assert found.sentence.startswith("not approved")
@@ -220,7 +187,7 @@ async def test_reading_goes_on_until_the_platform_is_back(
         assert (await approving).kind is OutcomeKind.APPROVED
 
 
-@pytest.mark.parametrize("status", [400, 404, 409, 422, 429])
+@pytest.mark.parametrize("status", [404, 409, 429])
 async def test_a_clear_no_is_told_in_the_platforms_words(
     platform: EmbeddedPlatform, path: Path, status: int
 ) -> None:
@@ -235,57 +202,6 @@ async def test_a_clear_no_is_told_in_the_platforms_words(
         assert found.may_retry
         assert len(desk.sends()) == 1
         assert desk.store.pending.get(task.id) is not None, "it waits as before"
-
-
-async def test_a_no_that_no_read_explains_says_so(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:status=409,times=1")
-
-        def away(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.faults.add("reads:status=503")
-
-        found = await desk.approve(task, away)
-        assert found.kind is OutcomeKind.REFUSED
-        assert found.sentence.endswith(" (it could not be read again since)")
-
-
-async def test_a_yes_that_moves_it_to_another_waiting_word_is_a_yes(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        in_world = platform.world.tasks
-
-        def listed(company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
-            rows = in_world(company_id)
-            moved = [row for row in rows if row.id == task.id and row.status != "pending"]
-            return [replace(row, status="in_review") for row in moved] + [
-                row for row in rows if row.status == "pending"
-            ]
-
-        platform.world.tasks = listed  # type: ignore[method-assign]
-        found = await desk.approve(task)
-        assert (found.kind, found.known_by) == (OutcomeKind.APPROVED_HERE, KnownBy.READ)
-        assert "the platform shows it as “in_review”" in found.sentence
-
-
-async def test_what_was_left_behind_without_a_status_still_waits(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        left = Attempt(
-            attempt="a1", time="2026-01-01T00:00:00Z", origin=platform.base_url,
-            profile="test", verb="approve", subject=task.id, task=task.id,
-        )  # fmt: skip
-        desk.journal.begin(left, desk.journal.mark())
-        desk.journal.let_go("a1")
-        found = await desk.recover(left)
-        assert found.kind is OutcomeKind.NOT_DONE
-        assert found.attempt_id == "a1"
-        assert desk.sends() == []
 
 
 async def test_a_401_while_reads_succeed_is_about_this_task(
@@ -306,19 +222,6 @@ async def test_a_401_while_reads_succeed_is_about_this_task(
         explained = await desk.approve(second, elsewhere)
         assert explained.kind is OutcomeKind.APPROVED
         assert explained.sentence.startswith("approved by Wanda")
-
-
-async def test_a_revoked_key_is_about_the_key(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-
-        def revoke(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.revoke_key()
-
-        found = await desk.approve(task, revoke)
-        assert found.kind is OutcomeKind.KEY_REJECTED
-        assert platform.world.applied[task.id] == 0
 
 
 async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path: Path) -> None:
@@ -343,27 +246,6 @@ async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -
         assert found.kind is OutcomeKind.NOT_SENT
         assert found.sentence == "writing is off: --read-only"
         assert rights.denied(Verb.SET_LIMIT) is not None
-        assert desk.sends() == []
-
-
-async def test_a_failed_re_read_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("tasks:status=503,times=1")
-        found, _ = await approved(desk, task)
-        assert found.kind is OutcomeKind.NOT_SENT
-        assert found.why_not is WhyNot.NOT_READ
-        assert "nothing was sent" in found.sentence
-        assert desk.sends() == []
-        assert journal_entries(path) == []
-
-
-async def test_no_journal_no_writing(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    async with office(platform, tmp_path / "file" / "journal.jsonl") as desk:
-        found, _ = await approved(desk, (await desk.pending())[0])
-        assert found.kind is OutcomeKind.NOT_SENT
-        assert found.why_not is WhyNot.NO_JOURNAL
         assert desk.sends() == []
 
 
@@ -459,29 +341,6 @@ async def test_four_changes_are_told_and_of_more_how_many(
         assert found.sentence.endswith(more) if more else "more" not in found.sentence
 
 
-def only_pending(platform: EmbeddedPlatform) -> None:
-    """The list of those that wait is as it is; the list of all is empty."""
-    in_world = platform.world.tasks
-
-    def tasks(company_id: str | None = None, status: str | None = None) -> list[DemoTask]:
-        return [] if status is None else in_world(company_id, status)
-
-    platform.world.tasks = tasks  # type: ignore[method-assign]
-
-
-async def test_what_is_in_no_list_after_a_lost_answer_is_gone(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        only_pending(platform)
-        platform.faults.add("approve:drop_after,times=1")
-        found = await desk.approve(task)
-        assert found.kind is OutcomeKind.GONE
-        assert found.sentence.endswith("the answer was lost, and no list of the platform shows it")
-        assert desk.store.pending.get(task.id) is None
-
-
 async def test_a_list_of_all_that_fails_settles_nothing_and_is_read_again(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
@@ -493,15 +352,3 @@ async def test_a_list_of_all_that_fails_settles_nothing_and_is_read_again(
         found = await desk.approve(task)
         assert every.struck == 1
         assert found.kind is OutcomeKind.APPROVED
-
-
-async def test_a_log_tells_who_decided_what_no_list_shows(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        only_pending(platform)
-        platform.world.another_operator(task.id, "reject")
-        found = await desk.approve(task)
-        assert found.kind is OutcomeKind.DECIDED_ELSEWHERE
-        assert found.sentence.startswith("already rejected elsewhere by Wanda")

@@ -117,6 +117,8 @@ async def test_what_lists_show_after_a_lost_answer(
         assert words in found.sentence
         if kind is not Kind.UNCLEAR:
             assert desk.store.pending.get(task.id) is None
+        if kind is Kind.GONE:
+            assert (len(asked(platform)) > 3) is (PART in lists.values()), "a part is read again"
 
 
 @pytest.mark.parametrize(
@@ -125,6 +127,7 @@ async def test_what_lists_show_after_a_lost_answer(
         ("", {}, Kind.APPROVED_HERE, "approved: the platform said yes, and the platform shows it "
          "as “approved”, decided by "),
         ("", {"pending": "in_review"}, Kind.APPROVED_HERE, "as “in_review”"),
+        ("", {"pending": "approved"}, Kind.APPROVED_HERE, "as “approved”"),
         ("", {"pending": "pending"}, Kind.STILL_PENDING, "still shows the task as pending"),
         ("", {"pending": PART, "pending of it": PART, "all": "pending"}, Kind.STILL_PENDING, ""),
         ("", {"pending": PART, "pending of it": PART, "all": PART, "all of it": PART},
@@ -154,6 +157,8 @@ async def test_what_lists_show_after_an_answer(
         found = await approved(desk, task, lists)
         assert found.kind is kind
         assert words in found.sentence
+        assert found.good is (kind is Kind.APPROVED_HERE)
+        assert found.may_retry is (kind is Kind.REFUSED)
         if answer == "409":
             assert found.sentence.startswith("refused: ")
 
@@ -190,7 +195,7 @@ async def test_what_lists_show_before_it_is_sent(
         assert found.kind is kind
         assert found.sentence.startswith(words)
         assert asked(platform)[: len(read)] == read
-        assert len(desk.sends()) == (kind is Kind.APPROVED_HERE)
+        assert len(desk.sends()) == len(journal_entries(path)) / 2 == (kind is Kind.APPROVED_HERE)
         assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
 
 
@@ -242,6 +247,17 @@ async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(
         now = desk.store.tasks.get(second.id)
         assert now is not None
         assert now.status == "approved"
+
+
+async def test_a_log_tells_who_decided_what_no_list_shows(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        platform.world.another_operator(task.id, "reject")
+        found = await approved(desk, task, {"all": GONE}, Step.READING)
+        assert found.kind is Kind.DECIDED_ELSEWHERE
+        assert found.sentence.startswith("already rejected elsewhere by Wanda")
 
 
 async def test_a_2xx_that_shows_it_rejected_is_no_yes(
@@ -391,6 +407,7 @@ async def test_another_dashboards_decision_is_told_as_its_own(
             decisions.follow((await desk.services.follow()).open)
             return [known.step for task in tasks if (known := decisions.of(task.id))]
 
+        decisions.step(tasks[3], Step.SENDING, "ours")
         mark = other.journal.mark()
         for number, task in enumerate(tasks):
             other.journal.begin(
@@ -400,7 +417,7 @@ async def test_another_dashboards_decision_is_told_as_its_own(
                     task=task.id if number else None, title="as told",
                 ), mark,
             )  # fmt: skip
-        assert await follow() == [Step.SENDING] * 3
+        assert await follow() == [Step.SENDING] * 4
         known = decisions.of(tasks[0].id)
         assert known is not None
         assert (known.here, known.attempt_id, known.task, known.open) == (
@@ -415,7 +432,7 @@ async def test_another_dashboards_decision_is_told_as_its_own(
                 Settled(attempt=f"a{number}", time=stamp(0), outcome=outcome, sentence="so it is")
             )
         other.journal.close()
-        assert await follow() == [Step.SETTLED] * 2
+        assert await follow() == [Step.SETTLED, Step.SETTLED, Step.SENDING]
         assert decisions.of(tasks[2].id) is None, "it ended, and its attempt is left behind"
         for number, kind in enumerate((Kind.REFUSED, Kind.UNCLEAR)):
             known = decisions.of(tasks[number].id)
@@ -424,10 +441,10 @@ async def test_another_dashboards_decision_is_told_as_its_own(
             assert (known.here, known.open) == (False, True)
             assert (known.outcome.kind, known.outcome.sentence) == (kind, "so it is")
             decisions.look_at(tasks[number].id)
-        assert decisions.open == []
+        assert [known.attempt_id for known in decisions.open] == ["ours"]
         changed.clear()
         decisions.look_at(tasks[0].id)
-        assert await follow() == [Step.SETTLED] * 2
+        assert await follow() == [Step.SETTLED, Step.SETTLED, Step.SENDING]
         assert changed == []
 
 

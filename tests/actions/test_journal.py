@@ -12,16 +12,16 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.actions import journal_file
 from agentco_tui.actions.journal import (
+    REMEMBERED,
     InFlight,
     Journal,
     Overtaken,
@@ -177,7 +177,8 @@ def test_what_this_process_let_go_can_be_taken_up_by_it(journal: Journal) -> Non
     assert earlier.settled.outcome == "not done"
 
 
-@given(cut=st.integers(min_value=1, max_value=10_000))
+@settings(max_examples=30)
+@given(cut=st.integers(min_value=1, max_value=600))
 def test_a_line_torn_anywhere_costs_only_itself(
     tmp_path_factory: pytest.TempPathFactory, cut: int
 ) -> None:
@@ -261,22 +262,15 @@ def test_a_full_disk_refuses_and_leaves_the_journal_whole(path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 100
 
 
-def test_a_device_or_a_folder_is_no_journal(tmp_path: Path) -> None:
-    for place in (Path("/dev/full"), tmp_path):
-        path = tmp_path / f"link-{place.name}.jsonl"
-        path.symlink_to(place)
-        journal = Journal(path)
+def test_a_device_or_a_folder_is_no_journal_and_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "device").symlink_to("/dev/full")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    for name in ("device", "folder", "file/journal.jsonl"):
+        journal = Journal(tmp_path / name)
         with pytest.raises(JournalError, match="nothing is sent"):
             journal.begin(attempt(), journal.mark())
         journal.close()
-
-
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    journal = Journal(tmp_path / "file" / "journal.jsonl")
-    with pytest.raises(JournalError, match=r"nothing is sent"):
-        journal.begin(attempt(), journal.mark())
-    journal.close()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -634,17 +628,15 @@ def test_what_killed_processes_left_is_tidied(path: Path, journal: Journal) -> N
     assert list(writers.iterdir()) == []
 
 
-def test_a_hundred_thousand_lines_are_read_in_a_moment(path: Path, journal: Journal) -> None:
+def test_many_lines_are_read_in_bounded_memory(path: Path, journal: Journal) -> None:
     path.parent.mkdir()
     with path.open("wb") as file:
-        for number in range(50_000):
-            file.write(to_line(attempt(f"a{number}", f"tsk_{number}", title="A title " * 8)))
+        for number in range(REMEMBERED + 10):
+            file.write(to_line(attempt(f"a{number}", f"tsk_{number}")))
             if number != 7:
                 file.write(to_line(settled(f"a{number}")))
-    began = time.process_time()
     assert [left.attempt for left in left_behind(journal, ORIGIN)] == ["a7"]
-    assert time.process_time() - began < 10
-    assert len(journal._last) <= 4_096
+    assert len(journal._last) == REMEMBERED
     assert len(journal._open) == 1
 
 

@@ -105,7 +105,7 @@ class Approvals(RuleBasedStateMachine):
 
 TestApprovals = Approvals.TestCase
 TestApprovals.settings = settings(
-    max_examples=20,
+    max_examples=10,
     stateful_step_count=20,
     deadline=None,
     database=None,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,7 +10,7 @@ import pytest
 
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Settled
-from agentco_tui.actions.outcome import KnownBy, OutcomeKind, Progress, Step, WhyNot
+from agentco_tui.actions.outcome import OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
@@ -21,7 +19,7 @@ from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import QUICK, journal_entries, office, until
+from tests.actions.office import journal_entries, office, until
 
 TASK = Task(
     id="t1",
@@ -204,56 +202,6 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
         assert "approved" not in found.sentence
 
 
-async def test_a_yes_and_then_blanks_is_known_by_the_answer_alone(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-
-        def blank(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.faults.add("tasks:status=204")
-
-        found = await desk.approve(task, blank)
-        assert found.kind is OutcomeKind.APPROVED_HERE
-        assert found.known_by is KnownBy.ANSWER
-        assert "says the platform's answer" in found.sentence
-
-
-async def test_a_yes_that_says_nothing_is_looked_up(platform: EmbeddedPlatform, path: Path) -> None:
-    """The platform answers 204 to what somebody has just rejected."""
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:status=204,applied=after,times=1")
-
-        def reject(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.world.another_operator(task.id, "reject")
-
-        found = await desk.approve(task, reject)
-        assert found.kind is OutcomeKind.UNCLEAR
-        assert found.sentence.startswith("the platform said yes, but the platform shows it as")
-
-
-@pytest.fixture
-def junk() -> Iterator[EmbeddedPlatform]:
-    """Every list holds entries that nobody can read."""
-    with EmbeddedPlatform(
-        seed=7, companies=1, agents=3, tasks=40, speed=0.0, faults=("reads:odd_rows",)
-    ) as platform:
-        yield platform
-
-
-async def test_a_list_with_junk_in_it_still_settles(junk: EmbeddedPlatform, path: Path) -> None:
-    async with office(junk, path) as desk:
-        first, second, third = (await desk.pending())[:3]
-        assert (await desk.approve(first)).kind is OutcomeKind.APPROVED_HERE
-        junk.faults.add("approve:drop_after,times=1")
-        assert (await desk.approve(second)).kind is OutcomeKind.APPROVED
-        junk.world.another_operator(third.id, "reject")
-        assert (await desk.approve(third)).kind is OutcomeKind.DECIDED_ELSEWHERE
-
-
 async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Path) -> None:
     with EmbeddedPlatform(
         seed=7, companies=1, agents=3, tasks=40, speed=0.0, now=1_000_000_000.0
@@ -274,36 +222,6 @@ async def test_the_last_pending_task_of_a_company_in_scope(
         assert len(desk.store.pending) == 0
         asked = {seen.query for seen in platform.requests.matching("tasks")}
         assert asked == {f"company_id={company}&status=pending"}
-
-
-async def test_a_yes_that_changes_nothing_is_still_pending(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path, timing=replace(QUICK, confirm=0.01)) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:status=200,body=null,times=1")
-        found = await desk.approve(task)
-        assert found.kind is OutcomeKind.STILL_PENDING
-        assert not found.may_retry
-        assert not found.good
-
-
-async def test_a_platform_that_ignores_the_filter_is_believed_about_the_status(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        decided, waiting = (await desk.pending())[:2]
-        in_world = platform.world.tasks
-        platform.world.tasks = (  # type: ignore[method-assign]
-            lambda company_id=None, status=None: in_world(company_id)
-        )
-        platform.world.another_operator(decided.id, "reject")
-        found = await desk.approve(decided)
-        assert (found.kind, desk.sends()) == (OutcomeKind.DECIDED_ELSEWHERE, [])
-        assert found.sentence.startswith("already rejected elsewhere by Wanda")
-        found = await desk.approve(waiting)
-        assert (found.kind, found.known_by) == (OutcomeKind.APPROVED_HERE, KnownBy.READ)
-        assert platform.world.applied[waiting.id] == 1
 
 
 async def test_a_late_yes_corrects_what_was_said_before(
