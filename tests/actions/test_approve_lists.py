@@ -13,9 +13,19 @@ import pytest
 from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step
+from agentco_tui.actions.outcome import (
+    ENDED_WAITING,
+    KnownBy,
+    Outcome,
+    OutcomeKind,
+    Progress,
+    Step,
+    Verb,
+)
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import DemoTask, RefusedError
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.text import plain
 from tests.actions.office import Office, journal_entries, office
@@ -373,8 +383,10 @@ async def test_what_was_decided_after_its_attempt_was_settled(
         task = (await desk.pending())[0]
         platform.faults.add("approve:drop_before")
         decisions = Decisions(desk.services)
-        found = await decisions.approve(task, lambda: None)
+        lost: list[str] = []
+        found = await decisions.approve(task, lambda: lost.append("once"))
         assert found is not None
+        assert lost == ["once"]
         if decision is not None:
             it = platform.world.another_operator(task.id, decision)
             told = it.decided
@@ -463,3 +475,35 @@ async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))
         assert decisions.of("tsk_2") is None
+
+
+async def test_what_leaves_the_list_late_is_looked_at_again_and_what_comes_back_is_over(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as desk:
+        task = (await desk.pending())[0]
+        for kind in OutcomeKind:
+            for attempt_id in ("a1", None):
+                decisions = Decisions(desk.services)
+                decisions.step(task, Step.SENDING, "a0")
+                left = Change(FeedName.PENDING, removed=(task.id,))
+                back = Change(FeedName.PENDING, added=(task.id,))
+                assert decisions.take(left) == decisions.take(back) == []
+                assert decisions.of(task.id) is not None, "it is under way"
+                outcome = Outcome(
+                    verb=Verb.APPROVE, kind=kind, subject=task.id, title=task.title,
+                    sentence=plain("so it is"), known_by=KnownBy.READ, attempt_id=attempt_id,
+                )  # fmt: skip
+                decisions.settle(task, outcome)
+                known = decisions.of(task.id)
+                assert known is not None
+                assert known.open is not outcome.good
+                assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
+                late = kind in (Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE)
+                found = decisions.take(left)
+                assert found == ([known] if late and attempt_id else [])
+                assert decisions.waited_at(task.id) is not None
+                decisions.take(back)
+                assert decisions.waited_at(task.id) is None
+                assert (decisions.of(task.id) is None) is (kind in ENDED_WAITING)
+        assert decisions.take(Change(FeedName.PENDING, added=("tsk_x",), removed=("tsk_y",))) == []
