@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
@@ -403,3 +404,59 @@ def test_real_waits_are_what_was_promised() -> None:
     waits = Timing()
     assert (waits.hold, waits.hold_one, waits.still_pending) == (5.0, 2.0, 10.0)
     assert (waits.first, waits.ceiling) == (0.4, 5.0)
+
+
+# --- pauses that the platform asks for ------------------------------------------------------------
+
+
+class Skipping(Steps):
+    """A clock on which a sleep is over at once."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.at += seconds
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "pause", "refused", "stopped"),
+    [
+        ("approve:status=429,times=1", 5.0, 1, ""),
+        ("approve:status=429,times=1,retry_after=0.2", 1.0, 1, ""),
+        ("approve:status=429,times=1,retry_after=120", 120.0, 1, ""),
+        ("approve:status=429,times=1,retry_after=121", 0.0, 1, "stopped: the platform asks for a"),
+        ("approve:status=429,retry_after=70", 70.0, 8, "stopped: the platform asks for a pause"),
+        ("/api/tasks/{0}/approve:status=429,retry_after=70", 70.0, 2, ""),
+        ("tasks:status=429,times=1,retry_after=30", 30.0, 0, ""),
+        ("tasks:status=429,times=1,retry_after=121", 0.0, 0, "stopped: the platform asks for a"),
+    ],
+)
+async def test_a_set_pauses_as_long_as_the_platform_asks(
+    platform: EmbeddedPlatform, path: Path, fault: str, pause: float, refused: int, stopped: str
+) -> None:
+    clock = Skipping()
+    timing = replace(QUICK, sleep=clock.sleep)
+    async with office(platform, path, timing=timing, clock=clock) as desk:
+        tasks = (await desk.pending())[:20]
+        for task in (tasks[0], tasks[12]):
+            platform.faults.add(fault.format(task.id))
+            if "{0}" not in fault:
+                break
+        batch = BatchApproval(desk.services, tasks)
+        left: list[float] = []
+        batch.subscribe(lambda: left.append(batch.pause_left()))
+        assert await run(batch) is BatchPhase.ENDED
+        assert max(left) == pause
+        assert clock.at >= 1_000.0 + pause
+        assert (batch.stop_reason or "").startswith(stopped)
+        assert (batch.stop_reason is None) is (not stopped)
+        sent = len(desk.sends())
+        assert batch.results[OutcomeKind.REFUSED] <= refused
+        assert batch.results[OutcomeKind.NOT_SENT] == 20 - sent
+        if not stopped:
+            assert batch.results == Counter(
+                {OutcomeKind.APPROVED_HERE: 20 - refused, OutcomeKind.REFUSED: refused}
+            )
+        assert (
+            len(batch.to_ask_again)
+            == batch.results.total() - batch.results[OutcomeKind.APPROVED_HERE]
+        )

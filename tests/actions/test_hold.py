@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
-from agentco_tui.actions.decisions import Hold
+from agentco_tui.actions.decisions import Decisions, Hold
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.actions.office import QUICK, office, until
 
 
 class Steps:
@@ -91,3 +95,27 @@ async def test_a_stop_too_short_to_be_known_costs_next_to_nothing() -> None:
     steps.stopped_for = 0.7
     assert await hold.wait()
     assert sum(steps.sleeps) >= 1.7
+
+
+async def test_every_yes_that_is_held_is_taken_back_the_newest_first(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async def never(_: float) -> None:
+        await asyncio.Event().wait()
+
+    timing, steps = replace(QUICK, hold_one=2.0, sleep=never), Steps()
+    async with office(platform, path, timing=timing, clock=steps) as desk:
+        first, second, third = (await desk.pending())[:3]
+        decisions = Decisions(desk.services)
+        assert decisions.take_back() is None
+        yes = [asyncio.create_task(decisions.approve(task, lambda: None)) for task in
+               (first, second, third)]  # fmt: skip
+        await until(lambda: len(decisions.open) == 3)
+        assert decisions.hold_left(first.id) == 2.0
+        assert decisions.take_back(first.id) is first
+        assert decisions.take_back(first.id) is None
+        assert decisions.take_back() is third
+        assert decisions.take_all_back() == [second]
+        assert await asyncio.gather(*yes) == [None] * 3
+        assert decisions.hold_left(first.id) == 0.0
+        assert (decisions.open, decisions.take_all_back(), desk.sends()) == ([], [], [])
