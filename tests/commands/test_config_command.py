@@ -41,25 +41,9 @@ def test_check_tells_every_problem_and_exits_2(command: Command) -> None:
     told = json.loads(command("config", "check", "--json").out)
     assert [problem["line"] for problem in told["problems"]] == [1, 4, None]
     assert path.read_text().startswith("thme")
-
-
-def test_check_of_a_good_file_and_of_none(command: Command) -> None:
-    assert command("config", "check").code == 0
     path = _config(command, 'theme = "nord"\n')
     ran = command("config", "check")
     assert (ran.code, ran.out) == (0, f"{path}: nothing is wrong\n")
-
-
-def test_a_key_file_that_others_can_read_is_found(command: Command) -> None:
-    key = command.home / "key"
-    key.write_text(KEY)
-    key.chmod(0o644)
-    _config(command, f"[profiles.p]\nbase_url = 'https://x'\napi_key_file = '{key}'\n")
-    ran = command("config", "check")
-    assert ran.code == 2
-    assert "chmod 600" in ran.out
-    key.chmod(0o600)
-    assert command("config", "check").code == 0
 
 
 def test_show_tells_sources_and_masks_the_key(command: Command) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import types
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -131,10 +130,16 @@ def test_a_keyring(write: Write, keyring: Path) -> None:
     assert again(place) == ApiKey(NEW)
     keyring.write_text("session")
     assert again(place) == ApiKey("True"), "without a terminal to ask at"
-    keyring.write_text("locked")
-    assert "RuntimeError" in sentence(place)
-    keyring.write_text("")
-    assert sentence(place).endswith("keyring set agentco-tui prod")
+    for said, words in (
+        ("locked", "RuntimeError"),
+        ("two words", "cannot be used"),
+        ("", "keyring set agentco-tui prod"),
+    ):
+        keyring.write_text(said)
+        assert words in sentence(place)
+        with pytest.raises(WrongError, match=words) as refused:
+            api_key.from_keyring("prod")
+        assert "canary" not in str(refused.value)
 
 
 def test_the_environment_stays_as_it_is(write: Write) -> None:
@@ -227,22 +232,11 @@ def test_a_place_shows_neither_its_setting_nor_the_environment(write: Write) -> 
 # -- each source as it is read at the start
 
 
-def test_a_command_prints_the_key() -> None:
-    key = api_key.from_command(("printf", "%s\\n", OLD), os.environ)
-    assert key.reveal() == OLD
-
-
-def test_a_command_runs_without_a_shell() -> None:
+def test_a_command_runs_without_a_shell_and_without_stdin() -> None:
     key = api_key.from_command(("echo", "$HOME;x"), os.environ)
     assert key.reveal() == "$HOME;x"
-
-
-def test_what_a_successful_command_says_beside_the_key_is_not_an_error() -> None:
     code = f"import sys; print('unlocked', file=sys.stderr); print('{OLD}')"
     assert api_key.from_command(python(code), os.environ).reveal() == OLD
-
-
-def test_a_command_has_no_stdin_to_wait_for() -> None:
     with pytest.raises(WrongError, match="empty"):
         api_key.from_command(("cat",), os.environ)
 
@@ -257,20 +251,13 @@ def test_an_environment_variable() -> None:
     assert OLD not in str(refused.value)
 
 
-def test_a_key_file(tmp_path: Path) -> None:
-    path = tmp_path / "key"
-    path.write_text(f"{OLD}\n")
-    path.chmod(0o600)
-    assert api_key.from_file(path).reveal() == OLD
-    api_key.check_file(path)
-    path.chmod(0o400)
-    assert api_key.from_file(path).reveal() == OLD
-
-
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o666])
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "key"
     path.write_text(OLD)
+    path.chmod(0o400)
+    assert api_key.from_file(path).reveal() == OLD
+    api_key.check_file(path)
     path.chmod(mode)
     for look in (api_key.from_file, api_key.check_file):
         with pytest.raises(WrongError) as refused:
@@ -297,29 +284,6 @@ def test_key_files_that_are_none(tmp_path: Path) -> None:
     ):
         with pytest.raises(WrongError, match=words):
             api_key.from_file(path)
-
-
-def test_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    class LockedError(Exception):
-        pass
-
-    def get_password(service: str, profile: str) -> str | None:
-        if profile == "locked":
-            raise LockedError(OLD)
-        return {("agentco-tui", "prod"): OLD, ("agentco-tui", "odd"): "a b"}.get((service, profile))
-
-    fake = types.ModuleType("keyring")
-    fake.get_password = get_password  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", fake)
-    assert api_key.from_keyring("prod").reveal() == OLD
-    for profile, words in (
-        ("none", "keyring set agentco-tui none"),
-        ("odd", "cannot be used"),
-        ("locked", "LockedError"),
-    ):
-        with pytest.raises(WrongError, match=words) as refused:
-            api_key.from_keyring(profile)
-        assert OLD not in str(refused.value)
 
 
 def test_the_keyring_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,54 +1,32 @@
-"""The table of keys itself."""
+"""The names of keys, the table of commands, and `[keys]`."""
 
 from __future__ import annotations
 
-import pytest
+import string
 
-from agentco_tui.config.rebinding import read_keys
-from agentco_tui.key_names import key_names
+import pytest
+from textual.keys import _character_to_key
+
+from agentco_tui.config.rebinding import nearest_key, read_keys
+from agentco_tui.key_names import key_name, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, RESERVED_KEYS, UNBOUND, keys_of
 
 CONTRACT = {
-    "screen.overview": "1",
-    "screen.companies": "2",
-    "screen.agents": "3",
-    "screen.tasks": "4",
-    "screen.budget": "5",
-    "screen.activity": "6",
-    "list.down": "j,down",
-    "list.up": "k,up",
-    "list.top": "g,home",
-    "list.bottom": "G,end",
-    "list.filter": "slash",
-    "list.sort": "s",
-    "list.open": "enter",
-    "list.copy_id": "y",
-    "app.back": "escape",
-    "app.go_to": "colon",
-    "app.palette": "ctrl+p",
-    "app.refresh": "r",
-    "app.help": "question_mark",
-    "app.quit": "q",
-    "tasks.mark": "space",
-    "tasks.approve": "a",
-    "tasks.trace": "t",
-    "tasks.new": "n",
-    "companies.new": "n",
-    "companies.clone": "c",
-    "companies.scope": "enter",
-    "agents.limit": "l",
-    "budget.limit": "l",
-    "activity.follow": "p",
-    "activity.filters": "f",
-    "activity.export": "e",
-    "dialog.yes": "y",
-    "dialog.no": "n,escape",
-}
+    "screen.overview": "1", "screen.companies": "2", "screen.agents": "3", "screen.tasks": "4",
+    "screen.budget": "5", "screen.activity": "6", "list.down": "j,down", "list.up": "k,up",
+    "list.top": "g,home", "list.bottom": "G,end", "list.filter": "slash", "list.sort": "s",
+    "list.open": "enter", "list.copy_id": "y", "app.back": "escape", "app.go_to": "colon",
+    "app.palette": "ctrl+p", "app.refresh": "r", "app.help": "question_mark", "app.quit": "q",
+    "tasks.mark": "space", "tasks.approve": "a", "tasks.trace": "t", "tasks.new": "n",
+    "companies.new": "n", "companies.clone": "c", "companies.scope": "enter",
+    "agents.limit": "l", "budget.limit": "l", "activity.follow": "p", "activity.filters": "f",
+    "activity.export": "e", "dialog.yes": "y", "dialog.no": "n,escape",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("binding", "keys"), CONTRACT.items())
-def test_the_keys_are_those_of_the_contract(binding: str, keys: str) -> None:
-    assert COMMANDS_BY_ID[binding].keys == keys
+def test_the_keys_are_those_of_the_contract() -> None:
+    assert {name: COMMANDS_BY_ID[name].keys for name in CONTRACT} == CONTRACT
+    assert len(COMMANDS_BY_ID) == len(COMMANDS)
 
 
 def test_default_keys_are_spelled_right_and_none_is_reserved() -> None:
@@ -62,13 +40,125 @@ def test_default_keys_do_not_clash() -> None:
     assert read_keys(same)[1] == []
 
 
-def test_ids_are_unique() -> None:
-    assert len(COMMANDS_BY_ID) == len(COMMANDS)
-
-
 def test_the_keys_a_binding_has_now() -> None:
     assert keys_of("list.down", {}) == ("j", "down")
     assert keys_of("list.down", {"list.down": "J"}) == ("J",)
     assert keys_of("list.down", {"list.down": UNBOUND}) == ()
     with pytest.raises(KeyError):
         keys_of("list.dwn", {})
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("?", "question_mark"),
+        ("question_mark", "question_mark"),
+        ("/", "slash"),
+        ("-", "minus"),
+        ("G", "G"),
+        ("shift+s", "S"),
+        ("esc", "escape"),
+        ("Return", "enter"),
+        ("F5", "f5"),
+        ("ctrl+P", "ctrl+p"),
+        ("shift+ctrl+x", "ctrl+shift+x"),
+        ("ctrl++", "ctrl+plus"),
+        ("ctrl+i", "tab"),
+        ("ctrl+[", "escape"),
+        ("pgdn", "pagedown"),
+        (" j ", "j"),
+    ],
+)
+def test_a_key_gets_its_name(written: str, name: str) -> None:
+    assert key_name(written) == name
+
+
+@pytest.mark.parametrize("written", ["", "ctrl+", "cntrl+x", "ctrl+ctrl+x", "f25", "foo", "a b"])
+def test_what_is_no_key_has_none(written: str) -> None:
+    assert key_name(written) is None
+
+
+def test_printable_characters_are_named_as_textual_names_them() -> None:
+    for character in string.ascii_letters + string.digits + string.punctuation:
+        assert key_name(character) == _character_to_key(character)
+
+
+def test_lists_of_keys() -> None:
+    assert key_names("j, down,j") == (["j", "down"], [])
+    assert key_names(",") == (["comma"], [])
+    assert key_names("") == ([], [])
+    assert key_names("j,wat") == (["j"], ["wat"])
+
+
+def test_dotted_names_with_and_without_quotes_are_the_same() -> None:
+    assert read_keys({"tasks": {"approve": "A"}})[0] == {"tasks.approve": "A"}
+    assert read_keys({"tasks.approve": "A"})[0] == {"tasks.approve": "A"}
+
+
+def test_keys_come_out_as_textual_compares_them() -> None:
+    keymap, wrong = read_keys({"list.down": ["J", " Down "], "app.help": "?,f1", "tasks.mark": ""})
+    assert keymap == {
+        "list.down": "J,down",
+        "app.help": "question_mark,f1",
+        "tasks.mark": UNBOUND,
+    }
+    assert wrong == []
+
+
+@pytest.mark.parametrize("key", RESERVED_KEYS)
+def test_keys_of_other_programs_are_refused(key: str) -> None:
+    ((name, text),) = read_keys({"tasks.approve": key.upper()})[1]
+    assert key in text
+    assert name == "tasks.approve"
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"tasks.aprove": "A"}, "nearest valid name: tasks.approve"),
+        ({"tasks": {"approv": "A"}}, "nearest valid name: tasks.approve"),
+        ({"tasks.approve": 5}, "must be keys in quotes"),
+        ({"tasks.approve": ["A", 5]}, "must be keys in quotes"),
+        ({"tasks.approve": "cntrl+x"}, "nearest valid name: ctrl+x"),
+        ({"tasks.approve": "q"}, "taken by app.quit"),
+        ({"app.quit": "Q,a"}, "taken by tasks.approve"),
+        ({"companies.new": "c"}, "taken by companies.clone"),
+        ({"app.quit": ""}, "no key to leave"),
+        ({"app.quit": []}, "no key to leave"),
+        ({"dialog.yes": "enter"}, "cannot be changed"),
+        ({"tasks.trace": "y"}, "taken by list.copy_id"),
+        ({"tasks.approve": "ctrl+c"}, "ctrl+c always leaves"),
+        ({"list.open": "o,ctrl+q"}, "ctrl+q always leaves"),
+        ({"app.quit": "t"}, "taken by tasks.trace"),
+        ({"app.leave": "c"}, "unknown key binding"),
+        ({"app.suspend_process": "c"}, "unknown key binding"),
+    ],
+)
+def test_what_cannot_be_is_told(table: dict[str, object], words: str) -> None:
+    texts = [text for _, text in read_keys(table)[1]]
+    assert any(words in text for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"app.quit": "Q", "tasks.approve": "q"},
+        {"tasks.new": "N", "companies.clone": "n", "companies.new": "C"},
+        {"tasks.approve": "l"} | {"budget.limit": "a"},
+        {"companies.scope": "enter", "list.open": "enter,o"},
+        {"list.sort": "", "tasks.mark": "s"},
+        {"app.quit": "ctrl+c,f10"},
+    ],
+)
+def test_what_only_looks_like_a_clash_is_allowed(table: dict[str, object]) -> None:
+    assert read_keys(table)[1] == []
+
+
+def test_every_problem_is_told() -> None:
+    table = {"tasks.aprove": "A", "list.up": "ctrl+b,wat", "app.quit": ""}
+    assert len(read_keys(table)[1]) == 4
+
+
+def test_nearest_key() -> None:
+    assert nearest_key("pgdwn") == "pagedown"
+    assert nearest_key("cntrl+x") == "ctrl+x"

@@ -1,6 +1,8 @@
-"""Polls of the log that overlap, and those that don't."""
+"""The window against a whole log: what may be missing is marked, and nothing else is."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,66 +12,135 @@ from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.text import plain
 
 
-def entry(number: int) -> Activity:
-    return Activity(id=f"act_{number}", at=Moment(float(number)), text=plain(f"step {number}"))
+def numbers(window: ActivityWindow) -> list[int | None]:
+    """The entries by number, None for a gap."""
+    return [None if is_gap(entry) else int(entry.id) for entry in window]
 
 
-def poll(*numbers: int, newest_first: bool = True) -> Listing[Activity]:
-    ordered = sorted(numbers, reverse=newest_first)
-    return Listing(records=tuple(entry(number) for number in ordered))
+def poll(log: list[float], length: int, *, newest_first: bool = True) -> Listing[Activity]:
+    """The newest entries of a log of which only the times are told."""
+    entries = [
+        Activity(id=f"{number}", at=Moment(at), text=plain("step"))
+        for number, at in list(enumerate(log))[-length:]
+    ]
+    return Listing(records=tuple(reversed(entries) if newest_first else entries))
 
 
-def numbers(window: ActivityWindow) -> list[str]:
-    return ["gap" if is_gap(item) else item.id.removeprefix("act_") for item in window]
+bursts = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from([0.0, 0.0, 1.0]), min_size=0, max_size=30),
+        st.sampled_from([3, 10, 40]),
+    ),
+    min_size=1,
+    max_size=12,
+)
 
 
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=20), st.booleans())
-def test_polls_that_overlap_give_the_whole_log_in_order(
-    steps: list[int], newest_first: bool
+@given(bursts, st.booleans())
+def test_a_gap_stands_exactly_where_no_poll_shows_that_nothing_is_missing(
+    bursts: list[tuple[list[float], int]], newest_first: bool
 ) -> None:
+    """Many entries have the same second, and polls are of any length.
+
+    Which way a list of one second only is sorted nobody can tell: the newest come first then.
+    """
     window = ActivityWindow()
-    end = 10
-    for step in steps:
-        end += step
-        window.merge(poll(*range(end - 9, end + 1), newest_first=newest_first))
-    first = 10 + steps[0] - 9
-    assert numbers(window) == [str(number) for number in range(first, end + 1)]
+    log = [1_000.0]
+    shown: set[str] = set()
+    polls: list[tuple[int, int]] = []
+    for steps, length in bursts:
+        for step in steps:
+            log.append(log[-1] + (step if newest_first else 1.0))
+        added, changed, removed = window.merge(poll(log, length, newest_first=newest_first))
+        polls.append((max(0, len(log) - length), len(log)))
+        assert not changed
+        assert not {*added} & shown
+        assert {*removed} <= shown
+        shown = shown - {*removed} | {*added}
+        assert shown == {entry.id for entry in window}
+        seen = numbers(window)
+        known = [number for number in seen if number is not None]
+        assert known == sorted(set(known))
+        assert known[-1] == len(log) - 1
+        assert seen[0] is not None
+        for left, right in pairwise(seen):
+            if left is not None and right is not None:
+                assert right == left + 1
+        for left, gap, right in zip(seen, seen[1:], seen[2:], strict=False):
+            if gap is None:
+                assert left is not None
+                assert right is not None
+                assert not any(first <= left and right < end for first, end in polls)
 
 
-def test_a_poll_that_does_not_join_leaves_a_gap_where_entries_may_be_missing() -> None:
+def test_a_longer_poll_moves_the_gap_back_and_then_closes_it() -> None:
     window = ActivityWindow()
-    window.merge(poll(1, 2, 3))
-    window.merge(poll(8, 9))
-    assert numbers(window) == ["1", "2", "3", "gap", "8", "9"]
-    window.merge(poll(9, 10))
-    assert numbers(window) == ["1", "2", "3", "gap", "8", "9", "10"]
-
-
-def test_an_empty_answer_and_the_same_answer_change_nothing() -> None:
+    log = [float(number) for number in range(10)]
+    window.merge(poll(log, 3))
+    log += [float(number) for number in range(10, 20)]
+    window.merge(poll(log, 3))
+    assert numbers(window) == [7, 8, 9, None, 17, 18, 19]
+    added, _, removed = window.merge(poll(log, 6))
+    assert numbers(window) == [7, 8, 9, None, 14, 15, 16, 17, 18, 19]
+    assert set(added) == {"14", "15", "16", "gap:14"}
+    assert removed == ("gap:17",)
+    added, _, removed = window.merge(poll(log, 15))
+    assert numbers(window) == list(range(5, 20))
+    assert "gap:14" in removed
     window = ActivityWindow()
-    same = poll(1, 2)
+    window.merge(poll([0.0, 1.0], 2))
+    window.merge(poll([0.0, 1.0, 2.0, 3.0], 2))
+    assert window.merge(poll([0.0, 1.0, 2.0, 3.0], 4)) == ((), (), ("gap:2",))
+
+
+def test_older_entries_of_the_same_second_come_before_the_known_ones() -> None:
+    window = ActivityWindow()
+    log = [5.0] * 12
+    window.merge(poll(log, 4))
+    window.merge(poll(log, 9))
+    assert numbers(window) == list(range(3, 12))
+
+
+def test_a_log_that_began_anew_in_the_past_is_marked_too() -> None:
+    """The platform's clock was set back, or the log comes from a backup."""
+    window = ActivityWindow()
+    late = [Activity(id=f"{n}", at=Moment(1_000.0 + n), text=plain("late")) for n in (8, 9)]
+    window.merge(Listing(records=tuple(reversed(late))))
+    early = [Activity(id=f"{n}", at=Moment(float(n)), text=plain("early")) for n in (1, 2)]
+    window.merge(Listing(records=tuple(reversed(early))))
+    assert numbers(window) == [1, 2, None, 8, 9]
+
+
+def test_the_capacity_counts_marks_and_bounds_the_window() -> None:
+    window = ActivityWindow(capacity=7)
+    log: list[float] = []
+    for _ in range(30):
+        log += [float(len(log) + step) for step in range(5)]
+        window.merge(poll(log, 2))
+        assert len(window) <= 7
+    assert numbers(window)[-2:] == [148, 149]
+    assert window.dropped > 60
+
+
+def test_an_empty_answer_and_the_same_answer_change_nothing_and_a_corrected_entry_does() -> None:
+    window = ActivityWindow()
+    same = poll([1.0, 2.0], 2)
     window.merge(same)
     assert window.merge(same) == ((), (), ())
     assert window.merge(Listing(records=())) == ((), (), ())
-    assert numbers(window) == ["1", "2"]
+    assert numbers(window) == [0, 1]
+    corrected = Activity(id="1", at=Moment(2.0), text=plain("other words"))
+    assert window.merge(Listing(records=(corrected, same.records[1]))) == ((), ("1",), ())
 
 
 def test_the_window_is_bounded_and_counts_what_it_let_go() -> None:
     window = ActivityWindow(capacity=4)
-    window.merge(poll(1, 2, 3))
-    added, _, removed = window.merge(poll(3, 4, 5, 6))
-    assert numbers(window) == ["3", "4", "5", "6"]
-    assert set(added) == {"act_4", "act_5", "act_6"}
-    assert set(removed) == {"act_1", "act_2"}
+    log = [float(number) for number in range(6)]
+    window.merge(poll(log[:3], 3))
+    added, _, removed = window.merge(poll(log, 4))
+    assert numbers(window) == [2, 3, 4, 5]
+    assert (set(added), set(removed)) == ({"3", "4", "5"}, {"0", "1"})
     assert window.dropped == 2
-
-
-def test_a_corrected_entry_is_a_change() -> None:
-    window = ActivityWindow()
-    window.merge(poll(1, 2))
-    corrected = Activity(id="act_2", at=Moment(2.0), text=plain("other words"))
-    added, changed, removed = window.merge(Listing(records=(corrected, entry(1))))
-    assert (added, changed, removed) == ((), ("act_2",), ())
 
 
 def test_entries_without_a_time_stay_in_the_order_they_came() -> None:

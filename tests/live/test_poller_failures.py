@@ -187,6 +187,7 @@ async def test_the_four_outcomes_are_never_mixed_up(platform: EmbeddedPlatform) 
         stale = on.freshness(feed)
         assert stale.phase is Phase.STALE
         assert isinstance(stale.failure, NotAllowed)
+        assert "platform: Forbidden" in str(stale.failure)
         assert stale.answered_at == live.answered_at
         assert (stale.age(on.hours.monotonic()) or 0) >= 20.0
         assert dict(on.store.alerts.records) == alerts
@@ -200,15 +201,6 @@ async def test_the_four_outcomes_are_never_mixed_up(platform: EmbeddedPlatform) 
         assert failed.phase is Phase.FAILED
         assert failed.age(on.hours.monotonic()) is None
         assert isinstance(failed.failure, PlatformFailed)
-
-
-async def test_the_reason_is_a_sentence_with_the_platforms_words(
-    platform: EmbeddedPlatform,
-) -> None:
-    platform.faults.add("alerts:status=403")
-    async with stage(platform, wanted=paces("tasks")) as on:
-        await on.settled()
-        assert "platform: Forbidden" in str(on.freshness(FeedName.ALERTS).failure)
 
 
 async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(

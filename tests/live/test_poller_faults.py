@@ -20,7 +20,7 @@ from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 LIMITS = Limits(body=2 * 1024 * 1024)
 
 FAULTS = (
-    "status=500", "status=503", "status=502,body=html", "status=429", "status=403", "status=401",
+    "status=500", "status=502,body=html", "status=429", "status=403", "status=401",
     "status=404", "status=418,body=empty",
     "hang", "hang_body", "drip=20ms", "drop_before", "drop_after", "cut", "endless",
     "gzip_bomb=8", "bad_json", "hostile", "clock",

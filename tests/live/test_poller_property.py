@@ -229,7 +229,7 @@ class Dashboard(RuleBasedStateMachine):
 
 TestDashboard = Dashboard.TestCase
 TestDashboard.settings = settings(
-    max_examples=25,
+    max_examples=16,
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),

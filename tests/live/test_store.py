@@ -1,44 +1,163 @@
-"""A poll in, a set of changes out."""
+"""A poll in, a set of changes out; long lists are compared in slices."""
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change, Collection, Store
 from agentco_tui.model import Agent, Budget, BudgetOverview, BudgetScope, Listing
 from agentco_tui.text import plain
 
-agents = st.dictionaries(
-    st.sampled_from([f"ag_{n}" for n in range(12)]), st.sampled_from(["Ada", "Linus", "Grace"])
-)
+MANY = 5_000
 
 
-def listing(names: dict[str, str]) -> Listing[Agent]:
-    return Listing(records=tuple(Agent(id=key, name=plain(name)) for key, name in names.items()))
+def agent(number: int, name: str = "Ada") -> Agent:
+    return Agent(id=f"ag_{number}", name=plain(name))
 
 
-@given(st.lists(agents, max_size=8))
-def test_changes_lead_from_each_poll_to_the_next(polls: list[dict[str, str]]) -> None:
-    collection: Collection[Agent] = Collection(FeedName.AGENTS)
-    shown: dict[str, str] = {}
+def listing(*agents: Agent) -> Listing[Agent]:
+    return Listing(records=agents)
+
+
+@pytest.fixture
+def collection(monkeypatch: pytest.MonkeyPatch) -> Collection[Agent]:
+    """Many agents, compared in the smallest slices."""
+    monkeypatch.setattr(background, "SLICE", 0.0)
+    held: Collection[Agent] = Collection(FeedName.AGENTS)
+    held.replace(listing(*map(agent, range(MANY))))
+    return held
+
+
+async def test_others_have_their_turn_while_a_long_list_is_compared(
+    collection: Collection[Agent],
+) -> None:
+    before = dict(collection.records)
+    coming = listing(*map(agent, range(1, MANY)), agent(MANY), agent(0, "Grace"))
+    comparing = asyncio.create_task(collection.compare(coming))
+    turns = 0
+    while not comparing.done():
+        turns += 1
+        await asyncio.sleep(0)
+        assert dict(collection.records) == before, "nothing is taken by halves"
+    assert turns >= MANY / 500
+    change = collection.replace(coming, await comparing)
+    assert change == Change(FeedName.AGENTS, added=(f"ag_{MANY}",), changed=("ag_0",))
+    assert list(collection.records)[-1] == "ag_0"
+    assert all(collection.get(key) is before[key] for key in before if key != "ag_0")
+
+
+@pytest.mark.parametrize("turns", [1, 7, 15, 25])
+async def test_a_write_in_the_middle_is_taken_into_account(
+    collection: Collection[Agent], turns: int
+) -> None:
+    shown = dict(collection.records)
+    coming = listing(*map(agent, range(MANY)))
+    comparing = asyncio.create_task(collection.compare(coming))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    collection.put(agent(3, "Grace"))
+    collection.put(agent(MANY + 1))
+    collection.drop("ag_4")
+    shown |= {"ag_3": agent(3, "Grace"), f"ag_{MANY + 1}": agent(MANY + 1)}
+    del shown["ag_4"]
+    change = collection.replace(coming, await comparing)
+    assert change == Change(FeedName.AGENTS, ("ag_4",), ("ag_3",), (f"ag_{MANY + 1}",))
+    assert tuple(collection) == coming.records
+    assert not collection.replace(coming)
+
+
+async def test_a_write_between_comparing_and_taking_is_taken_into_account(
+    collection: Collection[Agent],
+) -> None:
+    coming = listing(*map(agent, range(1, MANY)))
+    compared = await collection.compare(coming)
+    collection.put(agent(2, "Grace"))
+    change = collection.replace(coming, compared)
+    assert (change.changed, change.removed) == (("ag_2",), ("ag_0",))
+    assert collection.get("ag_2") == agent(2)
+
+
+async def test_the_same_listing_is_not_compared_again(collection: Collection[Agent]) -> None:
+    same = listing(*map(agent, range(1, MANY)))
+    assert collection.replace(same, await collection.compare(same))
+    assert await collection.compare(same) is None
+    assert not collection.replace(same)
+
+
+rows = st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["Ada", "Grace"])), max_size=14)
+
+
+@given(st.lists(rows, max_size=8))
+def test_changes_lead_from_poll_to_poll_and_of_an_id_given_twice_the_last_counts(
+    polls: list[list[tuple[int, str]]],
+) -> None:
+    held: Collection[Agent] = Collection(FeedName.AGENTS)
     for poll in polls:
-        before = dict(collection.records)
-        change = collection.replace(listing(poll))
-        assert {*change.added} == {*poll} - {*shown}
-        assert {*change.removed} == {*shown} - {*poll}
-        assert {*change.changed} == {k for k in {*poll} & {*shown} if poll[k] != shown[k]}
-        assert list(collection.records) == list(poll)
-        for key in {*poll} & {*shown} - {*change.changed}:
-            assert collection.get(key) is before[key]
-        assert bool(change) == (poll != shown)
-        shown = poll
+        before = dict(held.records)
+        coming = [agent(*pair) for pair in poll]
+        change = held.replace(listing(*coming))
+        wanted = {row.id: row for row in coming}
+        assert list(held.records.items()) == list(wanted.items())
+        assert sorted(change.added) == sorted(set(wanted) - set(before))
+        assert sorted(change.removed) == sorted(set(before) - set(wanted))
+        both = set(before) & set(wanted)
+        assert sorted(change.changed) == sorted(key for key in both if before[key] != wanted[key])
+        assert all(held.records[key] is before[key] for key in both if before[key] == wanted[key])
+        assert bool(change) == (before != wanted)
+
+
+async def test_few_changes_in_a_long_list_build_no_list_anew(
+    collection: Collection[Agent],
+) -> None:
+    records = list(collection)
+    coming = listing(*records[:7], agent(7, "Grace"), agent(8), *records[9:])
+    compared = await collection.compare(coming)
+    assert compared is not None
+    assert compared.records == {"ag_7": agent(7, "Grace")}
+    assert compared.change == Change(FeedName.AGENTS, changed=("ag_7",))
+
+
+async def test_each_change_is_a_version_of_its_own(collection: Collection[Agent]) -> None:
+    versions = [collection.version]
+    same = list(collection)
+    for coming in (
+        [agent(0, "Grace"), *same[1:]],
+        same[1:],
+        same[:0:-1],
+    ):
+        now = listing(*coming)
+        collection.replace(now, await collection.compare(now))
+        assert tuple(collection) == tuple(coming)
+        versions.append(collection.version)
+    assert len(set(versions)) == 4
+    now = listing(*same[:0:-1])
+    collection.replace(now, await collection.compare(now))
+    assert collection.version == versions[-1]
+
+
+async def test_of_two_comparisons_at_once_the_later_takes_the_earlier_into_account(
+    collection: Collection[Agent],
+) -> None:
+    same = list(collection)
+    one, two = (
+        listing(agent(0, "Grace"), *same[1:]),
+        listing(*same[:-1], agent(MANY - 1, "Grace")),
+    )
+    first, second = await asyncio.gather(collection.compare(one), collection.compare(two))
+    assert collection.replace(one, first).changed == ("ag_0",)
+    assert set(collection.replace(two, second).changed) == {"ag_0", f"ag_{MANY - 1}"}
+    assert collection.get("ag_0") == agent(0)
 
 
 def test_the_same_listing_again_changes_nothing() -> None:
     collection: Collection[Agent] = Collection(FeedName.AGENTS)
-    same = listing({"ag_1": "Ada"})
+    same = listing(agent(1))
     assert collection.replace(same)
     assert not collection.replace(same)
     collection.drop("ag_1")
@@ -47,10 +166,10 @@ def test_the_same_listing_again_changes_nothing() -> None:
 
 def test_one_record_can_be_put_and_dropped() -> None:
     collection: Collection[Agent] = Collection(FeedName.AGENTS)
-    ada = Agent(id="ag_1", name=plain("Ada"))
+    ada = agent(1)
     assert collection.put(ada).added == ("ag_1",)
-    assert not collection.put(Agent(id="ag_1", name=plain("Ada")))
-    assert collection.put(Agent(id="ag_1", name=plain("Grace"))).changed == ("ag_1",)
+    assert not collection.put(agent(1))
+    assert collection.put(agent(1, "Grace")).changed == ("ag_1",)
     assert collection.drop("ag_1").removed == ("ag_1",)
     assert not collection.drop("ag_1")
 
@@ -59,11 +178,11 @@ def test_only_changes_are_told_and_only_to_those_who_listen() -> None:
     store = Store()
     told: list[Change] = []
     stop = store.subscribe(told.append)
-    store.publish(store.agents.replace(listing({"ag_1": "Ada"})))
-    store.publish(store.agents.replace(listing({"ag_1": "Ada"})))
+    store.publish(store.agents.replace(listing(agent(1))))
+    store.publish(store.agents.replace(listing(agent(1))))
     assert [change.added for change in told] == [("ag_1",)]
     stop()
-    store.publish(store.agents.replace(listing({})))
+    store.publish(store.agents.replace(listing()))
     assert len(told) == 1
 
 
