@@ -47,24 +47,19 @@ READS: list[tuple[str, str, Callable[[Client], Awaitable[object]]]] = [
     ("/api/agents", "company_id=cmp_x", lambda c: c.agents("cmp_x")),
     ("/api/tasks", "", lambda c: c.tasks()),
     ("/api/tasks", "status=pending", lambda c: c.tasks(status="pending")),
-    (
-        "/api/tasks",
-        "company_id=cmp_x&status=pending",
-        lambda c: c.tasks(company_id="cmp_x", status="pending"),
-    ),
+    ("/api/tasks", "company_id=cmp_x&status=pending",
+     lambda c: c.tasks(company_id="cmp_x", status="pending")),
     ("/api/activity", "", lambda c: c.activity()),
     ("/api/activity", "limit=5", lambda c: c.activity(limit=5)),
-    (
-        "/api/activity",
-        "company_id=cmp_x&agent_id=ag_x&from=2026-01-02&to=2026-11-21&limit=50",
-        lambda c: c.activity("cmp_x", "ag_x", date(2026, 1, 2), datetime(2026, 11, 21, 9), 50),
-    ),
+    ("/api/activity",
+     "company_id=cmp_x&agent_id=ag_x&from=2026-01-02&to=2026-11-21&limit=50",
+     lambda c: c.activity("cmp_x", "ag_x", date(2026, 1, 2), datetime(2026, 11, 21, 9), 50)),
     ("/api/budget", "", lambda c: c.budget()),
     ("/api/budget/companies", "", lambda c: c.company_budgets()),
     ("/api/budget/agents", "", lambda c: c.agent_budgets()),
     ("/api/budget/agents", "company_id=cmp_x", lambda c: c.agent_budgets("cmp_x")),
     ("/api/budget/alerts", "", lambda c: c.budget_alerts()),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -133,12 +128,7 @@ async def test_writes_send_exactly_the_fields_of_the_interface(
     assert [json.loads(one.body) for one in seen[:3]] == [
         {"name": "Ä & Co", "template": "startup", "mission": "Sell\n“tea”"},
         {"name": "Again", "mission": "The same"},
-        {
-            "company_id": company.id,
-            "title": "Water it",
-            "agent_id": agent.id,
-            "priority": "high",
-        },
+        {"company_id": company.id, "title": "Water it", "agent_id": agent.id, "priority": "high"},
     ]
     assert seen[3].body == b'{"monthly_limit":1250.50}'
     assert all(("content-type", "application/json") in one.headers for one in seen)
@@ -162,15 +152,9 @@ async def test_approve_has_no_body_and_takes_the_name_of_the_attempt(
 
 @pytest.mark.parametrize(
     ("limit", "digits"),
-    [
-        ("0", "0"),
-        ("1E+3", "1000"),
-        ("0.1", "0.1"),
-        ("10.50", "10.50"),
-        ("123456789012345678.123456789", "123456789012345678.123456789"),
-        ("1E-7", "0.0000001"),
-    ],
-)
+    [("0", "0"), ("1E+3", "1000"), ("0.1", "0.1"), ("10.50", "10.50"), ("1E-7", "0.0000001"),
+     ("123456789012345678.123456789", "123456789012345678.123456789")],
+)  # fmt: skip
 async def test_a_limit_goes_out_digit_for_digit(limit: str, digits: str) -> None:
     async with answering(http()) as server, open_client(*to(server.base)) as client:
         await client.set_agent_limit("ag_1", Decimal(limit))
@@ -195,24 +179,17 @@ IDS: list[Callable[[Client, str], Awaitable[object]]] = [
 ]
 
 
-@pytest.mark.parametrize("identifier", ["", "\ud800", "x" * 2001])
 @pytest.mark.parametrize("ask", IDS)
-async def test_an_id_that_cannot_be_sent_is_not(
-    ask: Callable[[Client, str], Awaitable[object]], identifier: str
-) -> None:
-    async with answering(http()) as server, open_client(*to(server.base)) as client:
-        error = await failure(ask(client, identifier))
-    assert isinstance(error, errors.NotSent)
-    assert error.sent is errors.Sent.NO
-    assert server.connections == 0
-
-
-@pytest.mark.parametrize("ask", IDS)
-async def test_a_hostile_id_stays_one_segment(
+async def test_an_id_that_cannot_be_sent_is_not_and_a_hostile_one_stays_one_segment(
     ask: Callable[[Client, str], Awaitable[object]],
 ) -> None:
     answer = http(b'{"id":"x","steps":[]}')
     async with answering(answer) as server, open_client(*to(server.base)) as client:
+        for identifier in ("", "\ud800", "x" * 2001):
+            error = await failure(ask(client, identifier))
+            assert isinstance(error, errors.NotSent)
+            assert error.sent is errors.Sent.NO
+        assert server.connections == 0
         await ask(client, "../x?y#z")
         await ask(client, "..")
     for head, segment in zip(server.heads, ("..%2Fx%3Fy%23z", "%2E%2E"), strict=True):
@@ -221,17 +198,11 @@ async def test_a_hostile_id_stays_one_segment(
 
 async def test_any_id_stays_one_segment_on_the_wire() -> None:
     ids = {
-        "tsk_1": "tsk_1",
-        ".": "%2E",
-        "...": "...",
-        "a b": "a%20b",
-        "100%": "100%25",
-        "%2e%2e": "%252e%252e",
-        "ä\u202e\x1b\r\nX: 1": "%C3%A4%E2%80%AE%1B%0D%0AX%3A%201",
-        "http://evil.example/": "http%3A%2F%2Fevil.example%2F",
-        "a\\b": "a%5Cb",
+        "tsk_1": "tsk_1", ".": "%2E", "...": "...", "a b": "a%20b", "100%": "100%25",
+        "%2e%2e": "%252e%252e", "ä\u202e\x1b\r\nX: 1": "%C3%A4%E2%80%AE%1B%0D%0AX%3A%201",
+        "http://evil.example/": "http%3A%2F%2Fevil.example%2F", "a\\b": "a%5Cb",
         "@evil.example": "%40evil.example",
-    }
+    }  # fmt: skip
     answer = http(b'{"steps":[]}')
     async with answering(answer, keep=True) as server, open_client(*to(server.base)) as client:
         for identifier in ids:
@@ -261,6 +232,7 @@ HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
         (http(HTML, headers={"Content-Type": "text/html"}), errors.WebPage),
         (http(HTML), errors.WebPage),
         (http(b"OK"), errors.NotJson),
+        (http(b""), errors.NotJson),
         (http(b'{"companies":['), errors.NotJson),
         (http(b"[" * 100_000), errors.NotJson),
         (http(b"12"), errors.Unreadable),
@@ -278,13 +250,6 @@ async def test_bodies_that_are_not_what_was_asked_for(
             assert error.status == 200
         for ask_one in (client.company, client.agent, client.task_trace):
             assert type(await failure(ask_one("x"))) is kind
-
-
-async def test_an_answer_without_a_body_is_no_empty_list() -> None:
-    async with answering(http(b"")) as server, open_client(*to(server.base)) as client:
-        error = await failure(client.tasks())
-    assert type(error) is errors.NotJson
-    assert "empty" in str(error)
 
 
 @pytest.mark.parametrize("answer", [http(b"null"), http(b"", 204), http(b"{}")])
@@ -317,7 +282,7 @@ async def test_a_write_that_the_body_refuses_has_a_receipt_that_says_no() -> Non
     assert receipt.message == "already decided"
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504, 429])
+@pytest.mark.parametrize("status", [503, 429])
 async def test_no_write_is_ever_sent_twice(status: int) -> None:
     answer = http(b"", status, headers={"Retry-After": "0"})
     async with answering(answer) as server, open_client(*to(server.base)) as client:

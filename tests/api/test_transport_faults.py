@@ -16,29 +16,20 @@ from agentco_tui.api.transport import Limits
 from tests.api.canary import SHORT, failure, transport
 from tests.api.wire_server import Answer, Exchange, answering, http
 
-STATUSES: list[tuple[int, type[errors.ApiError], Sent]] = [
-    (300, errors.Redirected, Sent.UNKNOWN),
-    (302, errors.Redirected, Sent.UNKNOWN),
-    (400, errors.Invalid, Sent.NO),
-    (401, errors.KeyRejected, Sent.NO),
-    (402, errors.OtherStatus, Sent.NO),
-    (403, errors.NotAllowed, Sent.NO),
-    (404, errors.NotFound, Sent.NO),
-    (405, errors.OtherStatus, Sent.NO),
-    (408, errors.OtherStatus, Sent.UNKNOWN),
-    (409, errors.Conflict, Sent.NO),
-    (410, errors.OtherStatus, Sent.NO),
-    (418, errors.OtherStatus, Sent.NO),
-    (422, errors.Invalid, Sent.NO),
-    (429, errors.RateLimited, Sent.NO),
-    (499, errors.OtherStatus, Sent.UNKNOWN),
-    (500, errors.PlatformFailed, Sent.UNKNOWN),
-    (501, errors.PlatformFailed, Sent.UNKNOWN),
-    (502, errors.PlatformFailed, Sent.UNKNOWN),
-    (503, errors.PlatformFailed, Sent.UNKNOWN),
-    (504, errors.PlatformFailed, Sent.UNKNOWN),
-    (599, errors.PlatformFailed, Sent.UNKNOWN),
-    (700, errors.OtherStatus, Sent.UNKNOWN),
+REFUSED: dict[type[errors.ApiError], tuple[int, ...]] = {
+    errors.Invalid: (400, 422), errors.KeyRejected: (401,), errors.NotAllowed: (403,),
+    errors.NotFound: (404,), errors.Conflict: (409,), errors.RateLimited: (429,),
+    errors.OtherStatus: (402, 405, 410, 418),
+}  # fmt: skip
+OPEN: dict[type[errors.ApiError], tuple[int, ...]] = {
+    errors.Redirected: (300, 302), errors.OtherStatus: (408, 499, 700),
+    errors.PlatformFailed: (500, 501, 502, 503, 504, 599),
+}  # fmt: skip
+STATUSES = [
+    (status, kind, sent)
+    for table, sent in ((REFUSED, Sent.NO), (OPEN, Sent.UNKNOWN))
+    for kind, statuses in table.items()
+    for status in statuses
 ]
 
 
@@ -91,25 +82,16 @@ async def test_a_rate_limit_in_other_clothes(status: int) -> None:
         assert isinstance(error, errors.RateLimited)
 
 
-async def drip(exchange: Exchange) -> None:
-    await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-    while not exchange.writer.is_closing():
-        await exchange.send(b" ")
-        await asyncio.sleep(0.02)
+def going_on(head: bytes, piece: bytes, pause: float = 0) -> Answer:
+    """An answer that begins so and never ends."""
 
+    async def send(exchange: Exchange) -> None:
+        await exchange.send(b"HTTP/1.1 " + head)
+        while not exchange.writer.is_closing():
+            await exchange.send(piece)
+            await asyncio.sleep(pause)
 
-async def drip_head(exchange: Exchange) -> None:
-    await exchange.send(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-    while not exchange.writer.is_closing():
-        await exchange.send(b"a")
-        await asyncio.sleep(0.02)
-
-
-async def drip_refusal(exchange: Exchange) -> None:
-    await exchange.send(b"HTTP/1.1 403 No\r\nContent-Length: 1000\r\n\r\n")
-    while not exchange.writer.is_closing():
-        await exchange.send(b"x")
-        await asyncio.sleep(0.02)
+    return send
 
 
 async def hang(exchange: Exchange) -> None:
@@ -126,22 +108,7 @@ async def reset_in_body(exchange: Exchange) -> None:
     exchange.reset()
 
 
-async def endless(exchange: Exchange) -> None:
-    await exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-    while not exchange.writer.is_closing():
-        await exchange.send(b"[" * 10_000)
-
-
-async def endless_chunked(exchange: Exchange) -> None:
-    await exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-    while not exchange.writer.is_closing():
-        await exchange.send(b"2710\r\n" + b"[" * 10_000 + b"\r\n")
-
-
-async def endless_head(exchange: Exchange) -> None:
-    await exchange.send(b"HTTP/1.1 200 OK\r\n")
-    while not exchange.writer.is_closing():
-        await exchange.send(b"X-More: " + b"x" * 1000 + b"\r\n")
+ENDLESS = going_on(b"200 OK\r\nConnection: close\r\n\r\n", b"[" * 10_000)
 
 
 def packed(layers: int, body: bytes = b"\0" * 3_000_000) -> bytes:
@@ -157,9 +124,11 @@ def in_gzip(body: bytes, encoding: str = "gzip") -> bytes:
 MEMBERS = gzip.compress(b"[]")
 
 FAULTS: list[tuple[str, Answer, type[errors.ApiError], str]] = [
-    ("drip", drip, errors.TimedOut, "no whole answer"),
-    ("drip-head", drip_head, errors.TimedOut, "no whole answer"),
-    ("drip-refusal", drip_refusal, errors.NotAllowed, "permission"),
+    ("drip", going_on(b"200 OK\r\nContent-Length: 1000\r\n\r\n", b" ", 0.02),
+     errors.TimedOut, "no whole answer"),
+    ("drip-head", going_on(b"200 OK\r\nX-Slow: ", b"a", 0.02), errors.TimedOut, "no whole answer"),
+    ("drip-refusal", going_on(b"403 No\r\nContent-Length: 1000\r\n\r\n", b"x", 0.02),
+     errors.NotAllowed, "permission"),
     ("hang", hang, errors.TimedOut, "sent nothing for 0.15 s"),
     ("reset", reset, errors.Broken, "broke before a whole answer"),
     ("close", b"", errors.Broken, "closed before a whole answer"),
@@ -167,23 +136,19 @@ FAULTS: list[tuple[str, Answer, type[errors.ApiError], str]] = [
     ("cut", http(b"[1,", length=100), errors.Broken, "closed before a whole"),
     ("length-no-number", http(headers={"Content-Length": "many"}), errors.Broken, "HTTP"),
     ("length-negative", http(headers={"Content-Length": "-1"}), errors.Broken, "HTTP"),
-    (
-        "two-lengths",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
-        errors.Broken,
-        "HTTP",
-    ),
+    ("two-lengths", b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+     errors.Broken, "HTTP"),
     ("length-huge", http(b"x", length=10**12), errors.TooLarge, "64 KiB"),
     ("length-absurd", http(b"x", headers={"Content-Length": "9" * 18}), errors.TooLarge, "64 KiB"),
-    ("endless", endless, errors.TooLarge, "64 KiB"),
-    ("endless-chunked", endless_chunked, errors.TooLarge, "64 KiB"),
-    ("endless-head", endless_head, errors.Broken, "HTTP"),
-    (
-        "bad-chunks",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        errors.Broken,
-        "",
-    ),
+    ("endless", ENDLESS, errors.TooLarge, "64 KiB"),
+    ("endless-chunked",
+     going_on(b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+              b"2710\r\n" + b"[" * 10_000 + b"\r\n"),
+     errors.TooLarge, "64 KiB"),
+    ("endless-head", going_on(b"200 OK\r\n", b"X-More: " + b"x" * 1000 + b"\r\n"),
+     errors.Broken, "HTTP"),
+    ("bad-chunks", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+     errors.Broken, ""),
     ("no-http", b"SSH-2.0-OpenSSH_9.6\r\n", errors.Broken, "does not speak HTTP"),
     ("bomb", in_gzip(packed(1)), errors.TooLarge, "64 KiB"),
     ("bomb-stacked", in_gzip(packed(2), "gzip, gzip"), errors.Unreadable, "packed"),
@@ -194,7 +159,7 @@ FAULTS: list[tuple[str, Answer, type[errors.ApiError], str]] = [
     ("gzip-wrong-sum", in_gzip(MEMBERS[:-8] + b"\0" * 8), errors.Broken, "damaged"),
     ("gzip-members", in_gzip(MEMBERS * 100), errors.Broken, "damaged"),
     ("switch", http(b"", 101), errors.Broken, "does not speak HTTP"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -364,7 +329,7 @@ async def test_a_stream_has_no_total_limit_but_an_idle_one() -> None:
 
 
 async def test_leaving_a_stream_early_frees_its_connection() -> None:
-    async with answering(endless) as server, transport(server.base, limits=SHORT) as wire:
+    async with answering(ENDLESS) as server, transport(server.base, limits=SHORT) as wire:
         for _ in range(10):
             async with wire.stream("/api/activity/export") as (_, incoming):
                 async for _ in incoming:

@@ -11,6 +11,7 @@ import pytest
 from agentco_tui.reading import json_body
 from tests.reading import decode
 from tests.reading.decode import Kind, Page
+from tests.reading.renderings import ENVELOPES
 
 ROWS = [{"id": "t1", "title": "Plan"}, {"id": "t2", "title": "Write"}]
 IDS = ["t1", "t2"]
@@ -27,51 +28,17 @@ def ids(body: Any, kind: Kind[Any] = decode.TASKS) -> list[str]:
     return [record.id for record in found.records]
 
 
-ENVELOPES: dict[str, Any] = {
-    "A1 bare": ROWS,
-    "A2 resource and total": {"tasks": ROWS, "total": 2},
-    "A3 with limit": {"tasks": ROWS, "total": 120, "offset": 0, "limit": 50},
-    "A4 items, limit null": {"items": ROWS, "total": 2, "offset": 0, "limit": None},
-    "A5 entries": {"entries": ROWS, "total": 1042, "tip_hash": "ff"},
-    "A6 logs": {"logs": ROWS},
-    "A7 cursor": {"data": ROWS, "nextCursor": "eyJ"},
-    "A8 meta": {"data": ROWS, "meta": {"page": 1, "limit": 50, "totalItems": 94}},
-    "A10 object list": {"object": "list", "data": ROWS, "first_id": "t1", "has_more": True},
-    "A13 other key": {"dag_runs": ROWS, "total_entries": 2},
-    "A13 unheard-of key": {"assignments": ROWS, "total_entries": 2},
-    "A15 token": {"executions": ROWS, "nextPageToken": ""},
-    "A16 pascal": {"Tasks": ROWS, "NextToken": "x"},
-    "A17 drf": {"count": 2, "next": None, "previous": None, "results": ROWS},
-    "A18 results is a number": {"status": "success", "results": 2, "data": ROWS},
-    "A18 data is a number": {"status": "success", "data": 2, "results": ROWS},
-    "A19 success": {"success": True, "data": ROWS},
-    "A20 two layers": {"ok": True, "data": {"tasks": ROWS}},
-    "A21 cloudflare": {
-        "success": True, "errors": [], "messages": [], "result": ROWS,
-        "result_info": {"page": 1, "per_page": 20, "count": 2, "total_count": 41},
-    },
-    "A22 spring": {"content": ROWS, "pageable": {"pageNumber": 0}, "totalPages": 3, "last": False},
-    "A25 json:api": {
-        "data": [
-            {"type": "tasks", "id": row["id"], "attributes": {"title": row["title"]}}
-            for row in ROWS
-        ],
-        "links": {"next": None}, "meta": {"total": 2}, "included": [],
-    },
-    "A27 laravel": {"data": ROWS, "links": {"next": None}, "meta": {"links": [{"url": None}]}},
-    "A28 edges": {
-        "data": {"tasks": {"edges": [{"cursor": "c", "node": row} for row in ROWS],
-                           "pageInfo": {"hasNextPage": False}}}
-    },
-    "A28 nodes": {"data": {"tasks": {"nodes": ROWS, "pageInfo": {"hasNextPage": False}}}},
-    "A28 nested deeper": {"data": {"company": {"tasks": {"nodes": ROWS}}}},
-    "A29 paging": {"results": ROWS, "paging": {"next": {"after": "50"}}},
-    "A31 github": {"total_count": 2, "workflow_runs": ROWS},
-    "A34 fastapi": {"items": ROWS, "total": 100, "page": 1, "size": 50, "pages": 2},
-    "A38 map": {row["id"]: {"title": row["title"]} for row in ROWS},
-    "A38 map under the name": {"tasks": {row["id"]: {"title": row["title"]} for row in ROWS}},
-    "A38 map under data": {"data": {row["id"]: {"title": row["title"]} for row in ROWS}},
-    "hal": {"_embedded": {"tasks": ROWS}, "_links": {"self": {"href": "/api/tasks"}}},
+BY_ID = {row["id"]: {"title": row["title"]} for row in ROWS}
+BODIES: dict[str, Any] = {
+    **{name: envelope([*ROWS], "tasks") for name, envelope in ENVELOPES.items()},
+    "entries": {"entries": ROWS, "total": 1042, "tip_hash": "ff"},
+    "logs": {"logs": ROWS},
+    "unheard-of key": {"assignments": ROWS, "total_entries": 2},
+    "data is a number": {"status": "success", "data": 2, "results": ROWS},
+    "nodes": {"data": {"tasks": {"nodes": ROWS, "pageInfo": {"hasNextPage": False}}}},
+    "nested deeper": {"data": {"company": {"tasks": {"nodes": ROWS}}}},
+    "github": {"total_count": 2, "workflow_runs": ROWS},
+    "map under data": {"data": BY_ID},
     "hal list key": {"_embedded": {"taskList": ROWS}, "page": {"size": 20, "totalElements": 2}},
     "odata": {"@odata.context": "x", "value": ROWS},
     "hydra": {"@type": "hydra:Collection", "hydra:member": ROWS, "hydra:totalItems": 2},
@@ -79,7 +46,6 @@ ENVELOPES: dict[str, Any] = {
         "hits": {"total": {"value": 2},
                  "hits": [{"_id": r["id"], "_source": {"title": r["title"]}} for r in ROWS]}
     },
-    "three deep": {"response": {"payload": {"data": {"tasks": ROWS}}}},
     "kebab": {"task-list": ROWS},
     "upper": {"TASKS": ROWS},
     "singular holds the list": {"task": ROWS},
@@ -88,19 +54,17 @@ ENVELOPES: dict[str, Any] = {
     "hubspot properties": {
         "results": [{"id": r["id"], "properties": {"title": r["title"]}} for r in ROWS]
     },
-    "airtable fields": {"records": [{"id": r["id"],
-     "fields": {"Title": r["title"]}} for r in ROWS]},
     "code and msg": {"code": 0, "msg": "ok", "data": {"records": ROWS, "current": 1, "total": 2}},
     "array of one envelope": [{"tasks": ROWS}],
-    "empty decoys beside": {"errors": [], "warnings": [], "tags": [], "tasks": ROWS},
+    "empty decoys beside": {"errors": [], "error": None, "warnings": [], "tags": [], "tasks": ROWS},
     "other lists beside": {"agents": [{"id": "a1", "name": "Scout"}], "tasks": ROWS},
     "data holds others": {"data": [{"id": "x"}], "tasks": ROWS},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ENVELOPES)
+@pytest.mark.parametrize("name", BODIES)
 def test_the_same_two_tasks_are_found_in_every_envelope(name: str) -> None:
-    found = page(ENVELOPES[name])
+    found = page(BODIES[name])
     assert [task.id for task in found.records] == IDS
     assert [task.title for task in found.records] == ["Plan", "Write"]
     assert found.unread == 0
@@ -158,10 +122,6 @@ def test_a_failure_inside_a_200_is_refused_with_its_words(body: Any, words: str)
         page(body)
 
 
-def test_an_empty_errors_list_is_no_error() -> None:
-    assert ids({"errors": [], "error": None, "data": ROWS}) == IDS
-
-
 def test_partial_data_beside_errors_is_read_and_the_errors_are_told() -> None:
     found = page({"data": {"tasks": ROWS}, "errors": [{"message": "agent service is down"}]})
     assert len(found.records) == 2
@@ -217,15 +177,13 @@ def test_ndjson_is_a_list_and_a_broken_line_costs_only_itself() -> None:
     assert found.unread == 1
 
 
-def test_server_sent_events_with_records() -> None:
-    raw = b'event: task\ndata: {"id":"t1","title":"Plan"}\n\ndata: {"id":"t2","title":"Write"}\n\n'
-    assert ids(raw) == IDS
-
-
-def test_server_sent_snapshots_the_last_holds() -> None:
-    first = json.dumps({"type": "tasks_updated", "tasks": ROWS[:1]})
-    last = json.dumps({"type": "tasks_updated", "tasks": ROWS})
-    assert ids(f"data: {first}\n\ndata: {last}\n\n".encode()) == IDS
+@pytest.mark.parametrize(
+    "events",
+    [ROWS, [{"type": "updated", "tasks": ROWS[:1]}, {"type": "updated", "tasks": ROWS}]],
+    ids=["records", "snapshots, the last holds"],
+)
+def test_server_sent_events(events: list[Any]) -> None:
+    assert ids("".join(f"event: x\ndata: {json.dumps(e)}\n\n" for e in events).encode()) == IDS
 
 
 @pytest.mark.parametrize(

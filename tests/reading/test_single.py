@@ -90,24 +90,13 @@ def receipt(body: Any, status: int = 200) -> Receipt[Task]:
     ("body", "status", "record_id", "word", "has_record"),
     [
         (TASK, 200, "t1", "pending", True),
-        (
-            {"id": "p1", "status": "approved", "decided_at": "2026-11-21T09:00:00Z"},
-            200,
-            "p1",
-            "approved",
-            False,
-        ),
+        ({"id": "p1", "status": "approved", "decided_at": "x"}, 200, "p1", "approved", False),
         ({"id": "t1", "status": "completed", "completedAt": "x"}, 200, "t1", "completed", False),
         ({"ok": True, "data": {"approved": True}}, 200, None, None, False),
-        (
-            {"ok": True, "task_id": "t1", "status": "running", "approval_mode": "auto"},
-            200,
-            "t1",
-            "running",
-            False,
-        ),
-        (None, 204, None, None, False),
-        ({}, 202, None, None, False),
+        ({"ok": True, "task_id": "t1", "status": "running"}, 200, "t1", "running", False),
+        (None, 204, None, None, False), ({}, 202, None, None, False), (True, 200, None, None,
+                                                                       False),
+        ({"approved": ["t1"], "failed": ["t2"]}, 200, None, None, False),
         ({"decision": "allow", "retry_context": {}}, 200, None, "allow", False),
         ({"status": "updated", "agent_id": "a1"}, 200, None, "updated", False),
         ({"task": TASK}, 201, "t1", "pending", True),
@@ -116,8 +105,11 @@ def receipt(body: Any, status: int = 200) -> Receipt[Task]:
         ({"results": [{"id": "t1", "status": 200}]}, 207, "t1", None, False),
         ("approved", 200, None, None, False),
         ({"id": "t1", "title": "Plan", "error": None, "errors": []}, 200, "t1", None, True),
+        ({"task_id": "t1", "title": "Plan", "validation_errors": ["a hint"]}, 200, "t1", None,
+         True),
+        ({"task": TASK, "agent_errors": [{"error": "quota"}]}, 200, "t1", "pending", True),
     ],
-)
+)  # fmt: skip
 def test_answers_that_do_not_refuse(
     body: Any, status: int, record_id: str | None, word: str | None, has_record: bool
 ) -> None:
@@ -131,27 +123,33 @@ def test_answers_that_do_not_refuse(
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
-        ({"ok": False, "error": "task is not waiting"}, 200, "task is not waiting"),
-        ({"success": False, "error": {"code": "ERROR", "message": "No such task"}}, 200,
-         "No such task"),
-        ({"status": "error", "message": "wrong state"}, 200, "wrong state"),
+        ({"ok": False, "error": "not now"}, 200, "not now"), (False, 200, None),
+        ({"success": False, "error": {"code": "ERROR", "message": "not now"}}, 200, "not now"),
+        ({"status": "error", "message": "not now"}, 200, "not now"),
         ({"status": "fail", "data": {"id": "is unknown"}}, 200, "is unknown"),
-        ({"error": "Approval already resolved"}, 200, "Approval already resolved"),
-        ({"error": {"code": "ratelimited", "info": "slow down"}}, 200, "slow down"),
-        ({"data": {"ok": False, "error": "inner"}}, 200, "inner"),
-        ({"approved": False, "reason": "needs two people"}, 200, "needs two people"),
-        ({"decision": "deny", "message": "over the limit"}, 200, "over the limit"),
-        ({"results": [{"id": "t1", "status": 409, "error": "already decided"}]}, 207,
-         "already decided"),
-        ([{"id": "t1", "status": "failed", "message": "no"}], 207, "no"),
+        ({"error": "not now"}, 200, "not now"),
+        ({"error": {"code": "ratelimited", "info": "not now"}}, 200, "not now"),
+        ({"data": {"ok": False, "error": "not now"}}, 200, "not now"),
+        ({"approved": False, "reason": "not now"}, 200, "not now"),
+        ({"decision": "deny", "message": "not now"}, 200, "not now"),
+        ({"results": [{"id": "t1", "status": 409, "error": "not now"}]}, 207, "not now"),
+        ([{"id": "t1", "status": "failed", "message": "not now"}], 207, "not now"),
+        ({"data": {"approveTask": {"success": False, "message": "not now"}}}, 200, "not now"),
+        ({"result": "failed", "reason": "not now"}, 200, "not now"),
+        ({"success": "false", "message": "not now"}, 200, "not now"),
+        ({"isSuccess": False, "errorMessage": "not now"}, 200, "not now"),
+        ({"hasError": True, "errorMessage": "not now"}, 200, "not now"),
+        ({"statusCode": 409, "body": '{"message": "not now"}'}, 200, "not now"),
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "not now"}}, 200,
+         "not now"),
+        ({"approved": [], "failed": [{"id": "t1", "message": "not now"}]}, 200, "not now"),
     ],
 )  # fmt: skip
-def test_answers_that_refuse_with_a_2xx(body: Any, status: int, words: str) -> None:
+def test_answers_that_refuse_with_a_2xx(body: Any, status: int, words: str | None) -> None:
     found = receipt(body, status)
     assert found.verdict is Verdict.NO
     assert found.record is None
-    assert found.message is not None
-    assert words in found.message
+    assert words is None or words in str(found.message)
 
 
 def test_a_partial_failure_is_told() -> None:
@@ -185,37 +183,6 @@ def test_a_created_company_and_a_changed_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        {"data": {"approveTask": {"task": None, "userErrors": [{"message": "Not pending"}]}}},
-        {"data": {"approveTask": {"success": False, "message": "Not pending"}}},
-        {"result": "failed", "reason": "Not pending"},
-        {"success": "false", "message": "Not pending"},
-        {"isSuccess": False, "errorMessage": "Not pending"},
-        {"hasError": True, "errorMessage": "Not pending"},
-        {"statusCode": 409, "body": json.dumps({"message": "Not pending"})},
-        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "Not pending"}},
-        {"approved": [], "failed": [{"id": "t1", "message": "Not pending"}]},
-    ],
-)
-def test_more_ways_to_say_no_with_a_2xx(body: Any) -> None:
-    found = receipt(body)
-    assert (found.verdict, found.message) == (Verdict.NO, "Not pending")
-
-
-def test_a_bare_no_and_lists_of_what_went_well() -> None:
-    assert receipt(False).verdict is Verdict.NO
-    for body in (
-        True,
-        {"approved": ["t1"], "failed": []},
-        {"approved": ["t1"], "failed": ["t2"]},
-        {"task_id": "t1", "title": "Plan", "validation_errors": ["a hint"]},
-        {"task": TASK, "agent_errors": [{"error": "quota"}]},
-    ):
-        assert receipt(body).verdict is Verdict.YES
-
-
-@pytest.mark.parametrize(
     ("kind", "body", "told"),
     [
         (decode.TASKS, {"data": {"approveTask": {"task": {"id": "x", "title": "P"}}}}, "P"),
@@ -226,10 +193,6 @@ def test_a_bare_no_and_lists_of_what_went_well() -> None:
                                                                  "agent_name": "P"}}}}, "P"),
         (decode.AGENT_BUDGETS, {"data": {"agent_id": "x", "agent_name": "P",
                                          "limit": {"amount": 5, "currency": "USD"}}}, "P"),
-        (decode.AGENT_BUDGETS, {"agent_id": "x", "agent_name": "P", "old_limit": 4,
-                                "new_limit": 5}, "P"),
-        (decode.AGENT_BUDGETS, {"agent_id": "x", "agent_name": "P", "previous": {"limit": 4},
-                                "current": {"limit": 5}}, "P"),
     ],
 )  # fmt: skip
 def test_the_record_in_a_receipt_wherever_it_stands(
