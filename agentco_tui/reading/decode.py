@@ -144,7 +144,7 @@ def _rows(
             unread[safe(f"{_type_name(raw)} where an object was due")] += 1
             continue
         row = read(unwrapped(raw, kind))
-        if keys is None and not kind.is_one(row.obj):
+        if keys is None and not kind.is_one(row.obj, row.plan):
             unread[kind.nameless] += 1
             continue
         taken += 1

@@ -57,6 +57,7 @@ Reader: TypeAlias = Callable[[Any], Any]
 Values: TypeAlias = dict[str, Any]
 
 _MOST_PLANS: Final = 512
+_NESTED: Final = frozenset((dict,))
 _MOST_KEYS: Final = 400
 """An object with more keys is read by its first 400; the rest is kept as unknown."""
 
@@ -107,6 +108,8 @@ class Field(NamedTuple):
     names: str
     """Best first, blank-separated; the rest of a line after `#` is their source."""
     reader: Reader
+    loses: Callable[[Json], bool] | None = None
+    """Whether a raw value says more than what was read of it; then it is kept whole as well."""
 
     def sourced(self) -> Iterator[tuple[str, str]]:
         """Each name and its source."""
@@ -139,6 +142,7 @@ class Candidate(NamedTuple):
     reader: Reader
     rank: int
     """Among all names of the table."""
+    loses: Callable[[Json], bool] | None = None
     key: str = ""
 
     def spelt(self, name: str) -> Candidate:
@@ -172,8 +176,8 @@ class Candidate(NamedTuple):
 class Plan(NamedTuple):
     """What one tuple of keys means."""
 
-    plain: tuple[tuple[str, str, Reader], ...] = ()
-    """(slot, key, reader) where nothing else may fill the slot, and the key no other slot."""
+    plain: tuple[tuple[str, str, Reader, Callable[[Json], bool] | None], ...] = ()
+    """(slot, key, reader, loses) where nothing else may fill the slot, nor the key another."""
     ranked: tuple[tuple[Candidate, ...], ...] = ()
     """For each of the other slots its candidates, best first."""
     shared: tuple[str, ...] = ()
@@ -260,7 +264,7 @@ class Table:
         names = ((field, name) for field in self.fields for name, _ in field.sourced())
         for rank, (field, name) in enumerate(names):
             first, *inner = map(fold, name.split("."))
-            each = Candidate(field.slot, name, tuple(inner), field.reader, rank)
+            each = Candidate(field.slot, name, tuple(inner), field.reader, rank, field.loses)
             if isinstance(field.reader, UnitReader):
                 each = each.spelt(name)
             found.setdefault(first, []).append(each)
@@ -283,7 +287,7 @@ class Table:
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys; without nested names where no object is nested."""
-        made = (tuple(obj), dict in set(map(type, obj.values())))
+        made = (tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
         last, plan = self._last
         if made == last:
             return plan
@@ -323,7 +327,7 @@ class Table:
             else:
                 ranked.append(tuple(sorted(found, key=lambda each: each.order)))
         return Plan(
-            plain=tuple((slot, each.key, each.reader) for slot, each in only.items()),
+            plain=tuple((slot, each.key, each.reader, each.loses) for slot, each in only.items()),
             ranked=tuple(ranked),
             shared=tuple(uses),
             unknown=(*unknown, *keys[_MOST_KEYS:]),
@@ -335,7 +339,7 @@ class Table:
     def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
         """The slots that this object has a value for."""
         plan = self.plan(obj)
-        filled = [slot for slot, key, _ in plan.plain if obj[key] is not None]
+        filled = [slot for slot, key, *_ in plan.plain if obj[key] is not None]
         for candidates in plan.ranked:
             if any(each.find(obj)[0] is not None for each in candidates):
                 filled.append(candidates[0].slot)
@@ -350,7 +354,7 @@ class Table:
             return row
         values: Values = {}
         left: Values = {}
-        for slot, key, reader in plan.plain:
+        for slot, key, reader, loses in plan.plain:
             raw = obj[key]
             if raw is None:
                 continue
@@ -362,6 +366,8 @@ class Table:
                 values[slot] = value.value
             elif value is not NOTHING:
                 values[slot] = value
+                if loses is not None and value != raw and loses(raw):
+                    left[key] = raw
         chosen = _ranked(plan, obj, values, left) if plan.ranked else {}
         for key in plan.unknown:
             left[key] = obj[key]
@@ -386,7 +392,7 @@ def _ranked(
     """By key the paths that were read."""
     for candidates in plan.ranked:
         for each in candidates:
-            slot, _, inner, reader, _, key = found = each
+            slot, _, inner, reader, _, loses, key = found = each
             raw = obj[key]
             if inner and type(raw) is dict:
                 raw, found = each.find(obj)
@@ -398,7 +404,7 @@ def _ranked(
                 continue
             if type(value) is Partial:
                 value = value.value
-            else:
+            elif loses is None or value is NOTHING or value == raw or not loses(raw):
                 used[key] = [*used.get(key, ()), inner] if inner else _ALL
             if value is NOTHING:
                 continue
@@ -544,11 +550,11 @@ class Kind(Generic[R]):
         other.table = Table((*mapped, *bare, *others))
         return other
 
-    def is_one(self, obj: Mapping[str, Json]) -> bool:
-        """Whether an object may be such a record."""
+    def is_one(self, obj: Mapping[str, Json], plan: Plan | None = None) -> bool:
+        """Whether an object, whose plan may be known, may be such a record."""
         if self._holds is not None and self._holds(obj):
             return True
-        filled = self.table.plan(obj).has
+        filled = (plan or self.table.plan(obj)).has
         return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
 
     def read(self, obj: Mapping[str, Json], around: Around) -> R:

@@ -97,7 +97,7 @@ def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
     Raises Unread without an id.
     """
     own, values = _fields_of(kind), row.values
-    fields = {slot: values[slot] for slot in own.intersection(values)}
+    fields = {slot: value for slot, value in values.items() if slot in own}
     fields["id"] = fields.get("id") or around.key
     fields.update(made)
     if fields["id"] is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import NoneType
+from functools import partial
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
@@ -69,21 +69,11 @@ _TEXTS: Final[dict[Any, int]] = {
 
 def _whole(field: Field) -> Field:
     """A field whose texts are also kept as sent, where cleaning or cutting takes from them."""
-    most, reader = _TEXTS.get(field.reader), field.reader
-    if most is None:
-        return field
-
-    def read(raw: Json) -> Any:
-        if type(raw) is str and len(raw) <= most and raw.isascii() and raw.isprintable():
-            return reader(raw)
-        value = reader(raw)
-        is_read = type(value) not in (Partial, NoneType) and value is not NOTHING
-        return Partial(value) if is_read and _loses(raw, most) else value
-
-    return field._replace(reader=read)
+    most = _TEXTS.get(field.reader)
+    return field if most is None else field._replace(loses=partial(_loses, most))
 
 
-def _loses(raw: Json, most: int) -> bool:
+def _loses(most: int, raw: Json) -> bool:
     """Whether a text says less when it is cleaned and cut to so many cells."""
     if type(raw) is str:
         if 2 * len(raw) > most:
@@ -95,7 +85,7 @@ def _loses(raw: Json, most: int) -> bool:
         return hidden_in(raw) > 0
     if type(raw) is dict or type(raw) is list:
         inside = raw.values() if type(raw) is dict else raw
-        return any(_loses(each, most) for each in inside)
+        return any(_loses(most, each) for each in inside)
     return False
 
 

@@ -35,7 +35,7 @@ class Unit(NamedTuple):
 
     def with_more(self, other: Unit | None) -> Unit:
         """What this one tells, completed by another."""
-        if other is None:
+        if other is None or other is NO_UNIT:
             return self
         power = other.power if self.power is None else self.power
         return Unit(power, self.currency or other.currency)
