@@ -104,14 +104,16 @@ def waits_for_person(task: Task) -> bool:
 
 def task_level(task: Task, now: float, limits: Thresholds) -> Level:
     """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
-    is_urgent = priority_rank(task.priority) == 0
     since = task.waiting_since or task.created
     if since is None:
-        return Level.WARNING if is_urgent else Level.UNKNOWN
+        return Level.WARNING if priority_rank(task.priority) == 0 else Level.UNKNOWN
     waited = now - since.at
-    if waited >= (limits.waiting_warning if is_urgent else limits.waiting_critical):
+    if waited >= limits.waiting_critical:
         return Level.CRITICAL
-    return Level.WARNING if is_urgent or waited >= limits.waiting_warning else Level.OK
+    is_late = waited >= limits.waiting_warning
+    if priority_rank(task.priority) == 0:
+        return Level.CRITICAL if is_late else Level.WARNING
+    return Level.WARNING if is_late else Level.OK
 
 
 def budget_level(budget: Budget, limits: Thresholds) -> Level:

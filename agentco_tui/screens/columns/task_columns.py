@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from operator import attrgetter
 
 from agentco_tui.live.insight import Level, priority_rank, task_level, waiting_since
@@ -33,6 +33,11 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
     def level(task: Task) -> Level:
         return Level.OK if statuses else task_level(task, look.clock.now(), look.limits)
 
+    def levels() -> Callable[[Task], Level]:
+        """`level` for many at one moment."""
+        now, limits = look.clock.now(), look.limits
+        return lambda task: task_level(task, now, limits)
+
     def waiting(task: Task) -> Cell:
         since = waiting_since(task)
         return Cell(look.age(since), Tone.DIM if since is None else TONES[level(task)])
@@ -57,9 +62,7 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
             level,
             ticks=True,
             sort_key=level,
-            sort_reader=None
-            if statuses
-            else lambda: partial(task_level, now=look.clock.now(), limits=look.limits),
+            sort_reader=None if statuses else levels,
             descending_first=True,
         ),
         age_column(
