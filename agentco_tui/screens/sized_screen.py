@@ -46,8 +46,14 @@ class SizedScreen(Screen[T]):
         self.mount(self._small)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Hide all below the least size, and bring it back with the keys where they were."""
-        width, height = event.size
+        """Hide all below the least size, and bring it back with the keys where they were.
+
+        A screen is told by its own layout of the size that it has just taken; where the terminal
+        has another by then, that echo takes the new size's place in the queue.
+        """
+        width, height = size = self.app.size
+        if event.size != size:
+            self.post_message(events.Resize(size, size))
         was_small, small = self.hidden, width < LEAST_WIDTH or height < LEAST_HEIGHT
         if small and not was_small:
             self._focus_before = self.focused

@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.events import Resize
+from textual.geometry import Size
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
@@ -93,6 +95,20 @@ async def test_an_empty_scope(platform: EmbeddedPlatform, tmp_path: Path) -> Non
         assert "Refund" not in s.text
         await s.go("overview")
         await s.sees("nothing needs you", "Umbrella Weather was founded"[:14], "0 tasks wait")
+
+
+@pytest.mark.parametrize("keys", ["", "a"])
+async def test_the_echo_of_an_old_size_is_not_believed(
+    platform: EmbeddedPlatform, tmp_path: Path, keys: str
+) -> None:
+    """A screen's layout tells it its size, which may be an old one by then."""
+    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+        await s.press(*keys)
+        s.app.screen.post_message(Resize(Size(40, 10), Size(40, 10)))
+        await s.settle()
+        await s.wait_until(lambda: s.app.screen.outer_size == WIDE, "the size there is")
+        await s.sees_no("this terminal is")
+        assert all(screen.outer_size == WIDE for screen in s.app.screen_stack[1:])
 
 
 @pytest.mark.parametrize("key", ["a", "question_mark", "t", "n"])
