@@ -307,7 +307,7 @@ class PtySession:
         except subprocess.TimeoutExpired:
             raise NotSeenError(f"still running after {timeout} s\n{self._shown()}") from None
         if self._master >= 0 and self._reading.is_set():
-            self.wait_quiet(0.02)
+            self.catch_up()
         return 128 - code if code < 0 else code
 
     # The program and its terminal
