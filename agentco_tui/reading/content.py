@@ -18,6 +18,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import IntEnum
+from functools import cache
 from hashlib import blake2b
 from operator import is_not
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -242,7 +243,12 @@ _SUBSTANCE: Final = word_set(
 )
 
 
-_RULES: Final = {fold(name): volatile for volatile in VOLATILE for name in volatile.names.split()}
+@cache
+def _rules() -> dict[str, Volatile]:
+    """What is volatile, by its folded name."""
+    return {fold(name): volatile for volatile in VOLATILE for name in volatile.names.split()}
+
+
 _Plan = tuple[tuple[str, Callable[[Json], bool]], ...]
 _plans: Final[tuple[dict[tuple[str, ...], _Plan], ...]] = tuple({} for _ in Place)
 """By place; of objects with the same fields there is one plan."""
@@ -299,7 +305,7 @@ def _plan(obj: Mapping[str, Json], place: Place) -> _Plan:
     if known is None:
         if len(plans) >= _MAX_PLANS:
             plans.clear()
-        rules = ((name, _RULES.get(fold(name))) for name in obj)
+        rules = ((name, _rules().get(fold(name))) for name in obj)
         known = plans[keys] = tuple(
             (name, rule.test) for name, rule in rules if rule and place in rule.places
         )

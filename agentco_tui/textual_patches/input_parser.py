@@ -27,6 +27,8 @@ from textual._xterm_parser import IS_ITERM, XTermParser
 from textual.keys import Keys
 from textual.message import Message
 
+from agentco_tui.patterns import lazy_pattern
+
 PATIENCE: Final = 1.0
 """Seconds without input after which what has no end is taken to have ended."""
 LONGEST_STRING: Final = 5.0
@@ -45,38 +47,38 @@ TYPED_AT_ONCE: Final = 16
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
 
-_PLAIN: Final = re.compile("[^\x1b\x80-\x9f\ud800-\udfff]+")
-_ODD: Final = re.compile("[\x80-\x9f]|[\ud800-\udfff]+")
-_SEQUENCE: Final = re.compile(
+_PLAIN: Final = lazy_pattern("[^\x1b\x80-\x9f\ud800-\udfff]+")
+_ODD: Final = lazy_pattern("[\x80-\x9f]|[\ud800-\udfff]+")
+_SEQUENCE: Final = lazy_pattern(
     r"\x1b(?:\[(?:M...|\[.|\d+\$|[0-?]*[ -/]*[@-~])|O[0-9;]*[ -/:<-~]"
     r"|[^\x1b\x80-\x9f\ud800-\udfff\[O\]P_^X])",
     re.DOTALL,
 )
-_UNFINISHED: Final = re.compile(
+_UNFINISHED: Final = lazy_pattern(
     r"\x1b(?:\[(?!\d+\$)(?:M.{0,2}|\[|[0-?]*[ -/]*)|O[0-9;]*|[\]P_^X]\x1b?)?\Z", re.DOTALL
 )
-_BROKEN_OFF: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O[0-9;]*|[\]P_^X]?)")
-_STRING_BEGINS: Final = re.compile(r"\x1b([\]P_^X])(?:[^\x00-\x1f]|(?=\x1b\\|\x07))")
+_BROKEN_OFF: Final = lazy_pattern(r"\x1b(?:\[[0-?]*[ -/]*|O[0-9;]*|[\]P_^X]?)")
+_STRING_BEGINS: Final = lazy_pattern(r"\x1b([\]P_^X])(?:[^\x00-\x1f]|(?=\x1b\\|\x07))")
 _STRING_ENDS: Final = {
-    "]": re.compile("\x07|\x1b\\\\|\x9c|\udc9c"),
-    "[": re.compile(r"(?:\x1b\[[0-?]*[ -/]*)?[@-~]"),
+    "]": lazy_pattern("\x07|\x1b\\\\|\x9c|\udc9c"),
+    "[": lazy_pattern(r"(?:\x1b\[[0-?]*[ -/]*)?[@-~]"),
 }
 """Of an OSC, and of a control sequence too long to be kept; the others end by ST alone."""
-_ST: Final = re.compile("\x1b\\\\|\x9c|\udc9c")
+_ST: Final = lazy_pattern("\x1b\\\\|\x9c|\udc9c")
 _EIGHT_BIT: Final = "\x8f\x90\x98\x9b\x9d\x9e\x9f"
 """Controls that introduce something, in one character; in UTF-8, or as a byte that is no UTF-8."""
-_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_NO_TEXT: Final = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
-_KEY: Final = re.compile(
+_KEY: Final = lazy_pattern(
     r"\x1b\[(\d{0,7})(?::[\d:]*)?(?:;(\d{0,3})(?::(\d?)[\d:]*)?(?:;([\d:]*))?)?([u~ABCDEFHPQRS])"
 )
-_OTHER_KEY: Final = re.compile(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
-_MOUSE: Final = re.compile(r"\x1b\[<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]")
-_SIZE: Final = re.compile(
+_OTHER_KEY: Final = lazy_pattern(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
+_MOUSE: Final = lazy_pattern(r"\x1b\[<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]")
+_SIZE: Final = lazy_pattern(
     r"\x1b\[48;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?t"
 )
-_MODE: Final = re.compile(r"\x1b\[\?(\d{1,5});(\d)\$y")
-_CURSOR: Final = re.compile(r"\x1b\[\d+;\d+R")
+_MODE: Final = lazy_pattern(r"\x1b\[\?(\d{1,5});(\d)\$y")
+_CURSOR: Final = lazy_pattern(r"\x1b\[\d+;\d+R")
 
 _log = logging.getLogger(__name__)
 
