@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from agentco_tui.model import Alert, Money, Severity, extra_fields
-from agentco_tui.reading import json_body
+from agentco_tui.model import Alert, Severity, extra_fields
 from tests.reading import decode
-
-
-def read(body: Any) -> Any:
-    return json_body.parse_json(json.dumps(body).encode())
-
-
-def amount(money: Money | None) -> str | None:
-    return None if money is None else f"{money.amount.normalize():f}"
+from tests.reading.decode import parsed, plain, record
 
 
 def alert(**fields: Any) -> Alert:
-    page = decode.decode_page(decode.ALERTS, read([fields]))
-    assert page.unread == 0, page.unread_reasons
-    return page.records[0]
+    found: Alert = record(decode.ALERTS, fields)
+    return found
 
 
 def test_an_incident() -> None:
@@ -39,7 +28,7 @@ def test_an_incident() -> None:
     assert (found.open, found.status) == (True, "open")
     assert found.agent is not None
     assert (found.agent.id, found.agent.name) == ("a1", "Scout")
-    assert (amount(found.limit), amount(found.spent), found.share) == ("50", "45", Decimal("0.9"))
+    assert [plain(each) for each in (found.limit, found.spent, found.share)] == ["50", "45", "0.9"]
     assert found.text == "Scout: soft: 90 % of the budget used (45 of 50)"
     assert extra_fields(found.extra)["approvalId"] == "p1"
 
@@ -87,6 +76,6 @@ def test_an_alert_without_an_id_gets_a_stable_one() -> None:
     assert one.id != alert(message="under", level="warning").id
 
 
-def test_an_alert_of_which_nothing_is_known_is_unread() -> None:
-    page = decode.decode_page(decode.ALERTS, read([{"zzz": 1}, {"message": "x"}]))
+def test_an_alert_of_which_nothing_is_known_is_unparsed() -> None:
+    page = decode.decode_page(decode.ALERTS, parsed([{"zzz": 1}, {"message": "x"}]))
     assert (len(page.records), page.unread) == (1, 1)

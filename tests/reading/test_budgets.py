@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from agentco_tui.model import Budget, Money, extra_fields
-from agentco_tui.reading import json_body
 from tests.reading import decode
-
-
-def read(body: Any) -> Any:
-    return json_body.parse_json(json.dumps(body).encode())
+from tests.reading.decode import parsed, plain
 
 
 def agent_budgets(*rows: Any) -> list[Budget]:
-    page = decode.decode_page(decode.AGENT_BUDGETS, read(list(rows)))
+    page = decode.decode_page(decode.AGENT_BUDGETS, parsed(list(rows)))
     assert page.unread == 0, page.unread_reasons
     return list(page.records)
 
@@ -38,10 +33,7 @@ def amount(money: Money | None) -> str | None:
     [
         ({"monthly_limit": 100, "spent": 40, "remaining": 60}, "100", "40", "60"),
         ({"budgetMonthlyCents": 10000, "spentMonthlyCents": 2550}, "100", "25.5", "74.5"),
-        ({"amount": 10000, "observedAmount": 2550, "remainingAmount": 7450}, "10000", "2550",
-         "7450"),
         ({"max_budget": 25.0, "spend": 10.0}, "25", "10", "15"),
-        ({"limit": 100, "usage": 120, "limit_remaining": -20}, "100", "120", "-20"),
         ({"limit": 100, "usage": 120}, "100", "120", "-20"),
         ({"budget_cap_usd": 50, "total_cost_usd": "12.34"}, "50", "12.34", "37.66"),
         ({"hard_limit_usd": 50, "spend_usd": 12}, "50", "12", "38"),
@@ -59,8 +51,6 @@ def amount(money: Money | None) -> str | None:
          "40", "60"),
         ({"monthly": {"limit": 100, "spent": 40}, "daily": {"limit": 5, "spent": 1}}, "100", "40",
          "60"),
-        ({"BudgetLimit": {"Amount": "100.0", "Unit": "USD"},
-          "CalculatedSpend": {"ActualSpend": {"Amount": "40", "Unit": "USD"}}}, "100", "40", "60"),
         ({"limit": {"amount": "100", "currency": "usd"}, "spent": {"value": 40, "currency": "usd"}},
          "100", "40", "60"),
         ({"monthlyLimitMicros": 100_000_000, "spentMicros": 40_000_000}, "100", "40", "60"),
@@ -70,7 +60,6 @@ def amount(money: Money | None) -> str | None:
         ({"budget_limit": 100, "budget_used": 40, "budget_remaining": 60}, "100", "40", "60"),
         ({"monthly-budget": 100, "month-to-date-spend": 40}, "100", "40", "60"),
         ({"MonthlyLimit": 100, "CurrentSpend": 40}, "100", "40", "60"),
-        ({"monthlylimit": 100, "currentspend": 40}, "100", "40", "60"),
         ({"usage": {"limit": 100, "used": 40}}, "100", "40", "60"),
         ({"limit": 100, "remaining": 40}, "100", "60", "40"),
         ({"capTokens": 1000, "usedTokens": 400}, "1000", "400", "600"),
@@ -99,17 +88,10 @@ def test_limit_spent_and_remaining(
 
 
 def test_what_was_worked_out_is_marked() -> None:
-    sent = agent_budget(limit=100, spent=40, remaining=60)
-    assert sent.remaining is not None
-    assert not sent.remaining.derived
+    assert plain(agent_budget(limit=100, spent=40, remaining=60).remaining) == "60"
     worked_out = agent_budget(limit=100, spent=40)
-    assert worked_out.remaining is not None
-    assert worked_out.remaining.derived
-    assert worked_out.spent is not None
-    assert not worked_out.spent.derived
-    from_rest = agent_budget(limit=100, remaining=40)
-    assert from_rest.spent is not None
-    assert from_rest.spent.derived
+    assert (plain(worked_out.spent), plain(worked_out.remaining)) == ("40", "60 derived")
+    assert plain(agent_budget(limit=100, remaining=40).spent) == "60 derived"
 
 
 @pytest.mark.parametrize(
@@ -134,13 +116,6 @@ def test_a_limit_that_was_not_sent_is_not_no_limit() -> None:
     assert not agent_budget(limit=None, spent=None, remaining=None).unlimited
 
 
-def test_a_zero_limit_that_stops_the_agent_is_a_limit() -> None:
-    found = agent_budget(limit=0, spent=5, status="exceeded")
-    assert not found.unlimited
-    assert amount(found.limit) == "0"
-    assert amount(found.remaining) == "-5"
-
-
 @pytest.mark.parametrize(
     ("fields", "share", "derived"),
     [
@@ -149,7 +124,6 @@ def test_a_zero_limit_that_stops_the_agent_is_a_limit() -> None:
         ({"limit": 100, "spent": 40, "pct": 0.4}, "0.4", False),
         ({"limit": 100, "spent": 1, "pct": 1}, "0.01", False),
         ({"limit": 100, "spent": 100, "pct": 1}, "1", False),
-        ({"limit": 100, "spent": 40, "pct": 77}, None, False),
         ({"limit": 3, "spent": 1, "used_percent": 33}, None, False),
         ({"limit": 100, "spent": 130}, "1.3", True),
         ({"utilizationPercent": 85}, "0.85", False),
@@ -167,12 +141,6 @@ def test_shares(fields: dict[str, Any], share: str | None, derived: bool) -> Non
     if share is not None:
         assert found.share == Decimal(share)
     assert found.share_derived is derived
-
-
-def test_an_open_scale_stays_unread_and_is_kept() -> None:
-    found = agent_budget(pct=1)
-    assert found.share is None
-    assert extra_fields(found.extra)["pct"] == 1
 
 
 def test_other_rows_prove_the_scale() -> None:
@@ -216,14 +184,6 @@ def test_units_are_told_or_assumed() -> None:
     assert (amount(metric.limit), amount(metric.spent)) == ("100", "25.5")
 
 
-def test_sums_in_different_currencies_are_never_set_against_each_other() -> None:
-    found = agent_budget(
-        limit={"amount": 5, "currency": "EUR"}, spent={"amount": 5, "currency": "USD"}
-    )
-    assert found.remaining is None
-    assert found.share is None
-
-
 def test_the_rest_of_a_budget() -> None:
     found = agent_budget(
         agent_name="Scout", company={"id": "c1", "name": "Acme"}, limit=100, spent=90,
@@ -262,12 +222,13 @@ def test_whom_a_budget_is_for(row: dict[str, Any]) -> None:
 
 def test_budgets_by_id_in_a_map() -> None:
     page = decode.decode_page(
-        decode.AGENT_BUDGETS, read({"agents": {"a1": {"limit": 5, "spent": 1}, "a2": {"limit": 7}}})
+        decode.AGENT_BUDGETS,
+        parsed({"agents": {"a1": {"limit": 5, "spent": 1}, "a2": {"limit": 7}}}),
     )
     assert [budget.id for budget in page.records] == ["a1", "a2"]
 
 
-def test_names_that_are_no_figures_stay_unread() -> None:
+def test_names_that_are_no_figures_stay_unparsed() -> None:
     found = agent_budget(
         limit=5, rate_limit=100, max_retries=3, token_limit_type="x", budget_id="b1"
     )
@@ -275,8 +236,8 @@ def test_names_that_are_no_figures_stay_unread() -> None:
     assert set(extra_fields(found.extra)) >= {"rate_limit", "max_retries", "token_limit_type"}
 
 
-def test_a_budget_for_nobody_is_unread() -> None:
-    page = decode.decode_page(decode.AGENT_BUDGETS, read([{"limit": 5, "spent": 1}]))
+def test_a_budget_for_nobody_is_unparsed() -> None:
+    page = decode.decode_page(decode.AGENT_BUDGETS, parsed([{"limit": 5, "spent": 1}]))
     assert (page.records, page.unread) == ((), 1)
 
 
@@ -308,7 +269,7 @@ CENTS: dict[str, Any] = {"limit": 10000, "spent": 4000}
     ],
 )  # fmt: skip
 def test_all_that_tells_the_unit_counts(body: Any) -> None:
-    (found,) = decode.decode_page(decode.AGENT_BUDGETS, read(body)).records
+    (found,) = decode.decode_page(decode.AGENT_BUDGETS, parsed(body)).records
     for money, told in ((found.limit, "100"), (found.spent, "40")):
         assert money is not None
         assert (amount(money), money.currency, money.unit_assumed) == (told, "USD", False)
@@ -350,7 +311,7 @@ def test_figures_of_something_else_are_not_the_records_own() -> None:
     ],
 )  # fmt: skip
 def test_the_whole(body: Any, limit: str | None, spent: str | None) -> None:
-    found = decode.decode_overview(read(body))
+    found = decode.decode_overview(parsed(body))
     assert found.whole.id == decode.WHOLE_ID
     assert (amount(found.whole.limit), amount(found.whole.spent)) == (limit, spent)
 
@@ -365,7 +326,7 @@ def test_parts_are_read_and_never_summed_up() -> None:
             "agents": [{"agent_id": "a1", "limit": 5, "spent": 1}],
         }
     }
-    found = decode.decode_overview(read(body))
+    found = decode.decode_overview(parsed(body))
     assert [(part.scope, part.id) for part in found.parts] == [
         ("company", "c1"), ("company", "c2"), ("agent", "a1"),
     ]  # fmt: skip
@@ -377,7 +338,7 @@ def test_parts_are_read_and_never_summed_up() -> None:
 @pytest.mark.parametrize("body", [{"uptime": 3}, "x", 5, {"version": {"a": 1}}])
 def test_no_overview_is_told(body: Any) -> None:
     with pytest.raises(decode.Unshaped):
-        decode.decode_overview(read(body))
+        decode.decode_overview(parsed(body))
 
 
 def test_an_empty_overview_is_empty() -> None:
@@ -393,5 +354,5 @@ def test_a_field_without_a_name_is_no_envelope() -> None:
 def test_the_figures_of_a_lone_record_are_no_records(holder: str) -> None:
     figures = {"limit": {"amount": 5, "unit": "USD"}, "spent": {"amount": 1, "unit": "USD"}}
     body = {holder: {"ag_1": {"budget": figures}}}
-    (found,) = decode.decode_page(decode.AGENT_BUDGETS, read(body)).records
+    (found,) = decode.decode_page(decode.AGENT_BUDGETS, parsed(body)).records
     assert (found.id, amount(found.limit), amount(found.spent)) == ("ag_1", "5", "1")

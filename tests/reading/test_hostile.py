@@ -44,21 +44,8 @@ TEXTS = ["", " ", "x", "ag_1", "pending", "$1,234.50", "12.5", "-1", "unlimited"
          "\u202e", "2026-13-45T99:99:99Z", "0000-00-00", "NaN", "{", "http://h/api/tasks?page=2",
          "\x00"]  # fmt: skip
 NUMBERS: list[Any] = [
-    0,
-    1,
-    -1,
-    5,
-    80,
-    0.8,
-    1.5,
-    1e18,
-    1e300,
-    1700000000,
-    1700000000000,
-    2**31 - 1,
-    2**63,
-    10**30,
-]
+    0, 1, -1, 5, 80, 0.8, 1.5, 1e18, 1e300, 1700000000, 1700000000000, 2**31 - 1, 2**63, 10**30,
+]  # fmt: skip
 VALUES = st.recursive(
     st.none() | st.booleans() | st.sampled_from([*NUMBERS, *TEXTS]) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner,

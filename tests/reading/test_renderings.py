@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -12,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.model import Activity, Budget, Moment, Money, Ref, Task, extra_fields
-from agentco_tui.reading import json_body
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import safe
 from tests.reading import decode
+from tests.reading.decode import parsed
 from tests.reading.renderings import (
     ENVELOPES,
     ID_NAMES,
@@ -34,10 +33,6 @@ TIMES = st.integers(
 SUMS = st.integers(100, 10_000_000).map(lambda cents: Decimal(cents) / 100)
 STATES = ("pending", "running", "completed", "failed", "cancelled", "rejected", "peculiar")
 REFS = ("flat", "object", "flat id and object name")
-
-
-def parsed(body: Any) -> Any:
-    return json_body.parse_json(json.dumps(body).encode())
 
 
 @st.composite

@@ -1,25 +1,20 @@
-"""One object (SHAPES B) and the receipts of writes (SHAPES F "What approve answers")."""
+"""One object, and what a write's answer says, beyond the golden bodies."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from agentco_tui.model import Budget, Receipt, Task, Verdict, extra_fields
-from agentco_tui.reading import json_body
 from tests.reading import decode
+from tests.reading.decode import parsed
 
 TASK = {"id": "t1", "title": "Plan", "status": "pending"}
 
 
-def read(body: Any) -> Any:
-    return json_body.parse_json(json.dumps(body).encode())
-
-
 def one(body: Any, wanted: str | None = "t1") -> Task:
-    return decode.decode_one(decode.TASKS, read(body), wanted)
+    return decode.decode_one(decode.TASKS, parsed(body), wanted)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +49,7 @@ def test_data_may_be_a_field_of_the_record() -> None:
 def test_a_reference_to_a_company_is_not_the_record() -> None:
     found = decode.decode_one(
         decode.COMPANIES,
-        read({"id": "c1", "name": "Acme", "company": {"id": "c9", "name": "Mother"}}),
+        parsed({"id": "c1", "name": "Acme", "company": {"id": "c9", "name": "Mother"}}),
     )
     assert (found.id, found.name) == ("c1", "Acme")
 
@@ -83,7 +78,7 @@ def test_an_error_field_of_a_record_is_no_failure_of_the_call() -> None:
 
 
 def receipt(body: Any, status: int = 200) -> Receipt[Task]:
-    return decode.decode_receipt(decode.TASKS, read(body), status)
+    return decode.decode_receipt(decode.TASKS, parsed(body), status)
 
 
 @pytest.mark.parametrize(
@@ -166,18 +161,18 @@ def test_a_207_of_which_one_item_worked_is_no_refusal() -> None:
 
 def test_a_created_company_and_a_changed_budget() -> None:
     made = decode.decode_receipt(
-        decode.COMPANIES, read({"company": {"id": "c9", "name": "New"}}), 201
+        decode.COMPANIES, parsed({"company": {"id": "c9", "name": "New"}}), 201
     )
     assert made.record is not None
     assert (made.record.id, made.record.name) == ("c9", "New")
     changed: Receipt[Budget] = decode.decode_receipt(
-        decode.AGENT_BUDGETS, read({"agent_id": "a1", "monthly_limit": 50}), 200
+        decode.AGENT_BUDGETS, parsed({"agent_id": "a1", "monthly_limit": 50}), 200
     )
     assert changed.record is not None
     assert changed.record.limit is not None
     assert changed.record_id == "a1"
     only_word = decode.decode_receipt(
-        decode.AGENT_BUDGETS, read({"status": "updated", "agent_id": "a1"}), 200
+        decode.AGENT_BUDGETS, parsed({"status": "updated", "agent_id": "a1"}), 200
     )
     assert (only_word.record, only_word.record_id, only_word.status_word) == (None, "a1", "updated")
 
@@ -198,7 +193,7 @@ def test_a_created_company_and_a_changed_budget() -> None:
 def test_the_record_in_a_receipt_wherever_it_stands(
     kind: decode.Kind[Any], body: Any, told: str
 ) -> None:
-    record = decode.decode_receipt(kind, read(body), 200).record
+    record = decode.decode_receipt(kind, parsed(body), 200).record
     assert record is not None
     assert (record.id, record.title if isinstance(record, Task) else record.name) == ("x", told)
     if isinstance(record, Budget):
