@@ -1,4 +1,4 @@
-"""What the client makes of bodies as platforms send them: nothing wrong, and no less than before."""
+"""What the client makes of bodies as platforms send them: nothing wrong, no less than before."""
 
 from __future__ import annotations
 

@@ -238,6 +238,7 @@ KINDS = (
 )  # fmt: skip
 
 
+@settings(max_examples=60)
 @given(UNKNOWN, st.sampled_from(KINDS))
 def test_unknown_fields_always_survive(unknown: Row, kind: tuple[decode.Kind[Any], Row]) -> None:
     page = decode.decode_page(kind[0], parsed([{**kind[1], **unknown}]))

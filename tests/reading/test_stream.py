@@ -7,7 +7,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.model import Task
@@ -163,6 +163,7 @@ def edited(rows: list[dict[str, Any]], how: list[tuple[str, int]]) -> list[dict[
     return rows
 
 
+@settings(max_examples=50)
 @given(st.lists(edits, min_size=1, max_size=5))
 def test_what_is_known_never_shows(generations: list[list[tuple[str, int]]]) -> None:
     """However a list changes from poll to poll, each is read as if it were the first."""
