@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-import pytest
-
 from agentco_tui.live.insight import (
     Level,
     alert_level,
@@ -76,22 +74,10 @@ def test_priority_words_are_ranked_and_unknown_ones_stand_in_the_middle() -> Non
     assert priority_rank("priority_high") == priority_rank("high")
 
 
-@pytest.mark.parametrize(
-    ("share", "level"),
-    [
-        ("0.79", Level.OK),
-        ("0.8", Level.WARNING),
-        ("0.999", Level.WARNING),
-        ("1", Level.CRITICAL),
-        ("1.4", Level.CRITICAL),
-        (None, Level.UNKNOWN),
-    ],
-)
-def test_a_budget_is_judged_by_its_share(share: str | None, level: Level) -> None:
-    assert budget_level(budget("a", share), LIMITS) is level
-
-
-def test_no_limit_is_no_worry_and_the_platforms_own_warning_point_counts() -> None:
+def test_a_budget_is_judged_by_its_share_and_the_platforms_own_warning_point() -> None:
+    levels = {None: Level.UNKNOWN, "0.79": Level.OK, "0.8": Level.WARNING, "0.999": Level.WARNING}
+    for share, level in (levels | {"1": Level.CRITICAL, "1.4": Level.CRITICAL}).items():
+        assert budget_level(budget("a", share), LIMITS) is level
     assert budget_level(Budget(id="a", scope=BudgetScope.AGENT, unlimited=True), LIMITS) is Level.OK
     early = Budget(id="a", scope=BudgetScope.AGENT, share=Decimal("0.6"), warn_at=Decimal("0.5"))
     assert budget_level(early, LIMITS) is Level.WARNING
@@ -137,15 +123,8 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
         now=NOW,
         limits=LIMITS,
     )
-    assert [need.record.id for need in found] == [
-        "cmp_1",
-        "high",
-        "ag_2",
-        "ag_1",
-        "waits long",
-        "al_2",
-        "ag_9",
-    ]
+    worst_first = ["cmp_1", "high", "ag_2", "ag_1", "waits long", "al_2", "ag_9"]
+    assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
     assert len({need.key for need in found}) == len(found)
 

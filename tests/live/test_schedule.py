@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api.errors import RateLimited, TimedOut
-from agentco_tui.live.feeds import ALWAYS, FeedName, Pace, paces
+from agentco_tui.live.feeds import Pace
 from agentco_tui.live.poller import (
     BACK_OFF_CEILING,
     LONGEST_WAIT_ASKED,
@@ -52,18 +51,3 @@ def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int)
     delay = after_failure(error, 1, 5.0, Random(seed))
     assert delay >= min(asked, LONGEST_WAIT_ASKED)
     assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)
-
-
-@pytest.mark.parametrize(
-    "screen", ["overview", "companies", "agents", "tasks", "budget", "activity"]
-)
-def test_what_the_tabs_count_is_polled_on_every_screen(screen: str) -> None:
-    wanted = paces(screen)
-    assert set(wanted) == set(FeedName)
-    assert all(wanted[feed] is not Pace.OFF for feed in ALWAYS)
-
-
-def test_all_tasks_are_polled_only_where_they_are_shown() -> None:
-    assert paces("tasks")[FeedName.TASKS] is Pace.OFF
-    assert paces("tasks", all_tasks=True)[FeedName.TASKS] is Pace.REFRESH
-    assert paces("companies")[FeedName.BUDGET] is Pace.OFF
