@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -46,13 +43,6 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
     assert not _answers(str(settings.base_url), settings.key.reveal())
 
 
-def test_a_platform_that_does_not_start_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert demo.run({"shape": "no-such-shape"}, Flags(), {}, lambda _: 0) == 2
-    said = capsys.readouterr().err
-    assert "no-such-shape" in said
-    assert said.count("\n") == 1
-
-
 def test_an_error_of_the_dashboard_ends_the_platform_too() -> None:
     addresses: list[str] = []
 
@@ -66,28 +56,6 @@ def test_an_error_of_the_dashboard_ends_the_platform_too() -> None:
         urllib.request.urlopen(addresses[0], timeout=10)
 
 
-def test_the_platform_ends_when_its_parent_is_killed(command: Command) -> None:
-    code = (
-        "import os, signal\n"
-        "from agentco_tui.commands import demo\n"
-        "with demo.platform({'speed': 0.0}) as found:\n"
-        "    print(*found, flush=True)\n"
-        "    signal.pause()\n"
-    )
-    parent = subprocess.Popen(
-        [sys.executable, "-c", code], env=command.env, stdout=subprocess.PIPE, text=True
-    )
-    with parent:
-        assert parent.stdout is not None
-        address, key = parent.stdout.readline().split()
-        assert _answers(address, key)
-        parent.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 30
-    while _answers(address, key):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_serve_prints_address_and_keys(command: Command) -> None:
     child = command.start("demo", "--serve", "--speed", "0", "--seed", "3")
     with child:
@@ -97,9 +65,3 @@ def test_serve_prints_address_and_keys(command: Command) -> None:
         assert _answers(said["address"], said["read key"])
         child.send_signal(signal.SIGTERM)
         assert child.wait(timeout=30) == 0
-
-
-def test_serve_refuses_what_cannot_be(command: Command) -> None:
-    ran = command("demo", "--serve", "--shape", "nonsense")
-    assert ran.code == 2
-    assert "nonsense" in ran.err

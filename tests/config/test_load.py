@@ -54,6 +54,7 @@ def test_the_environment_alone_is_enough() -> None:
     assert (settings.profile, settings.refresh, settings.read_only) == ("default", 5.0, False)
     assert settings.alerts == AlertLimits()
     assert settings.config_path == default_config_path()
+    assert KEY not in repr(settings) + str(settings)
 
 
 def test_a_profile_sets_everything(write: Write) -> None:
@@ -108,20 +109,14 @@ def test_which_profile(
     assert load(flags, env).profile == chosen
 
 
-def test_the_only_profile_needs_no_name(write: Write) -> None:
+def test_the_only_profile_or_default_needs_no_name(write: Write) -> None:
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "K"\n')
     settings = load(Flags(config=str(path)), {"K": KEY})
     assert (settings.profile, settings.sources["profile"]) == ("x", "the only profile")
-
-
-def test_a_profile_called_default_is_the_default(write: Write) -> None:
+    env = {"AGENTCO_API_KEY": KEY}
     path = write(PROFILES + '[profiles.default]\nbase_url = "https://d.example"\n')
-    assert load(Flags(config=str(path)), {"AGENTCO_API_KEY": KEY}).profile == "default"
-
-
-def test_several_profiles_and_no_choice(write: Write) -> None:
-    told = _told(Flags(config=str(write(PROFILES))), {"AGENTCO_API_KEY": KEY})
-    assert "--profile NAME (prod, lab)" in told
+    assert load(Flags(config=str(path)), env).profile == "default"
+    assert "--profile NAME (prod, lab)" in _told(Flags(config=str(write(PROFILES))), env)
 
 
 def test_an_unknown_profile_names_the_nearest(write: Write) -> None:
@@ -133,10 +128,6 @@ def test_an_unknown_profile_names_the_nearest(write: Write) -> None:
     assert "nearest valid name: lab" in told
     told = _told(Flags(config=str(write('profile = "prd"' + PROFILES))), {})
     assert "config.toml:1: profile: there is no profile" in told
-
-
-def test_a_profile_without_a_config_file() -> None:
-    assert "there is no config file at" in _told(Flags(profile="prod"), dict(ENV))
 
 
 def test_nothing_at_all_is_told_apart() -> None:
@@ -168,6 +159,8 @@ def test_an_ill_typed_value_is_not_called_missing_as_well(write: Write) -> None:
 
 
 def test_a_named_config_file_must_exist(tmp_path: Path) -> None:
+    assert "there is no config file at" in _told(Flags(profile="prod"), dict(ENV))
+    assert "--log-file" in _told(Flags(log_file="~no-such-user-here/x"), dict(ENV))
     for flags, env in (
         (Flags(config=str(tmp_path / "no")), {}),
         (Flags(), {"AGENTCO_CONFIG": str(tmp_path / "no")}),
@@ -203,26 +196,9 @@ def test_files_in_the_config_are_meant_from_its_folder(write: Write, tmp_path: P
     assert settings.ca_file == tmp_path / "ca.pem"
     (tmp_path / "ca.pem").unlink()
     assert f"{path}:4: profiles.x.ca_file: there is no file" in _told(Flags(config=str(path)), {})
-
-
-def test_the_home_folder_is_expanded(write: Write, tmp_path: Path) -> None:
-    (tmp_path / "key").write_text(KEY)
     (tmp_path / "key").chmod(0o644)
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_file = "~/key"\n')
     assert f"chmod 600 {tmp_path / 'key'}" in _told(Flags(config=str(path)), {})
-
-
-def test_the_key_of_the_environment_beats_the_profiles(write: Write) -> None:
-    path = write(
-        '[profiles.x]\nbase_url = "https://x.example"\napi_key_command = "no-such-command"\n'
-    )
-    assert load(Flags(config=str(path)), {"AGENTCO_API_KEY": KEY}).key == ApiKey.parse(KEY)
-
-
-def test_settings_do_not_show_the_key() -> None:
-    settings = load(Flags(), ENV)
-    assert KEY not in repr(settings)
-    assert KEY not in str(settings)
 
 
 def test_alerts_and_keys(write: Write) -> None:
@@ -244,7 +220,3 @@ def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
     assert (settings.theme, settings.keys, settings.company) == ("nord", {"app.quit": "Q"}, None)
     with pytest.raises(SettingsError):
         load_for_demo(Flags(config=str(write("x = 1"))), {}, here, ApiKey.parse(KEY))
-
-
-def test_log_file_of_an_unknown_user() -> None:
-    assert "--log-file" in _told(Flags(log_file="~no-such-user-here/x"), dict(ENV))

@@ -171,6 +171,12 @@ def test_without_any_setting_it_says_how_to_start(tmp_path: Path) -> None:
         said = session.text
         for words in ("agentco-tui demo", "AGENTCO_BASE_URL", "AGENTCO_API_KEY", "[profiles.prod]"):
             assert words in said
+        assert len(said.strip().splitlines()) < 16
         assert "Traceback" not in said
         assert_restored(session)
         assert b"\x1b" not in session.raw
+    env = {**own_folders(tmp_path), "AGENTCO_BASE_URL": "http://127.0.0.1:9"}
+    with PtySession(command(), env=env, size=(100, 30)) as session:
+        assert session.wait_gone() == 2
+        assert "AGENTCO_API_KEY" in session.text, "half of it names the other half"
+        assert "agentco-tui demo" not in session.text
