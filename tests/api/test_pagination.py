@@ -1,4 +1,4 @@
-"""How the next page is asked for (SHAPES A, E), and when it is not."""
+"""How the next page is asked for, and when it is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One small world, written down in every way that platforms do (SHAPES A, B, D, H, K)."""
+"""One small world, written down in every way that platforms do."""
 
 from __future__ import annotations
 

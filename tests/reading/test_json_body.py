@@ -1,4 +1,4 @@
-"""Bytes to JSON, whatever the bytes (SHAPES A39, issue text on hostile JSON)."""
+"""Bytes to JSON, whatever the bytes."""
 
 from __future__ import annotations
 

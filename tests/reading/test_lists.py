@@ -1,4 +1,4 @@
-"""Envelopes of lists (SHAPES A, and others of the same kind)."""
+"""Envelopes of lists."""
 
 from __future__ import annotations
 
