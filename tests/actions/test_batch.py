@@ -49,7 +49,17 @@ async def test_a_set_is_approved_with_one_read_before(
         tasks = (await desk.pending())[:12]
         batch = BatchApproval(desk.services, tasks)
         platform.requests.clear()
+        can: list[tuple[bool, bool]] = []
+
+        def sending() -> None:
+            if any(item.step is Step.SENDING for item in batch.items):
+                can.append((batch.can_take_back, batch.take_back()))
+
+        batch.subscribe(sending)
+        assert not batch.can_stop
         assert await run(batch) is BatchPhase.ENDED
+        assert set(can) == {(False, False)}, "what is about to be sent can't be taken back"
+        assert not batch.can_stop
         assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
         assert batch.sentence == "12 approved here"
         assert [platform.world.applied[task.id] for task in tasks] == [1] * 12
@@ -262,6 +272,17 @@ async def test_three_unknowns_in_a_row_stop_it(platform: EmbeddedPlatform, path:
         assert {platform.world.applied[task.id] for task in tasks} == {1}
 
 
+@pytest.mark.parametrize(("unclear", "stopped"), [(2, False), (3, True)])
+async def test_two_unknowns_do_not_stop_it(
+    platform: EmbeddedPlatform, path: Path, unclear: int, stopped: bool
+) -> None:
+    async with office(platform, path) as desk:
+        platform.faults.add("approve:status=500")
+        batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
+        await run(batch)
+        assert (batch.stop_reason is not None) is stopped
+
+
 async def test_a_journal_that_fails_stops_it(platform: EmbeddedPlatform, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     async with office(platform, tmp_path / "file" / "journal.jsonl") as desk:
@@ -447,6 +468,8 @@ async def test_a_set_pauses_as_long_as_the_platform_asks(
         sent = len(desk.sends())
         assert batch.results[OutcomeKind.REFUSED] <= refused
         assert batch.results[OutcomeKind.NOT_SENT] == 20 - sent
+        unread = {item.outcome.why_not for item in batch.items if item.outcome} - {None}
+        assert (WhyNot.NOT_READ in unread) is (fault.startswith("tasks") and bool(stopped))
         if not stopped:
             assert batch.results == Counter(
                 {OutcomeKind.APPROVED_HERE: 20 - refused, OutcomeKind.REFUSED: refused}

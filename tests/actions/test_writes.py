@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
@@ -18,6 +18,7 @@ from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, WhyNot
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Money, Ref, Task
 from tests.actions.office import (
     QUICK,
@@ -172,6 +173,23 @@ async def test_a_taken_name_is_refused_beside_the_field(
         found = await create(desk, taken)
         assert found.kind is OutcomeKind.REFUSED
         assert found.fields == {"name": "is already taken"}
+
+
+async def test_a_message_about_the_template_is_for_the_form_that_has_one(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    def refuse(*_: str) -> NoReturn:
+        raise RefusedError(422, "wrong", "Validation error", [("template", "no such template")])
+
+    async with office(platform, path) as desk:
+        platform.world.create_company = refuse  # type: ignore[method-assign,assignment]
+        platform.world.clone_company = refuse  # type: ignore[method-assign,assignment]
+        assert (await create(desk)).fields == {"template": "no such template"}
+        source = (await desk.services.client.companies()).records[0]
+        form = CompanyForm(name="The copy", mission="The same again")
+        cloned = await clone_company(desk.services, source, form)
+        assert (cloned.kind, cloned.fields) == (OutcomeKind.REFUSED, {})
+        assert cloned.sentence.endswith("; template: no such template")
 
 
 @pytest.mark.parametrize("fault", LOST)
