@@ -49,11 +49,15 @@ _ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[R]:
-    """The receipt in a 2xx answer to a write; never raises, whatever the body.
+    """The receipt in a 2xx answer to a write.
 
+    Raises Unshaped for a list of several records: that answers another request, whose answer may
+    have come late.
     The verdict is NO for `ok: false`, `approved: false`, `decision: "deny"`, a `status` of "error"
     without a record, a lone `error`, and where every item of a 207 failed.
     """
+    if http_status != 207 and _is_listing(kind, body):
+        raise Unshaped(safe(f"a list of {kind.noun}, as if something else had been asked"))
     layers = list(_layers(body))
     failed = [layer for layer in layers if says_failed(layer) or _refuses(layer)]
     if not failed and http_status == 207:
@@ -72,6 +76,16 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
         record_id=record.id if record else _id(layers, _ID_NAMES.get(kind.name, ("id",))),
         status_word=_status(layers),
         message=_message(layers, failed),
+    )
+
+
+def _is_listing(kind: Kind[R], body: Json) -> bool:
+    lists = [body]
+    if type(body) is dict:
+        lists = [each for key, each in islice(body.items(), 100) if fold(key) in kind.own]
+    return any(
+        type(each) is list and len(each) > 1 and all(type(row) is dict for row in each)
+        for each in lists
     )
 
 

@@ -96,8 +96,12 @@ class Judge:
 
     def look(self, console: Console, key: str) -> None:
         """The screen just before a key is pressed."""
-        console.catch_up()
-        now, rows = time.monotonic(), console.screen
+        for _ in range(10):
+            console.catch_up()
+            now, rows = time.monotonic(), console.screen
+            if "".join(rows).count("╭") == "".join(rows).count("╰"):
+                break
+            time.sleep(0.01)  # half a picture, or a notice over a corner
         box = box_in(rows)
         head = box.partition("\n")[0]
         asked = re.search(r"APPROVE (\d+) tasks?", head)

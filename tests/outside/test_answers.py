@@ -63,6 +63,24 @@ def test_an_approval_that_is_answered_twice_is_sent_once_and_settled_by_reading(
             assert platform.record("t2")["status"] == "pending"
 
 
+def test_a_list_is_no_yes_to_an_approval(tmp_path: Path) -> None:
+    """A second answer to a read, come late, is what the approval gets; meanwhile the task goes."""
+    with Platform() as platform:
+        platform.task("t1", FIRST)
+        platform.task("t2", "Pay Bolt")
+        platform.task("t3", "Pay Cargo")
+        with Console(platform, tmp_path, "--screen", "tasks", refresh=60) as console:
+            others = [platform.record("t2"), platform.record("t3")]
+            platform.at(approves("t1"), lambda _: platform.remove("t1"))
+            platform.answer(approves("t1"), 200, others)
+            console.ask(FIRST)
+            console.yes()
+            console.until(lambda: console.outcomes("t1") not in ([], [""]), "an outcome")
+            assert console.outcomes("t1") == ["gone"]
+            assert "approved" not in console.line(FIRST)
+            assert len(platform.posts("t1")) == 1
+
+
 def test_a_decision_waits_for_no_poll_that_hangs(tmp_path: Path) -> None:
     """Every poll that began before the yes is held, and changes nothing when it comes."""
     with Platform() as platform:
