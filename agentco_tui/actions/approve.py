@@ -50,6 +50,8 @@ MOST_TOLD = 4
 """Fields that changed, told in a sentence; the question about it has them all."""
 DEAR = 3.0
 """Seconds; where reading all tasks takes longer, a yes and the pending list must do."""
+AFTER_ALL_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 0.0)
+"""Seconds between the reads of what left the list, while they fail or show what was before."""
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
 """States of a task that was let go after it waited for a person."""
 ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
@@ -286,8 +288,14 @@ class Approval(Write[Task]):
         read shows it decided.
         """
         self.attempt_id = attempt_id
-        record = (await self._in_any_list()).record
-        if record is None or record.state is None or says_it_waits(record):
+        for pause in AFTER_ALL_PAUSES:
+            seen = await self._in_any_list()
+            record = seen.record
+            waits = record is not None and says_it_waits(record)
+            if not waits and seen.found is not Found.FAILED:
+                break
+            await self.services.timing.sleep(pause)
+        if record is None or record.state is None or waits:
             return None
         now = self.services.clock.now()
         if record.state in SET_GOING:

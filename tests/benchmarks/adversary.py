@@ -251,7 +251,7 @@ def shows(box: str, held: Json) -> bool:
     From the title on: above it stands what has changed since another look, with old and new; and
     down to the trace, which is of what the agent did.
     """
-    above = box.partition("\ntrace ")[0]
+    above = box.partition("\ntrace")[0]
     there, due = tokens(above[max(0, above.rfind("\n" + held["id"])) :]), tokens(repr(held))
     times = {token for token in there if "-" in token}
     told = bool(due & times) or not times

@@ -90,8 +90,7 @@ async def test_a_journal_that_is_lost_meanwhile_stops_one_and_many(
         await yes(s)
         await says(s, "journal", "can't be", "nothing is sent")
         await s.press("space", "space", "space", "a")
-        await s.anew()
-        await s.press("y")
+        await s.yes()
         await s.wait_until(lambda: isinstance(s.app.screen, BatchProgress), "the progress")
         await s.sees("stopped: ", "journal", "3 not sent")
         assert not s.writes
