@@ -50,7 +50,7 @@ from agentco_tui.terminal.guard import run_guarded
 from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches import partial_paint, shown_events
 from agentco_tui.textual_patches.ending import EndingApp
 
 NOTHING_REMEMBERED = Remembered()
@@ -280,6 +280,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
     sys.setswitchinterval(TURN)
     prepare(check())
     partial_paint.install()
+    shown_events.install()
     client = open_client(
         settings.base_url,
         key,

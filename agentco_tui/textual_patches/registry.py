@@ -76,5 +76,15 @@ LATE_TIMERS: Final = Patch(
     "A timer of one tick that is late before it has begun to wait (the machine is busy) never"
     " ticks: a new size of the terminal is waited for with one, and with it all sizes to come.",
 )
+SHOWN_EVENTS: Final = Patch(
+    "shown_events",
+    "8.2.8",
+    "What is displayed just before somebody asks for a size is neither told so nor painted: notices"
+    " that don't come or don't go, lists of another company.",
+    issue="5024",
+)
 
-PATCHES: Final = (PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING, KEY_QUEUE, LATE_TIMERS)
+PATCHES: Final = (
+    *(PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING, KEY_QUEUE),
+    *(LATE_TIMERS, SHOWN_EVENTS),
+)

@@ -91,9 +91,9 @@ def special(session: PtySession, place: Place) -> None:
     """Keys that close by themselves, or by another key than escape."""
     if place == "companies":
         session.press("enter")
-        session.wait_for("COMPANIES Acme Robotics")
+        session.wait_for("every screen shows Acme Robotics now")
         session.press("0")
-        session.wait_for("COMPANIES all companies")
+        session.wait_for("every screen shows all companies now")
     elif place == "tasks":
         session.press("g", "y")
         session.wait_for("sent to the terminal's clipboard: tsk_")

@@ -27,9 +27,16 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
-from agentco_tui.textual_patches import driver, ending, key_queue, late_timers, registry
+from agentco_tui.textual_patches import (
+    driver,
+    ending,
+    key_queue,
+    late_timers,
+    registry,
+    shown_events,
+)
 from agentco_tui.textual_patches.driver import ScreenHold, guarded
 from agentco_tui.textual_patches.registry import PATCHES
 from tests.textual_patches.test_ending import EndsThenFails
@@ -212,6 +219,32 @@ async def _late_timers() -> bool:
     return not ticked[App]
 
 
+async def _shown_events() -> bool:
+    """What is displayed before its size is asked is not told that it is shown."""
+    told: list[str] = []
+
+    class Told(Static):
+        def on_show(self) -> None:
+            told.append("show")
+
+    class Shows(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Told()
+
+    shown_events.uninstall()
+    app = Shows()
+    async with app.run_test() as pilot:
+        widget = app.query_one(Told)
+        widget.display = False
+        await pilot.pause()
+        told.clear()
+        app.screen._compositor._full_map_invalidated = True
+        widget.display = True
+        assert widget.size.width
+        await pilot.pause()
+    return not told
+
+
 NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
     "partial_paint": _partial_paint,
     "driver": _driver,
@@ -219,6 +252,7 @@ NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
     "ending": _ending,
     "key_queue": _key_queue,
     "late_timers": _late_timers,
+    "shown_events": _shown_events,
 }
 
 

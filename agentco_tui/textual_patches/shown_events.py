@@ -1,0 +1,71 @@
+"""A layout is compared with the last layout, whatever was asked between the two.
+
+Textual 8.2.8 tells (`Show`, `Resize`) and paints what a layout has that the one before had not
+(`Compositor.reflow`). But between two layouts it may work out anew where everything is, because
+somebody asked for the size of a widget after one that is hidden was refreshed
+(`Compositor.full_map`), and keeps that as the layout before. What was displayed in between is then
+never told of, nor painted: a list showed what it had shown when the person left it, a notice never
+came, and an old one stayed in the corner.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from textual._compositor import Compositor, CompositorMap, ReflowResult
+from textual.geometry import Size
+from textual.widget import Widget
+
+from agentco_tui.textual_patches.registry import SHOWN_EVENTS
+
+_KEPT: Final = "_agentco_map_of_the_last_layout"
+
+_original_map: Any = None
+_original_reflow: Any = None
+
+
+def install() -> bool:
+    """Puts it in force, for all apps of this process; False if Textual isn't as expected and was
+    left alone. Doing it twice is harmless.
+    """
+    global _original_map, _original_reflow
+    if _original_map is not None:
+        return True
+    found = vars(Compositor).get("full_map")
+    if not isinstance(found, property) or not SHOWN_EVENTS.fits(_as_expected):
+        return False
+    _original_map, _original_reflow = found, Compositor.reflow
+    setattr(Compositor, "full_map", property(_full_map))  # noqa: B010
+    setattr(Compositor, "reflow", _reflow)  # noqa: B010
+    return True
+
+
+def uninstall() -> None:
+    """Puts Textual's own members back."""
+    global _original_map, _original_reflow  # noqa: PLW0603
+    if _original_map is not None:
+        setattr(Compositor, "full_map", _original_map)  # noqa: B010
+        setattr(Compositor, "reflow", _original_reflow)  # noqa: B010
+    _original_map = _original_reflow = None
+
+
+def _full_map(compositor: Compositor) -> CompositorMap:
+    before = compositor._full_map
+    now = cast("CompositorMap", _original_map.fget(compositor))
+    if now is not before:
+        vars(compositor).setdefault(_KEPT, before)
+    return now
+
+
+def _reflow(compositor: Compositor, parent: Widget, size: Size) -> ReflowResult:
+    compositor._full_map = vars(compositor).pop(_KEPT, compositor._full_map)
+    return cast("ReflowResult", _original_reflow(compositor, parent, size))
+
+
+def _as_expected() -> bool:
+    """True if a compositor has the members that this replaces, with the same parameters."""
+    reflow = getattr(Compositor, "reflow", None)
+    code = getattr(reflow, "__code__", None)
+    if code is None or code.co_varnames[: code.co_argcount] != ("self", "parent", "size"):
+        return False
+    return {"_full_map", "_full_map_invalidated"} <= vars(Compositor()).keys()
