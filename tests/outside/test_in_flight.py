@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.outside.console import NO_HOLD, Console
-from tests.outside.platform import Platform, approves, pending
+from tests.outside.platform import Platform, approves, every, pending
 
 FOOTER = re.compile(r"1 (?:in flight|sending|unknown|approv\w+)|(?:in flight|unknown|sent)\D*1")
 
@@ -79,6 +79,7 @@ def test_a_second_attempt_shows_the_first_and_a_late_end_corrects_both(
             assert re.search("(?i)not done|attempt|before", console.ask("Case1"))
             console.no()
             console.press("g")
+            platform.answer(every, 503, {"error": "not now"}, times=3)  # what tells is read again
             platform.decide("t1", end, by="this key")
             if end == "approved":
                 line = console.line_shows("Case1", r"approved after all, at \d\d:\d\d:\d\d")
