@@ -156,10 +156,17 @@ class Console(PtySession):
             at = next((n for n, row in enumerate(lines) if row.startswith(("▌", ">"))), -1)
             return at, next((n for n, row in enumerate(lines) if title in row), -1)
 
-        self.until(lambda: min(rows()) >= 0, f"a cursor, and the line of {title}")
-        at, wanted = rows()
-        self.press(*(["j"] * (wanted - at) if wanted > at else ["k"] * (at - wanted)))
-        self.until(lambda: title in self.cursor_line(), f"the cursor on {title}")
+        for patience in (3.0, 3.0, PATIENCE):  # rows may have come above it meanwhile
+            self.until(lambda: min(rows()) >= 0, f"a cursor, and the line of {title}")
+            at, wanted = rows()
+            self.press(*(["j"] * (wanted - at) if wanted > at else ["k"] * (at - wanted)))
+            try:
+                self.until(lambda: title in self.cursor_line(), f"the cursor on {title}", patience)
+            except NotSeenError:
+                if patience == PATIENCE:
+                    raise
+            else:
+                return
 
     def ask(self, title: str) -> str:
         """Open the question of a task; gives its text."""
