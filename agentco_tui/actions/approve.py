@@ -62,8 +62,6 @@ _LOOK = "look at it before you try again"
 class Turn:
     """The place of a task among others that are approved at the same time; here: by itself."""
 
-    scope: str | None
-    """The company whose list of pending tasks is read; None for all."""
     spacing: float = 0.0
     """Seconds between list reads that several decisions share."""
     gather: float = 0.0
@@ -103,16 +101,16 @@ class Approval(Write[Task]):
         """When the task was last read to wait before this, by the platform's clock."""
         self.read_error: ApiError | None = None
         """Why the last read before the sending failed, if it did."""
-        self.turn = turn or Turn(services.reader.scope)
+        self.turn = turn or Turn()
         self._company = None if shown.company is None else shown.company.id
+        self._scope = services.reader.scope_of(shown)
+        """The company whose lists are read; None for those of all."""
         self._any: Check[Task] | None = None
         """What the list of all tasks showed at the last check after a lost answer."""
 
     def recall(self, attempt: Attempt) -> None:
-        """How it stood when it was sent, and in whose list."""
-        scope, self._company = self.services.reader.scope, attempt.company
-        scope = scope if scope in (None, attempt.company) else attempt.company
-        self.turn = Turn(scope, self.services.timing.spacing)
+        """How it stood when it was sent."""
+        self.turn = Turn(self.services.timing.spacing)
         status = attempt.details.get("status")
         self.status = safe(status) if isinstance(status, str) else None
         self.waited_at = seconds_of(attempt.time)
@@ -124,9 +122,9 @@ class Approval(Write[Task]):
         shown, turn, reader = self.shown, self.turn, self.services.reader
         if isinstance(shown, SharedTask):
             return self.unsent(WhyNot.SHARED_ID, shown.refusal)
-        pending = await reader.tasks(FeedName.PENDING, turn.scope, gather=turn.gather)
+        pending = await reader.tasks(FeedName.PENDING, self._scope, gather=turn.gather)
         if not await turn.begin():
-            pending = await reader.tasks(FeedName.PENDING, turn.scope, gather=turn.gather)
+            pending = await reader.tasks(FeedName.PENDING, self._scope, gather=turn.gather)
         self.read_error = pending.error
         check = await self._seen(pending)
         if check.found in (Found.PARTIAL, Found.FAILED):
@@ -196,11 +194,11 @@ class Approval(Write[Task]):
         by the list of the task's own company, and then by the list of all tasks.
         """
         reader, turn = self.services.reader, self.turn
-        pending = pending or await reader.tasks(FeedName.PENDING, turn.scope, spacing=turn.spacing)
+        pending = pending or await reader.tasks(FeedName.PENDING, self._scope, spacing=turn.spacing)
         seen = pending.check(self.subject)
         ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
         blind = seen.found in (Found.PARTIAL, Found.FAILED) and ungiven
-        if blind and self._company not in (None, turn.scope):
+        if blind and self._company not in (None, self._scope):
             narrower = await reader.tasks(FeedName.PENDING, self._company, spacing=turn.spacing)
             seen = narrower.check(self.subject)
         if seen.found is Found.PARTIAL:
@@ -215,12 +213,12 @@ class Approval(Write[Task]):
         all companies was read whole, so that the platform has it in no list.
         """
         reader, turn = self.services.reader, self.turn
-        tasks, of_all = await reader.tasks(FeedName.TASKS, turn.scope, spacing=turn.spacing), True
+        tasks, of_all = await reader.tasks(FeedName.TASKS, self._scope, spacing=turn.spacing), True
         if self.subject not in tasks.tasks and tasks.error is None:
-            if not tasks.whole and self._company not in (None, turn.scope):
+            if not tasks.whole and self._company not in (None, self._scope):
                 tasks = await reader.tasks(FeedName.TASKS, self._company, spacing=turn.spacing)
                 of_all = False
-            elif tasks.whole and turn.scope is not None:
+            elif tasks.whole and self._scope is not None:
                 # It may have moved to another company.
                 tasks = await reader.tasks(FeedName.TASKS, None, spacing=turn.spacing)
         task = tasks.tasks.get(self.subject)
@@ -437,7 +435,7 @@ class Approval(Write[Task]):
         return self.outcome(kind, words, known_by=KnownBy.READ, record=record)
 
     async def _log_entry(self) -> Activity | None:
-        log = await self.services.reader.log(self.turn.scope, self.turn.spacing)
+        log = await self.services.reader.log(self._scope, self.turn.spacing)
         return decision_about(self.subject, log, self.waited_at)
 
     def _moved(self, task: Task | None) -> bool:

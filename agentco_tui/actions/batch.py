@@ -92,8 +92,6 @@ class BatchApproval:
         """Why not all were sent, if so."""
         self.begun = False
         """Whether a task has passed the point from which it is sent."""
-        self.scope: str | None = None
-        """The company whose list is read before each is sent; None for all."""
         self.reading = asyncio.Semaphore(AT_ONCE)
         self.sending = asyncio.Semaphore(AT_ONCE)
         self._services = services
@@ -230,7 +228,6 @@ class BatchApproval:
         if self.phase is not BatchPhase.HELD or not await self._hold.wait():
             return self.phase
         self._enter(BatchPhase.RUNNING)
-        self.scope = self._services.reader.scope
         waiting = iter(self.items)
         async with asyncio.TaskGroup() as group:
             for number in range(min(2 * AT_ONCE, len(self.items))):
@@ -384,7 +381,7 @@ class BatchTurn(Turn):
 
     def __init__(self, batch: BatchApproval) -> None:
         timing = batch.timing
-        super().__init__(batch.scope, timing.spacing, timing.gather)
+        super().__init__(timing.spacing, timing.gather)
         self._batch = batch
         self._may_send = False
 

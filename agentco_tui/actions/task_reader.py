@@ -103,6 +103,15 @@ class TaskReader:
         """The company that the screen is about now; None for all."""
         return self._company if self._poller is None else self._poller.query.company
 
+    def scope_of(self, task: Task) -> str | None:
+        """The company whose lists show a task, None for those of all: the one on the screen unless
+        the task is another's, or may be.
+        """
+        company = None if task.company is None else task.company.id
+        if company is None:
+            return self.scope if task.id in self._store.pending.records else None
+        return None if self.scope is None else company
+
     async def tasks(
         self, feed: FeedName, company: str | None, *, spacing: float = 0.0, gather: float = 0.0
     ) -> TaskList:

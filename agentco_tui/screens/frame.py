@@ -373,8 +373,7 @@ class MainScreen(SizedScreen[None]):
     def _unmark(self, task_ids: Iterable[str]) -> None:
         view = self.views.get("tasks")
         if view is not None:
-            view.table.unmark(task_ids)
-            view.show_title()
+            view.unmark(task_ids)  # type: ignore[attr-defined]
 
     def _filtered(self) -> None:
         if "activity" in self.views:

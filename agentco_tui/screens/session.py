@@ -114,6 +114,13 @@ class Session(Services):
         """The id of the company in scope; None for all."""
         return self.poller.query.company
 
+    def is_in_scope(self, task: Task) -> bool:
+        """Whether the list of the scope must have a task if it waits: not if its company isn't
+        known.
+        """
+        company = self.names.company_of(task)
+        return self.company is None or (company is not None and company.id == self.company)
+
     @property
     def now(self) -> float:
         """Seconds since 1970, as the platform says."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from textual.timer import Timer
 
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import in_scope, waits_for_person
 from agentco_tui.model import SharedTask, Task
 from agentco_tui.screens.base_view import ListTable
 from agentco_tui.screens.columns.task_columns import task_columns
-from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, fate_of
+from agentco_tui.screens.decision_notes import (
+    READ_AFTER,
+    decided_here,
+    decision_items,
+    fate_of,
+)
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText, plain, signs
@@ -41,8 +46,8 @@ class TasksView(ListView[Task]):
     """PENDING, ALL, or one of the platform's own status words."""
     _reading: tuple[Task, Timer] | None = None
     """The task that stands in the detail, and when it counts as read."""
-    _kept_marks: tuple[str, ...] = ()
-    """What is marked among the pending, while others are shown."""
+    _hidden_marks: Mapping[str, Task] = {}
+    """What is marked among tasks that wait, while the list is of another company or status."""
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
@@ -115,45 +120,95 @@ class TasksView(ListView[Task]):
             self.show_detail()
 
     def marked(self) -> dict[str, SafeText | None]:
-        """The ids of all marked tasks, those first that are kept while others are shown, each with
-        why its line is not in sight, if so.
+        """The ids of all marked tasks, those first whose list is not the one shown, each with why
+        its line is not in sight, if so.
         """
         shown, filtered = set(self.table.rows.shown), plain("marked, but hidden by the filter")
-        kept = plain(f"marked, but hidden: the list shows {self.title_parts()[0]}")
         return {
-            **dict.fromkeys(self._kept_marks, kept),
+            **{row_id: self._why_hidden(task) for row_id, task in self._hidden_marks.items()},
             **{row_id: None if row_id in shown else filtered for row_id in self.table.marked},
         }
 
+    def _why_hidden(self, task: Task) -> SafeText:
+        names = self.session.names
+        words = f"the list shows {self.title_parts()[0]}"
+        if not self.session.is_in_scope(task):
+            company, shown = names.company_of(task), names.scope(self.session.company)
+            whose = (
+                "its company is not known" if company is None else f"of {names.company(company)}"
+            )
+            words = f"{whose}, and {shown} is shown"
+        return plain(f"marked, but hidden: {words}")
+
+    def _hide_marks(self) -> None:
+        """Another list is about to be shown: what is marked stays so, out of sight."""
+        table = self.table
+        records = {row_id: table.rows.record(row_id) for row_id in table.marked}
+        marked = {row_id: task for row_id, task in records.items() if task is not None}
+        self._hidden_marks, self._marked = {**self._hidden_marks, **marked}, (table, ())
+        table.clear_marks()
+
+    def _show_marks(self) -> None:
+        """Mark again what has come into sight; of what waits no more that is told."""
+        freshness, told = self.session.store.freshness[FeedName.PENDING], self.told()
+        if not self._hidden_marks or self.showing != PENDING or freshness.answered_at is None:
+            return
+        records, hidden = self.table.rows.records, self._hidden_marks
+        back = [row_id for row_id in hidden if row_id in records]
+        whole = freshness.phase is Phase.LIVE and not (told.more or told.capped or told.unread)
+        lost = [
+            task
+            for row_id, task in hidden.items()
+            if whole and row_id not in records and self.session.is_in_scope(task)
+        ]
+        gone = {*back, *(task.id for task in lost)}
+        self._hidden_marks = {row_id: t for row_id, t in hidden.items() if row_id not in gone}
+        self.table.mark(back)
+        if back:
+            self.touch()
+        lost = [task for task in lost if not decided_here(self.session, task.id)]
+        if lost:
+            self.main.say(self._words_on_lost(lost[0].id, lost[0].title, len(lost)), bad=True)
+        self.show_title()
+
+    def unmark(self, task_ids: Iterable[str]) -> None:
+        """Take the marks from tasks that have been decided, in sight or not."""
+        ids = set(task_ids)
+        self.table.unmark(ids)
+        self._hidden_marks = {i: task for i, task in self._hidden_marks.items() if i not in ids}
+        self.show_title()
+
     def leave_scope(self) -> None:
-        """Marks belong to what was shown before, and go with it: nothing out of scope is sent."""
-        count = len(self.marked())
-        self._kept_marks, self._marked = (), (self.table, ())
-        self.table.clear_marks()
-        if count:
-            words = "mark was" if count == 1 else "marks were"
-            self.main.say(f"{signs.warning} {count} {words} taken away with the scope", bad=True)
+        self._hide_marks()
+
+    def rescope(self) -> None:
+        super().rescope()
+        self._show_marks()
+
+    def take_freshness(self) -> None:
+        super().take_freshness()
+        self._show_marks()
 
     def action_back(self) -> None:
-        """As for every list; marks that are kept while others are shown go last."""
-        if not self._kept_marks or self.reading or self.filter_text or self.table.marked:
+        """As for every list; marks that are hidden with their list go last."""
+        if not self._hidden_marks or self.reading or self.filter_text or self.table.marked:
             super().action_back()
             return
-        self._kept_marks = ()
+        self._hidden_marks = {}
         self.show_title()
 
     def title_right(self) -> list[Cell]:
         """As for every list, with how many are marked, which a long filter must not cut off."""
-        marked = len({*self._kept_marks, *self.table.marked})
+        marked = len({*self._hidden_marks, *self.table.marked})
         cells = [Cell(plain(f"{signs.mark} {marked} marked  "), Tone.ACCENT)] if marked else []
         return [*cells, *super().title_right()]
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""
-        marked, store = self.marked(), self.session.store
+        marked, store, hidden = self.marked(), self.session.store, self._hidden_marks
         found = (
-            self.table.rows.record(row_id) or store.pending.get(row_id) or store.tasks.get(row_id)
-            for row_id in marked
+            self.table.rows.record(i) or store.pending.get(i) or store.tasks.get(i) or hidden[i]
+            for i in marked
         )
         tasks = [task for task in found if task is not None]
         here = self.selected_task()
@@ -164,14 +219,18 @@ class TasksView(ListView[Task]):
         elif here is None or here.id == tasks[0].id:
             self.main.dialogs.approve(tasks[0], marked[tasks[0].id])
         else:
+            why = marked[tasks[0].id]
             words = f"the marked task, not the one under the cursor ({here.title})"
-            self.main.dialogs.approve(tasks[0], plain(words))
+            self.main.dialogs.approve(tasks[0], plain(f"{words}; {why}" if why else words))
 
     def words_on_lost(self, row_ids: Sequence[str]) -> str:
-        """What became of marked tasks that wait no more."""
-        task, fate = self.table.rows.record(row_ids[0]), self.fate(row_ids[0]).text
+        task = self.table.rows.record(row_ids[0])
         title = row_ids[0] if task is None else task.title
-        more = f", and {len(row_ids) - 1} more" if len(row_ids) > 1 else ""
+        return self._words_on_lost(row_ids[0], title, len(row_ids))
+
+    def _words_on_lost(self, task_id: str, title: str, count: int) -> str:
+        """What became of marked tasks that wait no more."""
+        fate, more = self.fate(task_id).text, f", and {count - 1} more" if count > 1 else ""
         return (
             f"{signs.warning} not marked any more, because it left the list: {title} ({fate}){more}"
         )
@@ -208,13 +267,10 @@ class TasksView(ListView[Task]):
         self.showing = showing
         if was_pending != (showing == PENDING):
             if was_pending:
-                self._kept_marks = self.table.marked
+                self._hide_marks()
             self.lists = (FeedName.PENDING if showing == PENDING else FeedName.TASKS,)
             self.swap_table()
             self.main.set_paces()
         self.reload()
-        if self.showing == PENDING and self._kept_marks:
-            self.table.mark(self._kept_marks)
-            self._kept_marks = ()
-            self.touch()
+        self._show_marks()
         self.take_freshness()

@@ -88,7 +88,7 @@ async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
             def refusal(self) -> None:
                 store.publish(store.pending.put(newer))
 
-        found = await Approval(desk.services, task, turn=Meanwhile(None)).run()
+        found = await Approval(desk.services, task, turn=Meanwhile()).run()
         assert found.kind is OutcomeKind.CHANGED
         assert "something else" in found.sentence
         assert desk.sends() == []

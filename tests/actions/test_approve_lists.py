@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.approve import Approval, Turn
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import (
@@ -62,9 +62,7 @@ def script(platform: EmbeddedPlatform, task: Task, lists: Lists) -> None:
     world.tasks = tasks  # type: ignore[method-assign]
 
 
-async def approved(
-    desk: Office, task: Task, lists: Lists, at: Step = Step.SENDING, scope: str | None = None
-) -> Outcome:
+async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDING) -> Outcome:
     """Approve it, with lists that are scripted from a step on."""
 
     def on(progress: Progress) -> None:
@@ -72,7 +70,7 @@ async def approved(
             desk.platform.requests.clear()
             script(desk.platform, task, lists)
 
-    return await Approval(desk.services, task, on, turn=Turn(scope)).run()
+    return await Approval(desk.services, task, on).run()
 
 
 def asked(platform: EmbeddedPlatform) -> list[str]:
@@ -117,12 +115,13 @@ NOT_WHOLE = "the answer was lost, and the list of all tasks could not be read wh
 async def test_what_lists_show_after_a_lost_answer(
     platform: EmbeddedPlatform, path: Path, scoped: bool, lists: Lists, kind: Kind, words: str
 ) -> None:
-    async with office(platform, path) as desk:
+    own = platform.world.tasks(status="pending")[0].agent.company.id
+    async with office(platform, path, company=own if scoped else None) as desk:
         task = (await desk.pending())[0]
         assert task.company is not None
+        assert task.company.id == own
         platform.faults.add("approve:drop_after,times=1")
-        scope = task.company.id if scoped else None
-        found = await approved(desk, task, lists, scope=scope)
+        found = await approved(desk, task, lists)
         assert found.kind is kind
         assert words in found.sentence
         if kind is not Kind.UNCLEAR:
@@ -240,7 +239,7 @@ async def test_a_changed_task_goes_into_the_list_it_stands_in_and_no_other(
         shown = msgspec.structs.replace(task, title=plain("harmless"))
         for listed in (shown, None):
             desk.store.pending.replace(Listing(records=() if listed is None else (listed,)))
-            found = await Approval(desk.services, shown, turn=Turn(None)).run()
+            found = await Approval(desk.services, shown).run()
             assert found.kind is Kind.CHANGED
             assert desk.store.pending.get(task.id) == (listed and task)
 

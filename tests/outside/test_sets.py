@@ -238,9 +238,40 @@ def test_marks_out_of_sight_are_named_and_one_alone_is_asked_in_full(tmp_path: P
             assert "hidden: the list shows all statuses" in read_through(console)
             console.no()
 
-            console.press(*":company Acme", "enter")
-            assert "left the list" not in console.notice(r"2 marks were taken away with the scope")
             assert platform.posts() == []
+
+
+def test_marks_of_another_scope_are_named_and_read_in_the_list_of_their_company(
+    tmp_path: Path,
+) -> None:
+    with Platform() as platform:
+        tasks(platform, 3)
+        platform.task("g1", "Sell the yacht", company_id="cmp_globex", company_name="Globex")
+        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
+            console.mark_tasks("Pay invoice 00", "Pay invoice 01", "Sell the yacht")
+            console.press(*":company Globex", "enter", "4")
+            console.until(lambda: "TASKS pending · Globex · 1" in console.screen[2], "Globex alone")
+            console.line_shows("Sell the yacht", "●")
+            assert "3 marked" in console.screen[2]
+            ask(console, 3)
+            told = read_through(console)
+            hidden = "marked, but hidden: of Acme Robotics, and Globex is shown"
+            assert " ".join(told.split()).count(hidden) >= 2
+            console.no()
+
+            platform.change("t1", status="rejected")
+            console.press("0")
+            assert "Pay invoice 01" in console.notice("not marked any more, because it left")
+            console.line_shows("Pay invoice 00", "●")
+            console.press(*":company Globex", "enter", "4")
+            console.until(lambda: "TASKS pending · Globex · 1" in console.screen[2], "Globex alone")
+            ask(console, 2)
+            yes(console, 2)
+            console.until(lambda: len(platform.posts()) == 2, "both are sent")
+            assert {platform.record(each)["status"] for each in ("t0", "g1")} == {"approved"}
+            console.box_shows("2 approved")
+            console.press("esc")
+            console.until(lambda: "marked" not in console.screen[2], "no mark is left")
 
 
 def test_a_set_waits_as_it_is_told_and_stops_where_that_is_too_long(tmp_path: Path) -> None:

@@ -63,3 +63,17 @@ def test_without_a_hold_it_is_sent_at_once(tmp_path: Path) -> None:
             held.release()
             console.line_shows("Case1", "approved here")
             assert len(platform.posts()) == len(platform.approvals) == 1
+
+
+def test_another_company_is_chosen_while_it_is_held(tmp_path: Path) -> None:
+    """It is read in the list of its own company, which is not the one on the screen by then."""
+    with Platform() as platform:
+        platform.task("t1", "Case1")
+        with Console(platform, tmp_path, "--screen", "tasks", config="") as console:
+            console.ask("Case1")
+            console.yes()
+            console.line_shows("Case1", "approving in")
+            console.press(*":company Globex", "enter")
+            console.notice("Case1: approved")
+            assert len(platform.posts("t1")) == 1
+            assert "approved here" in str(console.journal())

@@ -130,6 +130,8 @@ class DialogRouter:
         )
         if newest is None and listed is not None and waits_for_person(listed):
             newest = listed
+        if newest is None and not self.session.is_in_scope(task):
+            newest = task  # no list on the screen has it
         if newest is None:
             fate = fate_of(self.session, task.id).text
             self._say(f"{task.title}: it does not wait for a person any more ({fate})")
