@@ -4,8 +4,9 @@ python -m tests.benchmarks.adversary [--minutes 3] [--strokes N] [--seed 1]
 
 The real dashboard in a pseudo-terminal; a platform that changes any field of any task at any
 request, lets another operator decide, restore, remove or reuse an id, and delays, drops, doubles or
-refuses any answer; and a hand that types keys, mostly those that decide. Every value that changes
-is unique and stands in the record, so the question on the screen tells which content it holds.
+refuses any answer; and a hand that types keys, mostly those that decide, and goes from company to
+company. Every value that changes is unique and stands in the record, so the question on the screen
+tells which content it holds.
 
 The judge reads the screen before every key, and the platform's own count:
 
@@ -34,7 +35,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.outside.console import Console, box_in, lines_in, notices_in
-from tests.outside.meddler import OPERATOR, Adversary, content, tokens
+from tests.outside.meddler import OPERATOR, Adversary, content, may_show, tokens
 from tests.outside.platform import Request, pending, tasks_read
 from tests.outside.script import Json
 
@@ -139,7 +140,7 @@ class Judge:
         """Hold what is said of a task, since `began`, against how it stood since the last reads."""
         platform = self.platform
         ago = time.monotonic() - began
-        stood = platform.held(task_id, platform.since_reads() - ago)
+        stood = platform.held(task_id, platform.since_reads(task_id) - ago)
         states = {record["status"] for record in stood if record is not None}
         by = {record["decided_by"] for record in stood if record is not None}
         checks = (
@@ -188,7 +189,7 @@ class Judge:
             for read in self.platform.seen(tasks_read)
             if read.status == 200 and read.ended is not None and read.ended < post.time
             for found in [[record for record in read.served if record["id"] == task_id]]
-            if found or pending(read)
+            if found or (pending(read) and may_show(read, task_id))
         ]
         presses = [yes for yes in question.yes if yes[0] < post.time]
         if question.kind == "set":
@@ -262,6 +263,7 @@ KEYS = (
     *("a",) * 12, *("y",) * 16, *("j", "k", "g", "G", "esc", "esc", "enter", "n", "u", "space"),
     *("j", "k", "esc", "space", "m", "*", "f", "t", "r", "1", "4", "4", "/", "0", "9"),
 )  # fmt: skip
+SCOPES = ([":", *"company Globex", "enter", "4"], [":", *"company Acme", "enter", "4"], ["0"])
 PAUSES = (0.0, 0.0, 0.02, 0.05, 0.1, 0.3)
 
 
@@ -279,6 +281,8 @@ def stroke(dice: random.Random, console: Console, judge: Judge, did: Counter[str
             "y",
             *(["u"] * (dice.random() < 0.2)),
         ]
+    elif not console.box() and dice.random() < 0.02:
+        keys = list(dice.choice(SCOPES))
     elif "APPROVE" in console.box() and dice.random() < 0.5:
         keys = ["wait", "y"]
     for key in keys:
@@ -288,7 +292,7 @@ def stroke(dice: random.Random, console: Console, judge: Judge, did: Counter[str
                 judge.look(console, "")
                 time.sleep(0.03)
             continue
-        if key in "/n" and dice.random() < 0.7:
+        if len(keys) == 1 and key in "/n" and dice.random() < 0.7:
             continue
         judge.look(console, key)
         did[key] += 1

@@ -25,6 +25,16 @@ def content(record: Json) -> Json:
     return {name: value for name, value in record.items() if name not in VOLATILE}
 
 
+def company_of(task_id: str) -> str:
+    """The company of a task, whatever else is changed: by its number."""
+    return "cmp_globex" if int(task_id[3:]) % 3 == 0 else "cmp_acme"
+
+
+def may_show(read: Request, task_id: str) -> bool:
+    """Whether a list of tasks that was asked for can have this one in it."""
+    return read.query.get("company_id") in (None, company_of(task_id))
+
+
 def tokens(text: str) -> frozenset[str]:
     """The unique values in a text."""
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
@@ -61,6 +71,7 @@ class Adversary(Platform):
             payload={"amount": self.unique(), "to": {"iban": f"X{self.unique()}"}},
             estimated_cost=self.unique(),
             beneficiary=f"payee {self.unique()}",
+            company_id=company_of(task_id),
             created_at=self.moment(),
         )
         self.note(task_id)
@@ -175,9 +186,12 @@ class Adversary(Platform):
 
     # ---- what was so
 
-    def since_reads(self) -> float:
-        """When the third last read of tasks that was answered began: what is said may be as old."""
-        read = [r.time for r in self.seen(tasks_read) if r.status == 200]
+    def since_reads(self, task_id: str) -> float:
+        """When the third last read that can show a task, and was answered, began: what is said of
+        it may be as old.
+        """
+        reads = [r for r in self.seen(tasks_read) if r.status == 200]
+        read = [r.time for r in reads if may_show(r, task_id)]
         return min([*read[-3:-2], time.monotonic() - 3.0])
 
     def held(self, task_id: str, since: float, until: float | None = None) -> list[Json | None]:
