@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from random import Random
 
-import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.api.client import Client
@@ -29,6 +30,7 @@ from agentco_tui.api.errors import (
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
 from agentco_tui.live.fetch import AT_ONCE, Take, fetch
+from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
 from agentco_tui.text import plain
 
@@ -55,35 +57,23 @@ SHARE_OF_TIME = 4
 log = logging.getLogger(__name__)
 
 
-class Schedule(msgspec.Struct):
-    """A feed's place in time: how often it is asked, when next, and who waits for its answer.
+@dataclass(slots=True)
+class Schedule:
+    """A feed's place in time: how often it is asked, and when next.
 
     Times are readings of the steady clock, in seconds.
     """
 
+    read: SingleFlight[bool]
     pace: Pace = Pace.OFF
     """As the screen wishes it; a terminal without focus is served more slowly."""
     due_at: float = 0.0
     shown_from: float = -inf
     """When the read began that brought what is shown."""
-    asked: bool = False
-    """True if it is to be polled now, whatever its pace and its back-off say."""
-    woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    """Set when anything above has changed."""
-    busy: bool = False
-    waiting: list[asyncio.Future[None]] = msgspec.field(default_factory=list)
-    """Those who wait for the answer to a poll that begins after their call, the first come first"""
-
-    def is_due(self, now: float) -> bool:
-        """Whether it is to be polled now."""
-        return self.asked or (self.pace is not Pace.OFF and self.due_at <= now)
-
-    def answer(self, first: int) -> None:
-        """Wake the first of those who wait."""
-        for future in self.waiting[:first]:
-            if not future.done():
-                future.set_result(None)
-        del self.waiting[:first]
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the pace or the time has changed."""
+    awaited: int = 0
+    """How many wait for a read of their own, whatever the pace."""
 
 
 class Poller:
@@ -105,24 +95,30 @@ class Poller:
         self.refresh = refresh
         self.query = query or Query()
         self._random = random or Random()  # noqa: S311 (jitter, not secrecy)
-        self._turns = {feed: Schedule() for feed in FeedName}
+        self._turns = {
+            feed: Schedule(
+                SingleFlight(
+                    partial(self._poll, feed),
+                    clock,
+                    patience=None,
+                    place=partial(self._place, feed),
+                )
+            )
+            for feed in FeedName
+        }
         self._places = asyncio.Semaphore(AT_ONCE)
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
-        self._over = False
 
     async def run(self) -> None:
         """Poll until cancelled."""
-        self._over = False
         try:
             async with asyncio.TaskGroup() as loops:
                 for feed in self._by_weight(FeedName):
                     loops.create_task(self._follow(feed), name=f"feed {feed}")
         finally:
-            # Nobody will answer those who still wait.
-            self._over = True
             for turn in self._turns.values():
-                turn.answer(len(turn.waiting))
+                await turn.read.close()
 
     def set_paces(self, paces: Mapping[FeedName, Pace]) -> None:
         """Say how often each feed is asked from now on.
@@ -168,24 +164,24 @@ class Poller:
             if turn.pace is Pace.OFF:
                 turn.due_at = min(turn.due_at, self.clock.monotonic())
             else:
-                turn.asked = True
-                turn.woken.set()
+                turn.read.next_read()
 
     async def read_again(self, feed: FeedName) -> Freshness:
         """Ask a feed anew and wait for the answer to a question that was put after this call.
 
-        Single-flight: one read for all who ask before it begins; an answer under way now may be
-        older than what the caller has just done. Whether the feed is polled otherwise, and its
-        back-off, don't matter; a failure is in the Freshness that comes back. If the poller ends
-        meanwhile, what is known by then comes back.
+        Whether the feed is polled otherwise, and its back-off, don't matter; a failure is in the
+        Freshness that comes back. If the poller ends meanwhile, what is known by then comes back.
         """
-        if not self._over:
-            turn = self._turns[feed]
-            answered = asyncio.get_running_loop().create_future()
-            turn.waiting.append(answered)
-            turn.asked = True
-            turn.woken.set()
-            await answered
+        turn = self._turns[feed]
+        turn.awaited += 1
+        try:
+            is_now = False
+            while not is_now:
+                read = turn.read.next_read()
+                await asyncio.wait({read})
+                is_now = read.cancelled() or read.result()
+        finally:
+            turn.awaited -= 1
         return self.store.freshness[feed]
 
     def supersede(self, feed: FeedName, began: float, found: Take | ApiError) -> None:
@@ -206,25 +202,31 @@ class Poller:
     async def _follow(self, feed: FeedName) -> None:
         turn = self._turns[feed]
         while True:
-            while not turn.is_due(now := self.clock.monotonic()):
-                turn.woken.clear()
-                wait = None if turn.pace is Pace.OFF else min(turn.due_at - now, GLANCE)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(wait):
-                        await turn.woken.wait()
-            hangs = isinstance(self.store.freshness[feed].failure, TimedOut)
-            async with self._places_for_hanging if hangs else nullcontext(), self._places:
-                # While it waited for a place, the screen may have changed.
-                if turn.is_due(self.clock.monotonic()):
-                    turn.busy, turn.asked = True, False
-                    try:
-                        await self._poll(feed, turn)
-                    finally:
-                        turn.busy = False
+            now = self.clock.monotonic()
+            if turn.pace is not Pace.OFF and turn.due_at <= now:
+                await turn.read.any_read()
+                continue
+            turn.woken.clear()
+            wait = None if turn.pace is Pace.OFF else min(turn.due_at - now, GLANCE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await turn.woken.wait()
 
-    async def _poll(self, feed: FeedName, turn: Schedule) -> None:
-        """Ask a feed, and take the answer unless the question has changed meanwhile."""
-        waiting, query, began = len(turn.waiting), self.query, self.clock.monotonic()
+    @asynccontextmanager
+    async def _place(self, feed: FeedName) -> AsyncIterator[None]:
+        hangs = isinstance(self.store.freshness[feed].failure, TimedOut)
+        async with self._places_for_hanging if hangs else nullcontext(), self._places:
+            yield
+
+    async def _poll(self, feed: FeedName) -> bool:
+        """Ask a feed, and take the answer unless the question has changed meanwhile.
+
+        False if so, or if what is shown is newer: it is asked anew.
+        """
+        turn = self._turns[feed]
+        if turn.pace is Pace.OFF and not turn.awaited:
+            return True  # the screen has changed while it waited for its place
+        query, began = self.query, self.clock.monotonic()
         timer = asyncio.get_running_loop().time
         # How long it took is told by the loop's time, in which a laptop's sleep doesn't count.
         started = timer()
@@ -243,22 +245,22 @@ class Poller:
             words = f"through a fault of this program ({type(error).__name__})"
             failure = Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
         if not is_ours or (failure is not None and self._asks_other_than(feed, query)):
-            # Nobody's answer: asked anew, for the screen and for those who wait.
-            turn.asked = turn.pace is not Pace.OFF or any(not each.done() for each in turn.waiting)
-            return
+            if turn.pace is not Pace.OFF:
+                turn.read.next_read()
+            return False
         if failure is None:
             self._answered(feed, turn, began, timer() - started)
         else:
             self._failed(feed, turn, failure)
-        turn.answer(waiting)
+        turn.woken.set()
+        return True
 
     def _asks_other_than(self, feed: FeedName, query: Query) -> bool:
         return query is not self.query and question(feed, query) != question(feed, self.query)
 
     def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:
         pace = self.pace(feed)
-        wished = interval(pace, self.refresh) or self.refresh * SLOWER
-        gap, slowed = spacing(wished, took)
+        gap, slowed = spacing(pace, self.refresh, took)
         turn.shown_from = began
         turn.due_at = began + gap * self._random.uniform(1 - JITTER, 1 + JITTER)
         recovered = self.store.freshness[feed].failure
@@ -276,7 +278,7 @@ class Poller:
             self.poll_now(
                 feed
                 for feed, turn in self._turns.items()
-                if isinstance(self.store.freshness[feed].failure, CUT_OFF) and not turn.busy
+                if isinstance(self.store.freshness[feed].failure, CUT_OFF) and not turn.read.busy
             )
 
     def _failed(self, feed: FeedName, turn: Schedule, error: ApiError) -> None:
@@ -296,14 +298,14 @@ class Poller:
         """Their pace has changed: plan from when each was asked last, unless it backs off."""
         for feed in (by_weight := self._by_weight(feeds)):
             turn, freshness = self._turns[feed], self.store.freshness[feed]
-            wished = interval(self.pace(feed), self.refresh)
-            if wished is not None and freshness.failure is None:
-                gap, slowed = spacing(wished, freshness.took or 0.0)
+            pace = self.pace(feed)
+            if pace is not Pace.OFF and freshness.failure is None:
+                gap, slowed = spacing(pace, self.refresh, freshness.took or 0.0)
                 freshness = replace(freshness, slowed=slowed)
                 is_new = freshness.answered_at is None
                 turn.due_at = self.clock.monotonic() if is_new else turn.shown_from + gap
             is_known = freshness.answered_at is not None or freshness.failure is not None
-            planned = turn.due_at if wished is not None and is_known else None
+            planned = turn.due_at if pace is not Pace.OFF and is_known else None
             freshness = replace(freshness, next_try_at=planned)
             if freshness != self.store.freshness[feed]:
                 self.store.set_freshness(feed, freshness)
@@ -315,25 +317,14 @@ class Poller:
         return sorted(feeds, key=lambda feed: self._turns[feed].pace is not Pace.REFRESH)
 
 
-def interval(pace: Pace, refresh: float) -> float | None:
-    """Seconds between polls at this pace, None if it is not polled."""
-    match pace:
-        case Pace.REFRESH:
-            return refresh
-        case Pace.SLOW:
-            return refresh * SLOWER
-        case Pace.OFF:
-            return None
+def spacing(pace: Pace, refresh: float, took: float) -> tuple[float, bool]:
+    """Seconds from the start of a poll that took so long to the next, and if that is slowed by it.
 
-
-def spacing(wished: float, took: float) -> tuple[float, bool]:
-    """Seconds from the start of a poll that took `took` seconds to the next, and if that is slowed.
-
-    >>> spacing(5.0, 0.1), spacing(5.0, 3.0)
+    >>> spacing(Pace.REFRESH, 5.0, 0.1), spacing(Pace.REFRESH, 5.0, 3.0)
     ((5.0, False), (12.0, True))
     """
-    least = took * SHARE_OF_TIME
-    return max(wished, least), least > wished
+    wished = refresh if pace is Pace.REFRESH else refresh * SLOWER
+    return max(wished, took * SHARE_OF_TIME), took * SHARE_OF_TIME > wished
 
 
 def after_failure(error: ApiError, failures: int, refresh: float, random: Random) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final, Generic, TypeVar
 
 from agentco_tui.live.clock import Clock
@@ -17,19 +18,23 @@ PATIENCE: Final = 2.0
 class SingleFlight(Generic[T]):
     """Makes a read at most once at a time; who asks gets one that began after the question.
 
-    One that hangs holds up the next for `PATIENCE` only. `read` must not raise: what went wrong
-    belongs into its result.
+    One that hangs holds up the next for `patience` seconds only, unless that is None.
     """
 
     def __init__(
         self,
         read: Callable[[], Awaitable[T]],
         clock: Clock,
-        sleep: Callable[[float], Awaitable[None]],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        *,
+        patience: float | None = PATIENCE,
+        place: Callable[[], AbstractAsyncContextManager[object]] = nullcontext,
     ) -> None:
+        """`place` is entered for the read, which has not begun while that waits."""
         self._read = read
         self._clock = clock
         self._sleep = sleep
+        self._patience, self._place = patience, place
         self._next: asyncio.Task[T] | None = None
         """The next read, which has not begun."""
         self._under_way: asyncio.Task[T] | None = None
@@ -40,8 +45,13 @@ class SingleFlight(Generic[T]):
         """Steady clock: when the next read may begin."""
         self._sooner = asyncio.Event()
 
-    async def after_now(self, *, spacing: float = 0.0, gather: float = 0.0) -> T:
-        """The result of a read that begins after this call.
+    @property
+    def busy(self) -> bool:
+        """Whether a read has begun that has not ended."""
+        return self._under_way is not None
+
+    def next_read(self, *, spacing: float = 0.0, gather: float = 0.0) -> asyncio.Task[T]:
+        """A read that begins after this call.
 
         It begins at least `spacing` seconds after the last one began, and `gather` seconds from
         now, so that others can join; who asks for the least decides.
@@ -49,7 +59,7 @@ class SingleFlight(Generic[T]):
         due = self._clock.monotonic() + gather if gather else 0.0
         if self._begun_at is not None:
             due = max(due, self._begun_at + spacing)
-        if self._next is None:
+        if self._next is None or self._next.done():
             self._due = due
             self._next = asyncio.create_task(self._turn(self._under_way))
             self._all.add(self._next)
@@ -57,8 +67,16 @@ class SingleFlight(Generic[T]):
         elif due < self._due:
             self._due = due
             self._sooner.set()
+        return self._next
+
+    async def after_now(self, *, spacing: float = 0.0, gather: float = 0.0) -> T:
+        """The result of a read that begins after this call; the parameters as for `next_read`."""
         # Shielded: one who stops waiting must not end the read of the others.
-        return await asyncio.shield(self._next)
+        return await asyncio.shield(self.next_read(spacing=spacing, gather=gather))
+
+    async def any_read(self) -> T:
+        """The result of the read that is under way, or else begins now."""
+        return await asyncio.shield(self._under_way or self.next_read())
 
     async def close(self) -> None:
         """End what is under way, and wait until it has ended."""
@@ -70,15 +88,16 @@ class SingleFlight(Generic[T]):
         me = asyncio.current_task()
         try:
             if before is not None:
-                await asyncio.wait({before}, timeout=PATIENCE)
+                await asyncio.wait({before}, timeout=self._patience)
             while (rest := self._due - self._clock.monotonic()) > 0:
                 self._sooner.clear()
                 await sleep_unless(self._sooner, rest, self._sleep)
                 if not self._sooner.is_set():
                     break
-            self._next, self._under_way = None, me
-            self._begun_at = self._clock.monotonic()
-            return await self._read()
+            async with self._place():
+                self._next, self._under_way = None, me
+                self._begun_at = self._clock.monotonic()
+                return await self._read()
         finally:
             if self._under_way is me:
                 self._under_way = None

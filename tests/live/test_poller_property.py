@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -51,6 +51,11 @@ class Dashboard(RuleBasedStateMachine):
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
+
+    def soon(self, call: Callable[..., None], *args: object) -> None:
+        """Call it where the event loop runs."""
+        self.runner.get_loop().call_soon(call, *args)
+        self.run(asyncio.sleep(0))
 
     def turn_over(self) -> None:
         """Let the poller get somewhere, not necessarily to an end."""
@@ -154,12 +159,12 @@ class Dashboard(RuleBasedStateMachine):
         company = choices[turn % len(choices)]
         other = choices[turn // 7 % len(choices)] if log_of else None
         chosen = ActivityFilter(company=other, limit=limit)
-        self.on.poller.set_query(Query(company=company, activity=chosen))
+        self.soon(self.on.poller.set_query, Query(company=company, activity=chosen))
         self.turn_over()
 
     @rule()
     def refresh_now(self) -> None:
-        self.on.poller.poll_now()
+        self.soon(self.on.poller.poll_now)
 
     # --- what is always so ----------------------------------------------------------------------
 
