@@ -51,7 +51,7 @@ from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.textual_patches import partial_paint, shown_events
-from agentco_tui.textual_patches.ending import EndingApp
+from agentco_tui.textual_patches.patched_app import PatchedApp
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
@@ -82,7 +82,7 @@ def settle_memory() -> None:
     gc.enable()
 
 
-class DashboardApp(EndingApp, KeyApp):
+class DashboardApp(PatchedApp, KeyApp):
     """The dashboard on one session."""
 
     TITLE = "agentco-tui"
@@ -105,6 +105,7 @@ class DashboardApp(EndingApp, KeyApp):
     def __init__(
         self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
     ) -> None:
+        shown_events.install()
         super().__init__()
         self.session = session
         self.place = place
@@ -280,7 +281,6 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
     sys.setswitchinterval(TURN)
     prepare(check())
     partial_paint.install()
-    shown_events.install()
     client = open_client(
         settings.base_url,
         key,

@@ -48,6 +48,10 @@ class TerminalDevice:
     """
 
     def __init__(self, inputs: int, output: int) -> None:
+        self.full_screen = False
+        """Whether the app has the screen."""
+        self.ending = False
+        """Whether the app is to end, and takes the screen no more."""
         self._inputs = inputs
         self._settings: list[Any] | None = None
         self._shared = output

@@ -28,7 +28,7 @@ from textual.app import App
 
 from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
-from agentco_tui.textual_patches.driver import ScreenHold, guarded, in_loop
+from agentco_tui.textual_patches.driver import guarded, in_loop
 
 DEADLINE: Final = 0.6
 """Seconds the app has to end after a signal or a lost terminal."""
@@ -98,7 +98,6 @@ class _Guard:
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
         self._device = TerminalDevice.of_this_process()
-        self._hold = ScreenHold()
         self._errors: list[BaseException] = []
         self._console = io.StringIO()
         self._code: int | None = None
@@ -118,7 +117,7 @@ class _Guard:
         app = self._app
         # Public, and where Textual prints its report with all local variables in it.
         app.error_console = Console(file=self._console)
-        app.driver_class = guarded(app.driver_class, self._hold, self._device)
+        app.driver_class = guarded(app.driver_class, self._device)
         watcher = threading.Thread(target=self._watch, name="terminal-guard", daemon=True)
         with self._signals_caught(), self._hooks():
             watcher.start()
@@ -186,7 +185,7 @@ class _Guard:
     def _restore(self, *, stuck: bool) -> Callable[[str], object]:
         """Put the terminal right; gives the way by which a person can be told something now."""
         device = self._device
-        by_force = stuck or self._hold.full_screen or self._writer_lost
+        by_force = stuck or self._device.full_screen or self._writer_lost
         if by_force:
             device.leave_by_force(RESTORING)
         device.restore_settings()
@@ -253,7 +252,7 @@ class _Guard:
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         # The kernel's half has written the number to the pipe already, unless somebody else took
         # the wake-up descriptor. No lock here: this runs between any two steps of the main thread.
-        self._hold.ending = True
+        self._device.ending = True
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         self._wake(bytes([number]))
 
@@ -342,7 +341,7 @@ class _Guard:
         if self._code is not None:
             return
         self._code = code
-        self._hold.ending = True
+        self._device.ending = True
         self._deadline = time.monotonic() + DEADLINE
         if self._loop is not None:
             in_loop(self._loop, lambda: self._app.exit(return_code=code))

@@ -21,7 +21,6 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
 from textual import events
@@ -31,8 +30,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from agentco_tui.background import person_acts
-from agentco_tui.textual_patches.ending import EndingApp
 from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
+from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
 
 GRACE: Final = 0.05
@@ -58,16 +57,13 @@ _MEMBERS: Final = (
 _log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class ScreenHold:
-    """Whether the app has the screen, and whether it is to end (then it takes it no more)."""
-
-    full_screen: bool = False
-    ending: bool = False
-
-
 class ControllingTerminal(Protocol):
     """What the driver needs of the terminal."""
+
+    full_screen: bool
+    """Whether the app has the screen."""
+    ending: bool
+    """Whether the app is to end; then it takes the screen no more."""
 
     def note_settings(self) -> None:
         """Remember the settings as they are now as the ones to put back."""
@@ -97,11 +93,11 @@ def in_loop(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(work)
 
 
-def guarded(base: type[Driver], hold: ScreenHold, terminal: ControllingTerminal) -> type[Driver]:
+def guarded(base: type[Driver], terminal: ControllingTerminal) -> type[Driver]:
     """The driver class to run with: our own in place of Textual's, any other as it is."""
     if base is not LinuxDriver or not DRIVER.fits(_as_expected):
         return base
-    return type("GuardedDriver", (JobControlDriver,), {"hold": hold, "terminal": terminal})
+    return type("GuardedDriver", (JobControlDriver,), {"terminal": terminal})
 
 
 def _as_expected() -> bool:
@@ -112,7 +108,6 @@ def _as_expected() -> bool:
 class JobControlDriver(LinuxDriver):
     """The Linux and macOS driver, with a memory."""
 
-    hold: ClassVar[ScreenHold]
     terminal: ClassVar[ControllingTerminal]
 
     def __init__(self, app: App[Any], **options: Any) -> None:
@@ -154,7 +149,7 @@ class JobControlDriver(LinuxDriver):
 
     def _tell_app(self) -> None:
         """Before keys are read again that were typed while the process stood still."""
-        if isinstance(self._app, EndingApp):
+        if isinstance(self._app, PatchedApp):
             with self._app._context():
                 self._app.stopped()
 
@@ -162,14 +157,14 @@ class JobControlDriver(LinuxDriver):
         """Take the screen; called at the start and after each SIGCONT."""
         self._wait_for_foreground()
         self._continued = False
-        if self.hold.ending:
+        if self.terminal.ending:
             return
-        if self.hold.full_screen:
+        if self.terminal.full_screen:
             self.stop_application_mode()
             self.close()
         self.terminal.note_settings()
         super().start_application_mode()  # type: ignore[no-untyped-call]
-        self.hold.full_screen = True
+        self.terminal.full_screen = True
         if self._started_before:
             # Textual repaints what changed, onto a screen that is empty now.
             self._app.call_later(self._app.refresh, layout=True)
@@ -180,16 +175,16 @@ class JobControlDriver(LinuxDriver):
             # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
             # first while this one acts on the second; stopped now, it would never end.
             time.sleep(GRACE)
-            if self.hold.ending:
+            if self.terminal.ending:
                 return
             if not self.terminal.in_foreground():
                 os.kill(os.getpid(), signal.SIGSTOP)
 
     def stop_application_mode(self) -> None:
         """Give the screen back, unless it was given back before."""
-        if self.hold.full_screen:
+        if self.terminal.full_screen:
             super().stop_application_mode()
-            self.hold.full_screen = False
+            self.terminal.full_screen = False
 
     # ---- input and output
 
@@ -228,13 +223,11 @@ class JobControlDriver(LinuxDriver):
 
     def process_message(self, message: Message) -> None:
         """Pass on what came from the terminal; background work makes room at once."""
-        if isinstance(
-            message, events.Key | events.MouseDown | events.MouseScrollDown | events.MouseScrollUp
-        ):
+        if isinstance(message, BY_HAND):
             person_acts()
         super().process_message(message)
 
     def write(self, data: str) -> None:
         """Write to the terminal; what an app writes that is to end before it began is lost."""
-        if self._started_before or not self.hold.ending:
+        if self._started_before or not self.terminal.ending:
             super().write(data)

@@ -9,8 +9,8 @@ costs about 50, and a whole screen about half. And for two lines it asks every w
 all lines it has (`_get_renders` cuts to what is visible, not to what is repainted), and then every
 container behind them.
 
-`install` tries the originals on a small picture and changes nothing if they don't write what is
-expected, as they won't once Textual mends it.
+The self-test tries the originals on a small picture: they won't write what is expected once Textual
+mends it.
 """
 
 from __future__ import annotations
@@ -185,37 +185,16 @@ def renders(
             return
 
 
-_originals: dict[tuple[Any, str], Any] = {}
-
-
-def installed() -> bool:
-    """True if repaints cost what they show, so that several small ones beat a large one."""
-    return bool(_originals)
-
-
 def install() -> bool:
-    """Puts the methods in force, for all apps of this process; False if Textual isn't as
-    expected and was left alone. Doing it twice is harmless.
-    """
-    if _originals:
-        return True
-    if not PARTIAL_PAINT.fits(_as_expected):
-        return False
-    for owner, name, ours in (
-        (_compositor.ChopsUpdate, "render_segments", render_chops),
-        (_compositor.LayoutUpdate, "render_segments", render_layout),
-        (_compositor.Compositor, "_get_renders", renders),
-    ):
-        _originals[owner, name] = getattr(owner, name)
-        setattr(owner, name, ours)
-    return True
-
-
-def uninstall() -> None:
-    """Puts Textual's own methods back."""
-    while _originals:
-        (owner, name), original = _originals.popitem()
-        setattr(owner, name, original)
+    """Puts the methods in force; False if Textual isn't as expected."""
+    return PARTIAL_PAINT.install(
+        _as_expected,
+        lambda: (
+            (_compositor.ChopsUpdate, "render_segments", render_chops),
+            (_compositor.LayoutUpdate, "render_segments", render_layout),
+            (_compositor.Compositor, "_get_renders", renders),
+        ),
+    )
 
 
 def _as_expected() -> bool:

@@ -9,9 +9,9 @@ stays as it is, a line is logged, and the program works without, at the price th
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 _log = logging.getLogger(__name__)
 
@@ -21,10 +21,11 @@ class Patch:
     """One entry. `issue` is one of Textualize/textual that describes the same, if there is one."""
 
     name: str
-    """The module in this folder."""
     textual: str
     answers: str
     issue: str | None = None
+    replaced: list[tuple[Any, str, Any]] = field(default_factory=list)
+    """While it is in force: owner, name and Textual's own member."""
 
     def fits(self, self_test: Callable[[], bool]) -> bool:
         """True if the self-test finds Textual as expected; an exception in it counts as no."""
@@ -36,6 +37,23 @@ class Patch:
             error = raised
         _log.warning("Textual is not as %s expects: left as it is", self.name, exc_info=error)
         return False
+
+    def install(
+        self, self_test: Callable[[], bool], ours: Callable[[], Iterable[tuple[Any, str, Any]]]
+    ) -> bool:
+        """Put members (owner, name, ours) in force for all apps of this process, unless they are;
+        False if Textual isn't as expected and was left alone.
+        """
+        if not self.replaced and self.fits(self_test):
+            for owner, name, member in ours():
+                self.replaced.append((owner, name, vars(owner)[name]))
+                setattr(owner, name, member)
+        return bool(self.replaced)
+
+    def uninstall(self) -> None:
+        """Put Textual's own members back."""
+        while self.replaced:
+            setattr(*self.replaced.pop())
 
 
 PARTIAL_PAINT: Final = Patch(
@@ -63,18 +81,18 @@ ENDING: Final = Patch(
     "8.2.8",
     "What still comes in while the widgets are closed makes a crash of an end that was asked for.",
 )
+LATE_TIMERS: Final = Patch(
+    "late_timers",
+    "8.2.8",
+    "A timer of one tick that is late before it has begun to wait (the machine is busy) never"
+    " ticks: a new size of the terminal is waited for with one, and with it all sizes to come.",
+)
 KEY_QUEUE: Final = Patch(
     "key_queue",
     "8.2.8",
     "Of several keys in one packet the later ones go to where the focus was before the first has"
     " done anything.",
     issue="4704",
-)
-LATE_TIMERS: Final = Patch(
-    "late_timers",
-    "8.2.8",
-    "A timer of one tick that is late before it has begun to wait (the machine is busy) never"
-    " ticks: a new size of the terminal is waited for with one, and with it all sizes to come.",
 )
 SHOWN_EVENTS: Final = Patch(
     "shown_events",
@@ -85,6 +103,6 @@ SHOWN_EVENTS: Final = Patch(
 )
 
 PATCHES: Final = (
-    *(PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING, KEY_QUEUE),
-    *(LATE_TIMERS, SHOWN_EVENTS),
+    *(PARTIAL_PAINT, DRIVER, INPUT_PARSER, ENDING),
+    *(LATE_TIMERS, KEY_QUEUE, SHOWN_EVENTS),
 )

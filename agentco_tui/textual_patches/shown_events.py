@@ -19,34 +19,19 @@ from textual.widget import Widget
 from agentco_tui.textual_patches.registry import SHOWN_EVENTS
 
 _KEPT: Final = "_agentco_map_of_the_last_layout"
-
-_original_map: Any = None
-_original_reflow: Any = None
+_original_map: Final[Any] = vars(Compositor).get("full_map")
+_original_reflow: Final[Any] = vars(Compositor).get("reflow")
 
 
 def install() -> bool:
-    """Puts it in force, for all apps of this process; False if Textual isn't as expected and was
-    left alone. Doing it twice is harmless.
-    """
-    global _original_map, _original_reflow
-    if _original_map is not None:
-        return True
-    found = vars(Compositor).get("full_map")
-    if not isinstance(found, property) or not SHOWN_EVENTS.fits(_as_expected):
-        return False
-    _original_map, _original_reflow = found, Compositor.reflow
-    setattr(Compositor, "full_map", property(_full_map))  # noqa: B010
-    setattr(Compositor, "reflow", _reflow)  # noqa: B010
-    return True
-
-
-def uninstall() -> None:
-    """Puts Textual's own members back."""
-    global _original_map, _original_reflow  # noqa: PLW0603
-    if _original_map is not None:
-        setattr(Compositor, "full_map", _original_map)  # noqa: B010
-        setattr(Compositor, "reflow", _original_reflow)  # noqa: B010
-    _original_map = _original_reflow = None
+    """Puts it in force; False if Textual isn't as expected."""
+    return SHOWN_EVENTS.install(
+        _as_expected,
+        lambda: (
+            (Compositor, "full_map", property(_full_map)),
+            (Compositor, "reflow", _reflow),
+        ),
+    )
 
 
 def _full_map(compositor: Compositor) -> CompositorMap:
@@ -64,8 +49,11 @@ def _reflow(compositor: Compositor, parent: Widget, size: Size) -> ReflowResult:
 
 def _as_expected() -> bool:
     """True if a compositor has the members that this replaces, with the same parameters."""
-    reflow = getattr(Compositor, "reflow", None)
-    code = getattr(reflow, "__code__", None)
-    if code is None or code.co_varnames[: code.co_argcount] != ("self", "parent", "size"):
+    found: Any = vars(Compositor)
+    if not isinstance(found["full_map"], property):
         return False
-    return {"_full_map", "_full_map_invalidated"} <= vars(Compositor()).keys()
+    code = found["reflow"].__code__
+    parameters = code.co_varnames[: code.co_argcount]
+    return parameters == ("self", "parent", "size") and (
+        {"_full_map", "_full_map_invalidated"} <= vars(Compositor()).keys()
+    )

@@ -20,6 +20,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
 from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from tests.screens.harness import WIDE, Stage, settings_for, stage
 
 FRAME = 22
@@ -76,7 +77,7 @@ async def quiet(
                 await s.settle()
                 yield s, Written(s, monkeypatch)
     finally:
-        partial_paint.uninstall()
+        PARTIAL_PAINT.uninstall()
 
 
 @pytest.mark.parametrize(

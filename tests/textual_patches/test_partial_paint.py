@@ -24,6 +24,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 
 WIDTH, HEIGHT = 24, 4
 
@@ -31,7 +32,7 @@ WIDTH, HEIGHT = 24, 4
 @pytest.fixture(autouse=True)
 def left_as_it_was() -> Iterator[None]:
     yield
-    partial_paint.uninstall()
+    PARTIAL_PAINT.uninstall()
 
 
 def console(colors: Any = "truecolor") -> Console:
@@ -161,12 +162,12 @@ def test_links_keep_their_sequences() -> None:
 
 def test_installing_twice_and_taking_back() -> None:
     theirs = ChopsUpdate.render_segments, LayoutUpdate.render_segments
-    assert not partial_paint.installed()
+    assert not PARTIAL_PAINT.replaced
     assert partial_paint.install()
     assert partial_paint.install()
-    assert partial_paint.installed()
+    assert PARTIAL_PAINT.replaced
     assert ChopsUpdate.render_segments is not theirs[0]
-    partial_paint.uninstall()
+    PARTIAL_PAINT.uninstall()
     assert (ChopsUpdate.render_segments, LayoutUpdate.render_segments) == theirs
 
 
@@ -182,7 +183,7 @@ def test_a_textual_that_writes_otherwise_is_left_alone(
         assert not partial_paint.install()
     monkeypatch.setattr(kind, "render_segments", other)
     assert not partial_paint.install()
-    assert not partial_paint.installed()
+    assert not PARTIAL_PAINT.replaced
     assert kind.render_segments is other
 
 
@@ -253,7 +254,7 @@ async def test_the_picture_is_that_of_textual_itself() -> None:
         @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
         @given(REGIONS)
         def same(regions: set[Region]) -> None:
-            partial_paint.uninstall()
+            PARTIAL_PAINT.uninstall()
             own, _ = repainted(app, regions)
             assert partial_paint.install()
             ours, _ = repainted(app, regions)

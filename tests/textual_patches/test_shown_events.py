@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from agentco_tui.textual_patches import shown_events
+from agentco_tui.textual_patches.registry import SHOWN_EVENTS
 
 
 class Told(Widget):
@@ -46,11 +47,11 @@ class Pair(App[None]):
 
 @pytest.fixture(autouse=True)
 def _in_force() -> Iterator[None]:
-    installed_before = shown_events._original_map is not None
+    installed_before = bool(SHOWN_EVENTS.replaced)
     assert shown_events.install()
     yield
     if not installed_before:
-        shown_events.uninstall()
+        SHOWN_EVENTS.uninstall()
 
 
 @pytest.mark.parametrize("asked", [False, True], ids=["not asked", "asked"])
@@ -92,7 +93,7 @@ async def test_a_second_layout_tells_nothing_again() -> None:
 
 
 def test_textual_is_left_alone_where_it_is_not_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown_events.uninstall()
+    SHOWN_EVENTS.uninstall()
     try:
         with monkeypatch.context() as patched:
             patched.setattr(Compositor, "reflow", lambda self, size: (self, size))

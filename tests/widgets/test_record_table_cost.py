@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 
 from agentco_tui.text import plain
 from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.widget import TableState
 from agentco_tui.widgets.tones import Cell
 from tests.widgets.host import Job
@@ -25,7 +26,7 @@ def partial() -> Iterator[None]:
     """With the partial repaints; without them the same cells are asked for, at another price."""
     assert partial_paint.install()
     yield
-    partial_paint.uninstall()
+    PARTIAL_PAINT.uninstall()
 
 
 def changed(app: Watched, place: int, trust: int) -> tuple[str, Job]:

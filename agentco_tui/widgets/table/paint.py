@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
@@ -249,7 +249,7 @@ class TablePainter(Generic[R]):
         ]:
             return whole
         spans = [(0, GUTTER)] if before[1:3] != after[1:3] else []
-        worth = WORTH_A_JUMP if partial_paint.installed() else self._size.width
+        worth = WORTH_A_JUMP if PARTIAL_PAINT.replaced else self._size.width
         for old, new in zip(before.pieces, after.pieces, strict=True):
             if old == new:
                 continue
