@@ -250,7 +250,7 @@ async def test_keys_move_the_cursor() -> None:
             assert any(line.startswith("▌") for line in app.lines())
         last = said(app, RecordTable.CursorMoved)[-1]
         assert isinstance(last, RecordTable.CursorMoved)
-        assert (last.row_id, last.control) == (ids[22], table)
+        assert (last.row_id, last.table) == (ids[22], table)
 
 
 async def test_cursor_and_screen_line_stay_with_the_record_when_rows_come_above() -> None:

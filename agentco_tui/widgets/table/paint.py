@@ -1,13 +1,13 @@
 """How a table becomes strips, and which cells of two pictures differ.
 
-A `RowLook` is all that decides how one line looks. `TablePainter` keeps the looks that it last
-asked to be painted; comparing them with the new ones gives the few cells that have to go to the
-terminal, whatever happened to the rows in between. What isn't on the screen costs nothing.
+`TablePainter` keeps the looks of the lines that it last asked to be painted; comparing them with
+the new ones gives the few cells that have to go to the terminal, whatever happened to the rows in
+between. What isn't on the screen costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple
 
@@ -212,7 +212,7 @@ class TablePainter(Generic[R]):
                 laid = known[1]
                 pieces[row_id] = known
             cursor = at == view.cursor_at
-            marked = row_id in view.marks.ids
+            marked = row_id in view.marks
             lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, ghost))
         self._pieces = pieces
         if not visible and height:
@@ -263,14 +263,28 @@ class TablePainter(Generic[R]):
 
     def strip(self, y: int, styles: TableStyles) -> Strip:
         """One line of the widget: the header, a row, or what is said in place of rows."""
-        width = GUTTER + self._room + SCROLLBAR
+        room, stale = self._room, self._view.stale
+        width = GUTTER + room + SCROLLBAR
         if y == 0:
-            return header_strip(self._header, styles, width)
+            blank = (" " * GUTTER, styles.header)
+            titles = {Tone.PLAIN: styles.header, Tone.STRONG: styles.header_sorted}
+            spread = _spread(self._header, room + SCROLLBAR, styles.header, titles.__getitem__)
+            return _strip([blank, *spread], width)
         line = self._lines[y - 1] if y <= len(self._lines) else RowLook()
         if isinstance(line, str):
             dim = styles.tones[Tone.DIM]
-            return _strip([(" " * GUTTER, dim), (fit(line, self._room + SCROLLBAR), dim)], width)
-        return row_strip(line, styles, width, self._view.stale, y - 1 in self._thumb)
+            return _strip([(" " * GUTTER, dim), (fit(line, room + SCROLLBAR), dim)], width)
+        ground = styles.of(Tone.PLAIN, line, stale)
+        cursor = styles.cursor_sign if line.band else styles.mark
+        mark = ground if line.band else styles.mark
+        thumb = y - 1 in self._thumb
+        parts = [
+            (signs.cursor, cursor) if line.cursor else (" ", ground),
+            (f"{signs.mark} ", mark) if line.marked else ("  ", ground),
+            *_spread(line.pieces, room, ground, lambda tone: styles.of(tone, line, stale)),
+            (signs.bar_full if thumb else " ", styles.scrollbar),
+        ]
+        return _strip(parts, width)
 
 
 def lay_out(
@@ -322,34 +336,16 @@ def header_pieces(model: TableModel[Any], layout: Layout) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def header_strip(pieces: Iterable[Piece], styles: TableStyles, width: int) -> Strip:
-    """The strip of the header."""
-    parts, x = [(" " * GUTTER, styles.header)], 0
-    for piece in pieces:
-        parts.append((" " * (piece.x - x), styles.header))
-        strong = piece.tone is Tone.STRONG
-        parts.append((piece.text, styles.header_sorted if strong else styles.header))
-        x = piece.x + piece.width
-    parts.append((" " * (width - GUTTER - x), styles.header))
-    return _strip(parts, width)
-
-
-def row_strip(look: RowLook, styles: TableStyles, width: int, stale: bool, thumb: bool) -> Strip:
-    """The strip of a row: gutter, columns, scroll bar."""
-    ground = styles.of(Tone.PLAIN, look, stale)
-    cursor = styles.cursor_sign if look.band else styles.mark
-    parts = [
-        (signs.cursor, cursor) if look.cursor else (" ", ground),
-        (f"{signs.mark} ", ground if look.band else styles.mark) if look.marked else ("  ", ground),
-    ]
+def _spread(
+    pieces: Iterable[Piece], room: int, ground: Style, style: Callable[[Tone], Style]
+) -> Iterator[tuple[str, Style]]:
+    """Pieces with the blanks between and behind them."""
     x = 0
-    for piece in look.pieces:
-        parts.append((" " * (piece.x - x), ground))
-        parts.append((piece.text, styles.of(piece.tone, look, stale)))
+    for piece in pieces:
+        yield " " * (piece.x - x), ground
+        yield piece.text, style(piece.tone)
         x = piece.x + piece.width
-    parts.append((" " * (width - GUTTER - SCROLLBAR - x), ground))
-    parts.append((signs.bar_full if thumb else " ", styles.scrollbar))
-    return _strip(parts, width)
+    yield " " * (room - x), ground
 
 
 def _strip(parts: Iterable[tuple[str, Style]], width: int) -> Strip:

@@ -7,36 +7,11 @@ that is still there gets it: the one below if there is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.tones import Cell
-
-
-class Marks:
-    """Marked ids in the order they were marked. Every change says whether it changed anything."""
-
-    def __init__(self) -> None:
-        self.ids: dict[str, None] = {}
-        self.last: str | None = None
-        """The row marked or unmarked last: where a range begins."""
-
-    def mark(self, new: dict[str, None]) -> bool:
-        """Marks the keys of `new` as well, in their order."""
-        before = len(self.ids)
-        self.ids |= new
-        self.last = next(reversed(new), self.last)
-        return len(self.ids) != before
-
-    def unmark(self, ids: Iterable[str]) -> bool:
-        """Takes the mark from these rows."""
-        before = len(self.ids)
-        for row_id in [row_id for row_id in ids if row_id in self.ids]:
-            del self.ids[row_id]
-            self.last = row_id
-        return len(self.ids) != before
 
 
 class Viewport:
@@ -53,7 +28,10 @@ class Viewport:
         self.cursor_at = 0
         self.touched = False
         """Whether somebody moved here; before, the top of the list is what is seen."""
-        self.marks = Marks()
+        self.marks: dict[str, None] = {}
+        """Marked ids in the order they were marked. Ghosts are never among them."""
+        self.marked_last: str | None = None
+        """The row marked or unmarked last: where a range begins."""
         self.remarks: dict[str, Cell] = {}
         """What is said of rows in the place where a ghost says what became of it."""
         self.stale = False

@@ -68,11 +68,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
         table: RecordTable[Any]
 
-        @property
-        def control(self) -> RecordTable[Any]:
-            """The table, for `@on(..., selector)`."""
-            return self.table
-
     @dataclass
     class CursorMoved(TableMessage):
         """The cursor is on another record now, or on none."""
@@ -122,7 +117,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self.can_mark = can_mark
         self.empty_text = plain("nothing here") if empty_text is None else empty_text
         self._cursor_told: str | None = None
-        self._state = TableState.LOADING
+        self.state = TableState.LOADING
         self._state_text: SafeText | None = None
         self._filtered_at = 0.0
 
@@ -132,10 +127,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """Replaces all rows. The state becomes READY.
 
         Rows beyond some ten thousand are taken in over several turns of the event loop, and
-        `WorkDone` says when they are; so it is with sorting and filtering. Whatever is done to the
+        `WorkDone` says when they are; so it is with sorting and filtering. What is done to the
         table before that finishes it first.
         """
-        self.work.finish()
         self._become(TableState.READY)
         self._do(self.rows.load(rows))
 
@@ -148,8 +142,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """Takes in what changed. Rows may be called added or changed alike; ids that aren't there
         may be removed. A state of LOADING becomes READY.
         """
-        self.work.finish()
-        if self._state is TableState.LOADING:
+        if self.state is TableState.LOADING:
             self._become(TableState.READY)
         self._do(self.rows.apply((*added, *changed), removed))
 
@@ -160,7 +153,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         model = self.rows
         ticks = any(model.columns[index].ticks for index in model.filter.columns)
         if ticks and not model.held and monotonic() - self._filtered_at > _FILTER_AGES:
-            self.work.finish()
             self._filtered_at = monotonic()
             self._do(model.refilter(model.filter, anew=True))
 
@@ -171,19 +163,14 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     # ---- state
 
-    @property
-    def state(self) -> TableState:
-        """What the rows are worth."""
-        return self._state
-
     def set_state(self, state: TableState, text: SafeText | None = None) -> None:
         """Says what the rows are worth; `text` is shown if there are none."""
-        if (state, text) != (self._state, self._state_text):
+        if (state, text) != (self.state, self._state_text):
             self._become(state, text)
             self._sync()
 
     def _become(self, state: TableState, text: SafeText | None = None) -> None:
-        self._state, self._state_text = state, text
+        self.state, self._state_text = state, text
         stale = state in {TableState.STALE, TableState.FAILED}
         if stale is not self.view.stale:
             self.view.stale = stale
@@ -194,7 +181,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             typed = safe(self.rows.filter.text, 60)
             return plain(f"no row matches {typed}, esc clears the filter")
         said = {TableState.LOADING: "loading…", TableState.FAILED: "could not be read"}
-        return self._state_text or plain(said.get(self._state, self.empty_text))
+        return self._state_text or plain(said.get(self.state, self.empty_text))
 
     # ---- sort and filter
 
@@ -209,7 +196,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
         KeyError if there is no such column, ValueError if it can't be sorted by.
         """
-        self.work.finish()
         index = _index(self.rows.columns, key)
         column = None if index is None else self.rows.columns[index]
         if column is not None and column.sort_key is None:
@@ -239,14 +225,12 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         wanted = parse(text, self.rows.columns)
         if isinstance(wanted, FilterError):
             return wanted
-        self.work.finish()
         self._filtered_at = monotonic()
         self._do(self.rows.refilter(wanted), asked=True)
         return None
 
     def warm_filter(self) -> None:
         """Reads the text of all rows while nothing else is to do: for when a filter is opened."""
-        self.work.finish()
         self._do(self.rows.warm())
 
     # ---- hold
@@ -258,7 +242,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def release(self) -> None:
         """Ends the hold, with new rows in, ghosts gone, all in order."""
-        self.work.finish()
         if self.rows.held or self.rows.pending:
             self._do(self.rows.release())
 
@@ -289,17 +272,16 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     # ---- work on the rows
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
-        """Takes the steps; what comes to the rows meanwhile finishes them first."""
+        """Takes the steps after those of the work before; none has begun to run yet."""
+        self.work.finish()
         self.work.start(steps, partial(self._done, self.rows.shown), asked=asked)
 
     def _done(self, before: list[str], in_slices: bool) -> None:
         """Shows what the rows have become by the work."""
         if in_slices:
             self.post_message(self.WorkDone(self))
-        marks = self.view.marks
-        lost = marks.unmark(self.rows.gone_from(marks.ids.keys()))
         self.view.follow(before)
-        self._marked(lost)
+        self.unmark(self.rows.gone_from(self.view.marks.keys()))
         self._sync()
 
     # ---- cursor
@@ -346,40 +328,47 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The ids of marked records in the order they were marked. Ghosts are never among them."""
-        return tuple(self.view.marks.ids)
+        """The ids of marked records in the order they were marked."""
+        return tuple(self.view.marks)
 
     def mark(self, ids: Iterable[str]) -> None:
         """Marks these records; ids that have none, and ghosts, are passed over."""
         wanted = dict.fromkeys(ids)
         gone = self.rows.gone_from(wanted.keys())
-        self._marked(self.view.marks.mark(dict.fromkeys(i for i in wanted if i not in gone)))
+        self._mark([row_id for row_id in wanted if row_id not in gone], True)
 
     def unmark(self, ids: Iterable[str]) -> None:
         """Takes the marks of these records."""
-        self._marked(self.view.marks.unmark(ids))
+        self._mark([row_id for row_id in ids if row_id in self.view.marks], False)
+
+    def _mark(self, ids: list[str], wanted: bool) -> None:
+        view, before = self.view, len(self.view.marks)
+        view.marked_last = ids[-1] if ids else view.marked_last
+        for row_id in ids:
+            if wanted:
+                view.marks[row_id] = None
+            else:
+                del view.marks[row_id]
+        if len(view.marks) != before:
+            self.post_message(self.MarksChanged(self, self.marked))
+            self._sync()
 
     def clear_marks(self) -> None:
         """Takes all marks."""
         self.unmark(self.marked)
-        self.view.marks.last = None
-
-    def _marked(self, changed: bool) -> None:
-        if changed:
-            self.post_message(self.MarksChanged(self, self.marked))
-            self._sync()
+        self.view.marked_last = None
 
     def action_toggle_mark(self) -> None:
         """Marks the row with the cursor or takes its mark, and goes to the next."""
         row_id = self.cursor_id
         if self.can_mark and row_id is not None:
-            (self.unmark if row_id in self.view.marks.ids else self.mark)([row_id])
+            (self.unmark if row_id in self.view.marks else self.mark)([row_id])
             self.action_move(1)
 
     def action_mark_range(self) -> None:
         """Marks the rows shown from the one marked last to the cursor, in either direction."""
         self.work.finish()
-        last, cursor = self.view.marks.last or self.cursor_id, self.view.cursor_at
+        last, cursor = self.view.marked_last or self.cursor_id, self.view.cursor_at
         place = None if last is None else self.rows.position(last)
         if self.can_mark and place is not None:
             self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
