@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import ClassVar
 
 from agentco_tui import format as form
@@ -15,6 +16,7 @@ from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
 from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
+    ENDED,
     ENDED_WAITING,
     AnswerKind,
     Check,
@@ -25,7 +27,6 @@ from agentco_tui.actions.outcome import (
     OutcomeKind,
     Verb,
     WhyNot,
-    WriteAnswer,
 )
 from agentco_tui.actions.services import Services, age_of
 from agentco_tui.actions.task_reader import (
@@ -43,18 +44,16 @@ from agentco_tui.api.errors import ApiError, Invalid, KeyRejected, NotFound, Sen
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, SharedTask, Task, TaskState
-from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import SafeText, plain, safe
 
 MOST_TOLD = 4
 """Fields that changed, told in a sentence; the question about it has them all."""
 DEAR = 3.0
 """Seconds; where reading all tasks takes longer, a yes and the pending list must do."""
-AFTER_ALL_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 0.0)
-"""Seconds between the reads of what left the list, while they fail or show what was before."""
+AFTER_ALL_READS = 7
+"""Of what left the list, while they fail or show what was before."""
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
 """States of a task that was let go after it waited for a person."""
-ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
 _LOOK = "look at it before you try again"
 
 
@@ -153,16 +152,6 @@ class Approval(Write[Task]):
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         """POST /api/tasks/:id/approve."""
         return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
-
-    async def answered(self, attempt_id: str) -> WriteAnswer[Task]:
-        """A 2xx answer that says the task is rejected, or was ended, is no yes."""
-        answer = await super().answered(attempt_id)
-        word = None if answer.receipt is None else answer.receipt.status_word
-        if answer.kind is not AnswerKind.YES or word is None or task_state(word) not in ENDED:
-            return answer
-        told = f": {answer.words}" if answer.words else ""
-        sentence = plain(f"the platform answered “{word}”{told}")
-        return replace(answer, kind=AnswerKind.NO, sentence=sentence, words=None)
 
     async def _decided_before(self, record: Task | None) -> Outcome:
         earlier = self.services.earlier(Verb.APPROVE, self.subject)
@@ -286,7 +275,7 @@ class Approval(Write[Task]):
         read shows it decided.
         """
         self.attempt_id = attempt_id
-        for pause in AFTER_ALL_PAUSES:
+        for pause in islice(self.services.timing.pauses(), AFTER_ALL_READS):
             seen = await self._in_any_list()
             record = seen.record
             waits = record is not None and says_it_waits(record)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
-from agentco_tui.actions.decisions import Decisions, Hold
+from agentco_tui.actions.decisions import Decision, Decisions, Hold
 from agentco_tui.actions.outcome import AnswerKind, Outcome, OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
@@ -31,6 +31,7 @@ PAUSE = 5.0
 """Seconds of a pause that the platform asks for (429) without saying how long."""
 LONGEST_PAUSE = 120.0
 """Seconds of pauses in a row that a set waits; beyond, it is stopped."""
+KEY_REJECTED = "stopped: the platform answered 401"
 DOUBTFUL = frozenset({OutcomeKind.UNKNOWN, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
 """Outcomes that leave open whether it was approved."""
 _CERTAINLY_NOT = frozenset({OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED})
@@ -48,17 +49,6 @@ class BatchPhase(StrEnum):
     """It can still be taken back until the first is about to be sent."""
     ENDED = "ended"
     TAKEN_BACK = "taken back"
-
-
-@dataclass(slots=True)
-class Item:
-    """One task of a set, and what became of it."""
-
-    task: Task
-    step: Step = Step.WAITING
-    outcome: Outcome | None = None
-    sentence: SafeText | None = None
-    """What is going on, while there is no outcome."""
 
 
 class BatchApproval:
@@ -82,7 +72,12 @@ class BatchApproval:
         aside: Sequence[Aside] = (),
     ) -> None:
         chosen, unlike = of_one_kind(list({task.id: task for task in tasks}.values()))
-        self.items = tuple(Item(task) for task in chosen)
+        self.clock = services.clock
+        self.timing = services.timing
+        now = self.clock.monotonic()
+        self._items = {
+            task.id: Decision(task=task, step=Step.WAITING, since=now) for task in chosen
+        }
         self.aside: tuple[Aside, ...] = (*aside, *unlike)
         self.summary: Summary = summary(
             chosen, Names(services.store), not_read=not_read, changed=changed, hidden=hidden
@@ -92,24 +87,25 @@ class BatchApproval:
         """Why not all were sent, if so."""
         self.begun = False
         """Whether a task has passed the point from which it is sent."""
-        self.reading = asyncio.Semaphore(AT_ONCE)
-        self.sending = asyncio.Semaphore(AT_ONCE)
+        self.places = asyncio.Semaphore(AT_ONCE)
         self._services = services
         self._decisions = decisions or Decisions(services)
-        self.clock = services.clock
-        self.timing = services.timing
         self._hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
         self._workers: list[asyncio.Task[None]] = []
         self._stopped = asyncio.Event()
-        self._no_401 = asyncio.Event()
-        self._no_401.set()
-        self._unsettled_401 = 0
+        self._after_401: set[asyncio.Task[None]] = set()
+        """What is being read to tell if a 401 was about one task or about the key."""
         self._goes_on_at = 0.0
         """Steady clock: when the pause ends that the platform asked for."""
         self._paused = 0.0
         """Seconds of such pauses since the last clear answer."""
         self._doubts = 0
         self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def items(self) -> tuple[Decision, ...]:
+        """Each task, where it stands, and what became of it."""
+        return tuple(self._items.values())
 
     # --- the decision
 
@@ -121,7 +117,7 @@ class BatchApproval:
     def confirm(self, typed: str = "") -> bool:
         """Say yes; starts the hold. False, and nothing happens, if the number is not right."""
         wanted = self.number_to_type
-        if self.phase is not BatchPhase.ASKING or not self.items:
+        if self.phase is not BatchPhase.ASKING or not self._items:
             return False
         if wanted is not None and typed.strip() != str(wanted):
             return False
@@ -161,7 +157,6 @@ class BatchApproval:
         """Send no more; what is in flight is still reconciled."""
         if self.phase is BatchPhase.RUNNING and self.stop_reason is None:
             self.stop_reason = plain(reason)
-            self._no_401.set()
             self._stopped.set()
             self._notify()
 
@@ -177,11 +172,6 @@ class BatchApproval:
         """Call `listener` after every change; returns how to stop that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
-
-    @property
-    def settled(self) -> int:
-        """How many have an outcome."""
-        return self.results.total()
 
     @property
     def results(self) -> Counter[OutcomeKind]:
@@ -228,9 +218,9 @@ class BatchApproval:
         if self.phase is not BatchPhase.HELD or not await self._hold.wait():
             return self.phase
         self._enter(BatchPhase.RUNNING)
-        waiting = iter(self.items)
+        waiting = iter([item.task for item in self.items])
         async with asyncio.TaskGroup() as group:
-            for number in range(min(2 * AT_ONCE, len(self.items))):
+            for number in range(min(2 * AT_ONCE, len(self._items))):
                 work = self._work(waiting, group)
                 self._workers.append(group.create_task(work, name=f"approving {number}"))
         if not self._is(BatchPhase.TAKEN_BACK):
@@ -239,8 +229,8 @@ class BatchApproval:
 
     async def may_go_on(self) -> None:
         """Wait while nothing may be sent."""
-        # A 401 may be about one task or about the key: only a read tells, so nobody goes on.
-        await self._no_401.wait()
+        while self._after_401:
+            await asyncio.wait(self._after_401)
         while (left := self.pause_left()) > 0:
             await sleep_unless(self._stopped, left, self.timing.sleep)
 
@@ -252,27 +242,24 @@ class BatchApproval:
             self.begun = True
         return self.stop_reason
 
-    async def _work(self, waiting: Iterator[Item], group: asyncio.TaskGroup) -> None:
-        for item in waiting:
-            await self.reading.acquire()
+    async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
+        for task in waiting:
             turn = BatchTurn(self)
             try:
-                posted = await self._post(item, turn)
+                posted = await self._post(task, turn)
             finally:
                 turn.end()
             if isinstance(posted, Outcome):
-                self._settle(item, posted)
+                self._settle(task, posted)
                 self._judge_unsent(posted)
             else:
-                self._judge(posted)
-                group.create_task(self._reconcile(item, posted))
+                reconciling = group.create_task(self._reconcile(posted))
+                self._judge(posted, reconciling)
 
-    async def _post(self, item: Item, turn: BatchTurn) -> Outcome | Approval:
+    async def _post(self, task: Task, turn: BatchTurn) -> Outcome | Approval:
         while True:
             await self.may_go_on()
-            approval = Approval(
-                self._services, item.task, lambda progress: self._step(item, progress), turn=turn
-            )
+            approval = Approval(self._services, task, partial(self._step, task), turn=turn)
             if self.stop_reason is not None:
                 return approval.unsent(WhyNot.STOPPED, self.stop_reason)
             unsent = await approval.post()
@@ -280,23 +267,17 @@ class BatchApproval:
                 return approval
             unread = unsent.why_not is WhyNot.NOT_READ
             if unread and isinstance(approval.read_error, KeyRejected):
-                self.stop("stopped: the platform answered 401")
+                self.stop(KEY_REJECTED)
             # What was not sent, and could not even be read, has its turn after the pause.
             if not (unread and self._told_to_wait(approval.read_error)):
                 return unsent
 
-    async def _reconcile(self, item: Item, posted: Approval) -> None:
-        is_401 = posted.answer.kind is AnswerKind.UNAUTHORISED
-        try:
-            found = await posted.reconcile()
-            if is_401 and found.kind in (OutcomeKind.KEY_REJECTED, OutcomeKind.REFUSED):
-                self.stop("stopped: the platform answered 401")
-            self._settle(item, found)
-        finally:
-            if is_401:
-                self._unsettled_401 -= 1
-                if self._unsettled_401 == 0:
-                    self._no_401.set()
+    async def _reconcile(self, posted: Approval) -> None:
+        found = await posted.reconcile()
+        unauthorised = posted.answer.kind is AnswerKind.UNAUTHORISED
+        if unauthorised and found.kind in (OutcomeKind.KEY_REJECTED, OutcomeKind.REFUSED):
+            self.stop(KEY_REJECTED)
+        self._settle(posted.shown, found)
 
     # --- going on or not
 
@@ -316,7 +297,7 @@ class BatchApproval:
             self._notify()
         return True
 
-    def _judge(self, posted: Approval) -> None:
+    def _judge(self, posted: Approval, reconciling: asyncio.Task[None]) -> None:
         """Stop the set where going on would be acting blindly."""
         if posted.left_behind is not None:
             return
@@ -324,8 +305,8 @@ class BatchApproval:
             case AnswerKind.FORBIDDEN:
                 self.stop("stopped: the key may not approve (403)")
             case AnswerKind.UNAUTHORISED:
-                self._unsettled_401 += 1
-                self._no_401.clear()
+                self._after_401.add(reconciling)
+                reconciling.add_done_callback(self._after_401.discard)
             case AnswerKind.LOST | AnswerKind.UNSENT:
                 self._doubt()
             case _:
@@ -347,15 +328,14 @@ class BatchApproval:
 
     # --- telling
 
-    def _step(self, item: Item, progress: Progress) -> None:
+    def _step(self, task: Task, progress: Progress) -> None:
+        item = self._items[task.id]
         if (progress.step, progress.sentence) != (item.step, item.sentence):
-            item.step, item.sentence = progress.step, progress.sentence
-            self._decisions.step(item.task, progress.step, progress.attempt_id)
+            self._items[task.id] = self._decisions.step(task, progress)
             self._notify()
 
-    def _settle(self, item: Item, found: Outcome) -> None:
-        item.step, item.outcome, item.sentence = Step.SETTLED, found, None
-        self._decisions.settle(item.task, found)
+    def _settle(self, task: Task, found: Outcome) -> None:
+        self._items[task.id] = self._decisions.settle(task, found)
         self._notify()
 
     def _is(self, phase: BatchPhase) -> bool:
@@ -377,22 +357,18 @@ class BatchTurn(Turn):
     trip before; one that has waited longer for its place is read again.
     """
 
-    __slots__ = ("_batch", "_may_send")
-
     def __init__(self, batch: BatchApproval) -> None:
-        timing = batch.timing
-        super().__init__(timing.spacing, timing.gather)
+        super().__init__(batch.timing.spacing, batch.timing.gather)
         self._batch = batch
-        self._may_send = False
+        self._has_place = False
 
     async def begin(self) -> bool:
         """Wait for a place among those in flight."""
-        if self._may_send:
+        if self._has_place:
             return True
         read_at = self._batch.clock.monotonic()
-        await self._batch.sending.acquire()
-        self._batch.reading.release()
-        self._may_send = True
+        await self._batch.places.acquire()
+        self._has_place = True
         await self._batch.may_go_on()
         return self._batch.clock.monotonic() - read_at <= AGED
 
@@ -402,4 +378,5 @@ class BatchTurn(Turn):
 
     def end(self) -> None:
         """It has been sent and answered, or is not sent."""
-        (self._batch.sending if self._may_send else self._batch.reading).release()
+        if self._has_place:
+            self._batch.places.release()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Generic, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
 
 from agentco_tui.actions.journal_file import Attempt, seconds_of
 from agentco_tui.actions.outcome import Check, Found, OnProgress, Outcome, Verb
@@ -94,123 +94,46 @@ def _problems(**problems: str | None) -> Problems:
     return {field: plain(words) for field, words in problems.items() if words is not None}
 
 
-def creating_task(
-    services: Services, form: TaskForm, on_progress: OnProgress | None = None
-) -> Creation[Task]:
-    """POST /api/tasks. `Outcome.fields` has the messages for the form if it is refused."""
-    client, store = services.decision_client, services.store
-    form = replace(form, title=form.title.strip(), priority=form.priority.strip())
-
-    def is_alike(record: Task) -> bool:
-        agent, company = record.agent or Ref(), record.company or Ref()
-        return (
-            record.title == safe(form.title)
-            and agent.id in (None, form.agent_id)
-            and company.id in (None, form.company_id)
-        )
-
-    def put(record: Task) -> None:
-        company = None if record.company is None else record.company.id
-        if services.reader.scope in (None, company):
-            if waits_for_person(record):
-                store.publish(store.pending.put(record))
-            if len(store.tasks):
-                store.publish(store.tasks.put(record))
-
-    write = Creation[Task](
-        services,
-        Verb.CREATE_TASK,
-        subject_of(form.company_id, form.title, form.agent_id),
-        safe(form.title),
-        on_progress,
-        fields=("company_id", "title", "agent_id", "priority"),
-        problems=check_task(form),
-    )
-    write.listing = partial(client.tasks, company_id=form.company_id or None)
-    write.is_alike, write.put = is_alike, put
-    write.post_it = partial(
-        client.create_task,
-        company_id=form.company_id,
-        title=form.title,
-        agent_id=form.agent_id,
-        priority=form.priority,
-    )
-    write.company, write.agent = Ref(id=form.company_id), Ref(id=form.agent_id)
-    write.details = {"title": form.title, "priority": form.priority}
-    return write
-
-
-def creating_company(
-    services: Services,
-    form: CompanyForm,
-    on_progress: OnProgress | None = None,
-    source: Company | None = None,
-) -> Creation[Company]:
-    """POST /api/companies, or with a source POST /api/companies/:id/clone; as `creating_task`."""
-    client, store = services.decision_client, services.store
-    name, mission, template = form.name.strip(), form.mission.strip(), form.template.strip()
-    write = Creation[Company](
-        services,
-        Verb.CREATE_COMPANY if source is None else Verb.CLONE_COMPANY,
-        subject_of("" if source is None else source.id, name),
-        safe(name),
-        on_progress,
-        fields=("name", "mission") + (("template",) if source is None else ()),
-        problems=check_company(form, source),
-    )
-    write.listing = client.companies
-    write.is_alike = lambda record: record.name == safe(name)
-    write.put = lambda record: store.publish(store.companies.put(record))
-    write.post_it = partial(client.create_company, name=name, template=template, mission=mission)
-    if source is not None:
-        write.post_it = partial(client.clone_company, source.id, name=name, mission=mission)
-        write.company = Ref(id=source.id, name=source.name)
-    write.details = {"name": name}
-    return write
-
-
-class Creation(Write[T], Generic[T]):
+class Creation(Write[T], ABC):
     """Makes a record, which is known again as one alike that was not there before."""
 
-    listing: Callable[[], Awaitable[Listing[T]]]
-    """Reads the list that it will stand in."""
-    is_alike: Callable[[T], bool]
-    """Whether a record could be the one that is to be made."""
-    post_it: Callable[..., Awaitable[Receipt[T]]]
-    put: Callable[[T], object]
-    """Puts it into the store."""
     company: Ref | None = None
     agent: Ref | None = None
     details: Mapping[str, Any]
     """For the journal, as they are sent."""
-    known: tuple[str, ...] | None = None
+    known: Sequence[str] | None = None
     """Ids of those alike that were there before the attempt; None if that could not be read."""
     began_at = 0.0
     """The platform's time of the attempt, seconds since 1970."""
 
+    @abstractmethod
+    async def listing(self) -> Listing[T]:
+        """Read the list that it will stand in."""
+
+    @abstractmethod
+    def is_alike(self, record: T) -> bool:
+        """Whether a record could be the one that is to be made."""
+
     async def prepare(self) -> Attempt | Outcome:
         """Read what is there alike."""
+        self.known = None
         try:
             listing = await self.listing()
-            alike = [record.id for record in listing.records if self.is_alike(record)]
-            self.known = tuple(alike) if _whole(listing) else None
         except ApiError as error:
             if (unread := self.unread(error)) is not None:
                 return unread
-            self.known = None
+        else:
+            if _whole(listing):
+                self.known = [record.id for record in listing.records if self.is_alike(record)]
         self.began_at = self.services.clock.now()
-        kept = None if self.known is None or len(self.known) > KEPT else list(self.known)
+        kept = None if self.known is None or len(self.known) > KEPT else self.known
         details = {"before": kept, "platform_time": self.began_at, **self.details}
         return self.attempt(company=self.company, agent=self.agent, details=details)
-
-    def send(self, attempt_id: str) -> Awaitable[Receipt[T]]:
-        """POST it."""
-        return self.post_it(attempt_id=attempt_id)
 
     def recall(self, attempt: Attempt) -> None:
         """What was there before, and when that was."""
         ids, at = attempt.details.get("before"), attempt.details.get("platform_time")
-        self.known = tuple(str(value) for value in ids) if isinstance(ids, list) else None
+        self.known = [str(value) for value in ids] if isinstance(ids, list) else None
         written = seconds_of(attempt.time) or 0.0
         self.began_at = float(at) if isinstance(at, int | float) else written
 
@@ -222,17 +145,15 @@ class Creation(Write[T], Generic[T]):
         except ApiError as error:
             return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
         told = None if self.answer.receipt is None else self.answer.receipt.record_id
-        alike = [record for record in listing.records if self.is_alike(record)]
         since = self.began_at - CLOCKS_DIFFER
-        new = [
-            record
-            for record in alike
-            if (
-                record.id not in known
-                if known is not None
-                else record.id == told or (record.created and record.created.at >= since)
-            )
-        ]
+        alike = [record for record in listing.records if self.is_alike(record)]
+        new = [record for record in alike if known is not None and record.id not in known]
+        if known is None:
+            new = [
+                record
+                for record in alike
+                if record.id == told or (record.created and record.created.at >= since)
+            ]
         if new:
             record = next((record for record in new if record.id == told), new[0])
             return Check(found=Found.DONE, began=began, record=record)
@@ -252,24 +173,103 @@ class Creation(Write[T], Generic[T]):
         which = "" if record is None else f" ({safe(record.id)})"
         return f"there is one alike{which}, which may be the new one or an older one: look at it"
 
+
+class TaskCreation(Creation[Task]):
+    """POST /api/tasks. `Outcome.fields` has the messages for the form if it is refused."""
+
+    fields = ("company_id", "title", "agent_id", "priority")
+
+    def __init__(
+        self, services: Services, form: TaskForm, on_progress: OnProgress | None = None
+    ) -> None:
+        self.form = replace(form, title=form.title.strip(), priority=form.priority.strip())
+        subject = subject_of(form.company_id, self.form.title, form.agent_id)
+        title = safe(self.form.title)
+        super().__init__(services, Verb.CREATE_TASK, subject, title, on_progress)
+        self.problems = check_task(form)
+        self.company, self.agent = Ref(id=form.company_id), Ref(id=form.agent_id)
+        self.details = {"title": self.form.title, "priority": self.form.priority}
+
+    async def listing(self) -> Listing[Task]:
+        """Of its company."""
+        return await self.services.decision_client.tasks(company_id=self.form.company_id or None)
+
+    def is_alike(self, record: Task) -> bool:
+        """By title, agent and company."""
+        agent, company = record.agent or Ref(), record.company or Ref()
+        return (
+            record.title == self.title
+            and agent.id in (None, self.form.agent_id)
+            and company.id in (None, self.form.company_id)
+        )
+
+    def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
+        """POST it."""
+        client = self.services.decision_client
+        return client.create_task(**asdict(self.form), attempt_id=attempt_id)
+
     def take(self, outcome: Outcome) -> None:
         """Into the lists that it belongs to."""
-        if outcome.good and isinstance(outcome.record, Task | Company):
-            self.put(outcome.record)  # type: ignore[arg-type]
+        record, store = outcome.record, self.services.store
+        if not outcome.good or not isinstance(record, Task):
+            return
+        if self.services.reader.scope in (
+            None,
+            None if record.company is None else record.company.id,
+        ):
+            if waits_for_person(record):
+                store.publish(store.pending.put(record))
+            if len(store.tasks):
+                store.publish(store.tasks.put(record))
 
 
-def creation_left(services: Services, attempt: Attempt) -> Creation[Task] | Creation[Company]:
-    """The creation or clone that left an attempt behind, as far as its line tells."""
-    if attempt.verb == Verb.CREATE_TASK:
-        task = TaskForm(
-            company_id=attempt.company or "",
-            title=str(attempt.details.get("title", attempt.title)),
-            agent_id=attempt.agent or "",
-            priority="",
+class CompanyCreation(Creation[Company]):
+    """POST /api/companies, or with a source POST /api/companies/:id/clone; as `TaskCreation`."""
+
+    def __init__(
+        self,
+        services: Services,
+        form: CompanyForm,
+        on_progress: OnProgress | None = None,
+        source: Company | None = None,
+    ) -> None:
+        verb = Verb.CREATE_COMPANY if source is None else Verb.CLONE_COMPANY
+        name = form.name.strip()
+        subject = subject_of("" if source is None else source.id, name)
+        super().__init__(services, verb, subject, safe(name), on_progress)
+        self.form, self.source = form, source
+        self.fields = ("name", "mission") + (("template",) if source is None else ())
+        self.problems = check_company(form, source)
+        self.company = None if source is None else Ref(id=source.id, name=source.name)
+        self.details = {"name": name}
+
+    async def listing(self) -> Listing[Company]:
+        """All companies."""
+        return await self.services.decision_client.companies()
+
+    def is_alike(self, record: Company) -> bool:
+        """By its name."""
+        return record.name == self.title
+
+    def send(self, attempt_id: str) -> Awaitable[Receipt[Company]]:
+        """POST it."""
+        client, name, mission = (
+            self.services.decision_client, self.form.name.strip(), self.form.mission.strip(),
+        )  # fmt: skip
+        if self.source is not None:
+            return client.clone_company(
+                self.source.id, name=name, mission=mission, attempt_id=attempt_id
+            )
+        template = self.form.template.strip()
+        return client.create_company(
+            name=name, template=template, mission=mission, attempt_id=attempt_id
         )
-        return creating_task(services, task).take_up(attempt)
-    form = CompanyForm(name=str(attempt.details.get("name", attempt.title)), mission="")
-    return creating_company(services, form).take_up(attempt)
+
+    def take(self, outcome: Outcome) -> None:
+        """Into the companies."""
+        if outcome.good and isinstance(outcome.record, Company):
+            store = self.services.store
+            store.publish(store.companies.put(outcome.record))
 
 
 def subject_of(*parts: str) -> str:

@@ -10,6 +10,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from agentco_tui.actions.journal import OpenAttempt, Owner
 from agentco_tui.actions.journal_file import Attempt
@@ -28,7 +29,7 @@ from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.live.store import Change
 from agentco_tui.model import Ref, Task
-from agentco_tui.text import safe
+from agentco_tui.text import SafeText, safe
 
 LEFT_KEPT = 4_096
 """Tasks that left the list of which it is remembered when they last stood in it."""
@@ -105,6 +106,8 @@ class Decision:
     here: bool = True
     """False if another dashboard of this machine is at it."""
     attempt_id: str | None = None
+    sentence: SafeText | None = None
+    """What is going on, if more is told than the step."""
     outcome: Outcome | None = None
     """Set once it is settled."""
     seen: bool = False
@@ -157,32 +160,20 @@ class Decisions:
 
     # ---- deciding
 
-    async def approve(self, task: Task, lost: Callable[[], None]) -> Outcome | None:
-        """Hold the yes to a task back for a moment, then carry it out.
-
-        Returns what became of it, None if it was taken back; `lost` is called when its answer was
-        lost and is being read. Raises nothing but cancellation.
-        """
+    async def hold(self, task: Task) -> bool:
+        """Hold the yes to a task back for a moment; False if it was taken back."""
         timing = self._services.timing
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
-        self.step(task, Step.HELD)
+        self._reach(task, Step.HELD)
         try:
             kept = await hold.wait()
         finally:
             del self._holds[task.id]
-        if not kept:
+        if kept:
+            self._reach(task, Step.READING)
+        else:
             self._drop(task.id)
-            return None
-        self.step(task, Step.READING)
-
-        def step(progress: Progress) -> None:
-            self.step(task, progress.step, progress.attempt_id)
-            if progress.step is Step.UNKNOWN and progress.tries == 0:
-                lost()
-
-        from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
-
-        return self.settle(task, await Approval(self._services, task, step).run())
+        return kept
 
     def take_back(self, task_id: str | None = None) -> Task | None:
         """Undo the yes to a task whose hold is not over, else the newest one; the task, if any."""
@@ -197,35 +188,33 @@ class Decisions:
 
     # ---- what others tell
 
-    def step(
+    def step(self, task: Task, progress: Progress) -> Decision:
+        """A decision made here has reached a step."""
+        return self._reach(task, progress.step, progress.attempt_id, sentence=progress.sentence)
+
+    def settle(self, task: Task, outcome: Outcome, *, here: bool = True) -> Decision:
+        """It is known what became of a decision."""
+        return self._reach(task, Step.SETTLED, outcome.attempt_id, outcome=outcome, here=here)
+
+    def _reach(
         self,
         task: Task,
         step: Step,
         attempt_id: str | None = None,
-        outcome: Outcome | None = None,
         *,
-        here: bool = True,
-        for_seconds: float = 0.0,
-    ) -> None:
-        """A decision has reached a step, `for_seconds` ago."""
+        since: float | None = None,
+        **more: Any,
+    ) -> Decision:
         known = self._by_task.get(task.id)
+        now = self._services.clock.monotonic() if since is None else since
+        reached = Decision(task=task, step=step, attempt_id=attempt_id, since=now, **more)
         same = known is not None and (known.step, known.attempt_id) == (step, attempt_id)
-        if outcome is not None or not same:
-            self._put(
-                Decision(
-                    task=task,
-                    step=step,
-                    since=self._services.clock.monotonic() - for_seconds,
-                    here=here,
-                    attempt_id=attempt_id,
-                    outcome=outcome,
-                )
-            )
-
-    def settle(self, task: Task, outcome: Outcome) -> Outcome:
-        """It is known what became of a decision; returns that."""
-        self.step(task, Step.SETTLED, outcome.attempt_id, outcome)
-        return outcome
+        if known is not None and same and reached.outcome is None:
+            # The same step, of which something else is told.
+            known = self._by_task[task.id] = replace(known, sentence=reached.sentence)
+            return known
+        self._put(reached)
+        return reached
 
     def follow(self, found: Iterable[OpenAttempt]) -> None:
         """Take in what other dashboards of this machine have in flight, and what came of it."""
@@ -239,8 +228,8 @@ class Decisions:
             ours = known is not None and known.here and known.outcome is None
             if not ours:
                 task = self._services.store.pending.get(task_id) or task_of(attempt)
-                age = age_of(attempt.time) or 0.0
-                self.step(task, Step.SENDING, attempt.attempt, here=False, for_seconds=age)
+                since = self._services.clock.monotonic() - (age_of(attempt.time) or 0.0)
+                self._reach(task, Step.SENDING, attempt.attempt, since=since, here=False)
         for known in [one for one in self._by_task.values() if not one.here and not one.outcome]:
             if known.task.id not in others:
                 self._settled_elsewhere(known)
@@ -263,7 +252,7 @@ class Decisions:
             known_by=KnownBy.READ,
             attempt_id=settled.attempt,
         )
-        self.step(task, Step.SETTLED, settled.attempt, outcome, here=False)
+        self.settle(task, outcome, here=False)
 
     def withdraw(self, task: Task) -> None:
         """A decision that has sent nothing is taken back."""
@@ -308,18 +297,6 @@ class Decisions:
             and known.outcome.kind in _MAY_COME_LATE
         ]
 
-    async def read_after_all(self, decision: Decision) -> Outcome | None:
-        """Read what became of a task that left the list after its attempt was settled otherwise.
-
-        Corrects the journal and returns the outcome, None if no read tells more than is known.
-        """
-        assert decision.outcome is not None
-        from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
-
-        approval = Approval(self._services, decision.task)
-        found = await approval.after_all(decision.outcome.attempt_id)
-        return None if found is None else self.settle(decision.task, found)
-
     # ---- inside
 
     def _put(self, decision: Decision) -> None:
@@ -350,23 +327,3 @@ def task_of(attempt: Attempt) -> Task:
         agent=ref(attempt.agent, attempt.agent_name),
         company=ref(attempt.company, attempt.company_name),
     )
-
-
-async def recover(services: Services, attempt: Attempt) -> Outcome | None:
-    """Find out by reading what became of an attempt that was left behind; nothing is sent.
-
-    None for one of a verb that only a newer version knows.
-    """
-    from agentco_tui.actions.approve import Approval  # noqa: PLC0415 (not at the start)
-    from agentco_tui.actions.create import creation_left  # noqa: PLC0415
-    from agentco_tui.actions.set_limit import LimitChange  # noqa: PLC0415
-
-    match attempt.verb:
-        case Verb.APPROVE:
-            approval = Approval(services, task_of(attempt)).take_up(attempt)
-            return await approval.reconcile()
-        case Verb.CREATE_TASK | Verb.CREATE_COMPANY | Verb.CLONE_COMPANY:
-            return await creation_left(services, attempt).reconcile()
-        case Verb.SET_LIMIT:
-            return await LimitChange.left(services, attempt).reconcile()
-    return None

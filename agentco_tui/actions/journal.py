@@ -16,7 +16,7 @@ import os
 import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import (
     ABOUT,
-    VERSION,
+    LOCK_PATIENCE,
     Attempt,
     Entry,
     JournalBusyError,
@@ -73,30 +73,20 @@ def platform_of(origin: str) -> str:
     return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
 
 
-def same_platform(attempt: Attempt, origin: str) -> bool:
-    """Whether an attempt was at the platform with this address, under whatever name."""
-    if attempt.v < VERSION:
-        parts = urlsplit(origin)
-        origin = f"{parts.scheme}://{parts.netloc}"
-    return platform_of(attempt.origin) == platform_of(origin)
-
-
 def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, ...]:
     """What an address leads to: each IP address of its host with the port, sorted.
 
-    This machine's own are one, as its names for itself are. Empty, and told in the log, if the
-    host can't be resolved within `patience` seconds. Waits that long: not for the event loop.
+    Empty, and told in the log, if the host can't be resolved within `patience` seconds. Waits that
+    long: not for the event loop.
     """
     parts = urlsplit(platform_of(origin))
     host, port = parts.hostname or "", parts.port
-    if host == "localhost":
-        return (f"localhost:{port}",)
     found: list[str] = []
 
     def look_up() -> None:
         with contextlib.suppress(OSError, UnicodeError):
-            for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-                found.append(f"{_of_machine(family, str(address[0]))}:{port}")
+            for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+                found.append(f"{_folded(str(address[0]))}:{port}")
 
     # A daemon, so that a resolver that hangs doesn't hold up the end of the program.
     thread = threading.Thread(target=look_up, name="journal-lookup", daemon=True)
@@ -122,17 +112,6 @@ def _folded(host: str) -> str:
     return f"[{address}]" if address.version == 6 else str(address)
 
 
-def _of_machine(family: int, address: str) -> str:
-    """An IP address in its usual spelling; any of this machine's own is localhost."""
-    try:
-        # Sends nothing: only the route is looked up, and one to oneself begins where it ends.
-        with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((address, 9))
-            return "localhost" if probe.getsockname()[0] == address else _folded(address)
-    except OSError:
-        return _folded(address)
-
-
 # ---- the journal
 
 
@@ -141,10 +120,9 @@ class InFlight(Exception):  # noqa: N818 (no error: somebody else was first)
     and it can't be found out from here what became of it.
     """
 
-    def __init__(self, attempt: Attempt, sentence: str) -> None:
+    def __init__(self, sentence: str) -> None:
         self.sentence: SafeText = plain(sentence)
         super().__init__(self.sentence)
-        self.attempt = attempt
 
 
 class Unsettled(Exception):  # noqa: N818
@@ -188,8 +166,6 @@ class Earlier(msgspec.Struct, frozen=True):
 
     attempt: Attempt
     settled: Settled | None
-    at: int
-    """Where its last line begins in the file."""
 
 
 class Journal:
@@ -211,14 +187,10 @@ class Journal:
         """Attempts without an outcome in the file, whoever wrote them."""
         self._last: OrderedDict[tuple[str, str, str], Earlier] = OrderedDict()
         """By platform, verb and subject; the newest last."""
-        self._forgotten_to = 0
-        """Lines that begin before this may be about what is not in `_last` any more."""
         self._here: dict[str, Attempt] = {}
         """Attempts begun or taken up by this process whose outcome is not written."""
         self._working: set[str] = set()
         """Those of them that it is finding out about."""
-        self._again: dict[str, Attempt] = {}
-        """Those of them to be written again: the file, or this process's lock, was removed."""
         self._owed: dict[str, Settled] = {}
         """Outcomes that could not be written yet."""
         self._closed = False
@@ -226,11 +198,9 @@ class Journal:
     def mark(self) -> int:
         """Where the journal ends now, for `begin`; taken before a read. Raises JournalError."""
         with self._mutex:
-            self._refuse_if_lost()
-            if self._grown():
-                with self._file.locked():
-                    self._take_in()
-            self._refuse_if_lost()
+            if self._refuse_if_lost():
+                with self._locked():
+                    self._refuse_if_lost()
             return self._file.read_to
 
     def begin(self, attempt: Attempt, since: int) -> Attempt:
@@ -243,25 +213,17 @@ class Journal:
         with self._mutex:
             if self._closed:
                 raise JournalError("the journal is closed here", "this dashboard is ending")
-            self._refuse_if_open(attempt, list(self._here.values()))
+            self._left_behind(attempt, self._here.values())
             self._refuse_if_lost()
-            self._grown()
-            self._refuse_if_lost()
-            with self._file.locked():
-                self._take_in()
+            with self._locked():
                 self._refuse_if_lost()
-                try:
-                    self._refuse_if_open(attempt, self._open.values())
-                except Unsettled as left:
-                    self._take_over(left.attempt)
-                    raise
-                if self._overtaken(attempt.subject, since):
+                left = self._left_behind(attempt, self._open.values())
+                if left is not None:
+                    raise Unsettled(self._take_up(left))
+                if any(line.subject == attempt.subject for line in self._file.since(since)):
                     raise Overtaken
                 self._write_owed()
-                signed = replace(attempt, pid=os.getpid(), writer=self._hold())
-                self._append(signed)
-                self.adopt(signed)
-        return signed
+                return self._take_up(attempt)
 
     def finish(self, settled: Settled) -> None:
         """Write what became of an attempt; if that was written before, as its correction.
@@ -270,16 +232,15 @@ class Journal:
         written is taken up by reading at the next start.
         """
         with self._mutex:
-            self._working.discard(settled.attempt)
-            self._owed[settled.attempt] = replace(settled, pid=os.getpid())
-            with self._file.locked():
-                self._take_in()
+            attempt_id = settled.attempt
+            self._working.discard(attempt_id)
+            attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
+            if attempt is None and (last := self._written(attempt_id)) is not None:
+                attempt = last.attempt
+            about = {name: getattr(attempt, name) for name in ABOUT} if attempt else {}
+            self._owed[attempt_id] = replace(settled, pid=os.getpid(), **about)
+            with self._locked():
                 self._write_owed()
-
-    def adopt(self, attempt: Attempt) -> None:
-        """Say that this process finds out what became of an attempt."""
-        self._here[attempt.attempt] = attempt
-        self._working.add(attempt.attempt)
 
     def let_go(self, attempt_id: str) -> None:
         """Say that work on an attempt stops here without its outcome being known."""
@@ -290,13 +251,11 @@ class Journal:
 
         Where two processes want the same, one gets it. Raises JournalError.
         """
-        with self._mutex, self._file.locked():
-            self._take_in()
+        with self._mutex, self._locked():
             known = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
-            found = [attempt for attempt in known if self._owner(attempt) is Owner.NOBODY]
-            for attempt in found:
-                self._take_over(attempt)
-            return found
+            return [
+                self._take_up(attempt) for attempt in known if self._owner(attempt) is Owner.NOBODY
+            ]
 
     def follow(self, origin: str) -> Following:
         """Take in what other processes wrote, and say what is open at a platform.
@@ -308,14 +267,19 @@ class Journal:
         with self._mutex:
             try:
                 # A lost file is begun anew only if there is something to write into it.
-                if self._grown() or self._owed or self._lock_removed() or self._again:
-                    with contextlib.suppress(JournalBusyError), self._file.locked(patience=0):
-                        self._take_in()
+                if self._grown() or self._owed or self._here:
+                    with contextlib.suppress(JournalBusyError), self._locked(0.0):
                         self._write_owed()
                 self._refuse_if_lost()
             except JournalError as error:
                 trouble = (self.lost or error).sentence
-            return Following(tuple(self._open_at(origin)), trouble)
+            platform = platform_of(origin)
+            found = [
+                OpenAttempt(attempt, self._owner(attempt))
+                for attempt in ({**self._open, **self._here}).values()
+                if attempt.attempt not in self._owed and platform_of(attempt.origin) == platform
+            ]
+            return Following(tuple(found), trouble)
 
     def earlier(self, origin: str, verb: str, subject: str) -> Earlier | None:
         """The last attempt at a subject, among the last few thousand subjects.
@@ -342,14 +306,25 @@ class Journal:
         """Stop being a live writer: what is still open is for the next start."""
         with self._mutex:
             if self._owed and not self._closed:
-                with contextlib.suppress(JournalError), self._file.locked(CLOSING_PATIENCE):
-                    self._take_in()
+                with contextlib.suppress(JournalError), self._locked(CLOSING_PATIENCE):
                     self._write_owed()
             self._closed = True
             self._alive.release()
             self._file.close()
 
     # --- reading and writing lines
+
+    @contextlib.contextmanager
+    def _locked(self, patience: float = LOCK_PATIENCE) -> Iterator[None]:
+        """Keep other processes out, read what they added, and write again what is in flight here
+        if the file, or this process's sign of life, was removed.
+        """
+        with self._file.locked(patience):
+            self._grown()
+            self._read_added()
+            for attempt in list(self._here.values()):
+                self._sign(attempt)
+            yield
 
     def _grown(self) -> bool:
         """Whether there are lines to take in. A loss of the file is noted. Raises JournalError."""
@@ -360,106 +335,79 @@ class Journal:
         self._file.close()
         self._file = JournalFile(self.path, follow_links=False)
         self._open.clear()
-        self._again.update(self._here)
         with contextlib.suppress(JournalError):
             return self._file.grown()
         return False
 
-    def _lock_removed(self) -> bool:
-        """Whether this process's lock was gone, so that its attempts have to be signed anew."""
-        before = self._alive.token
-        if not (before and self._here) or self._hold() == before:
-            return False
-        for attempt in list(self._here.values()):
-            if attempt.writer == before:
-                signed = replace(attempt, writer=self._alive.token)
-                self._here[attempt.attempt] = self._again[attempt.attempt] = signed
-        return True
+    def _take_up(self, attempt: Attempt) -> Attempt:
+        """Work on it from now on; the lock is held."""
+        self._working.add(attempt.attempt)
+        return self._sign(attempt)
 
-    def _take_in(self) -> None:
-        """Read what was added, and write again what the file has lost; the lock is held."""
-        self._grown()
-        self._read_added()
-        for attempt_id, attempt in list(self._again.items()):
-            if attempt_id in self._here and self._open.get(attempt_id) != attempt:
-                self._append(attempt)
-            del self._again[attempt_id]
-
-    def _take_over(self, attempt: Attempt) -> None:
-        """Write an attempt again, as one that this process works on; the lock is held."""
-        signed = replace(attempt, pid=os.getpid(), writer=self._hold())
-        if signed != attempt:
+    def _sign(self, attempt: Attempt) -> Attempt:
+        """Write an attempt as one of this process, unless it stands so; the lock is held."""
+        with os_errors("the state folder"):
+            signed = replace(attempt, pid=os.getpid(), writer=self._alive.hold())
+        if self._open.get(attempt.attempt) != from_line(to_line(signed, self._redact)):
             self._append(signed)
-        self.adopt(signed)
+        self._here[attempt.attempt] = signed
+        return signed
 
     def _append(self, entry: Entry) -> None:
-        """Write a line and know it; the lock is held."""
         self._file.append(to_line(entry, self._redact))
         self._read_added()
 
     def _write_owed(self) -> None:
-        """Write the outcomes that are owed; the lock is held."""
         for attempt_id, settled in list(self._owed.items()):
-            attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
-            first: Settled | None = None
-            if attempt_id not in self._open:
-                known = (one for one in self._last.values() if one.attempt.attempt == attempt_id)
-                if (last := next(known, None)) is not None:
-                    attempt, first = attempt or last.attempt, last.settled
-            line = settled
-            if attempt is not None:
-                line = replace(line, **{name: getattr(attempt, name) for name in ABOUT})
-            if first is not None:
-                line = replace(line, corrects=first.outcome)
-            if first is None or (first.outcome, first.known_by) != (line.outcome, line.known_by):
-                self._append(line)
+            last = None if attempt_id in self._open else self._written(attempt_id)
+            first = None if last is None else last.settled
+            if first is None:
+                self._append(settled)
+            elif (first.outcome, first.known_by) != (settled.outcome, settled.known_by):
+                self._append(replace(settled, corrects=first.outcome))
             del self._owed[attempt_id]
-            self._here.pop(attempt_id, None)
+
+    def _written(self, attempt_id: str) -> Earlier | None:
+        return next((one for one in self._last.values() if one.attempt.attempt == attempt_id), None)
 
     def _read_added(self) -> None:
-        for start, line in self._file.added():
-            entry = from_line(line) if line else None
+        for entry in self._file.added():
+            key = (platform_of(entry.origin), entry.verb, entry.subject)
             if isinstance(entry, Attempt):
                 self._open[entry.attempt] = entry
-                self._remember(Earlier(entry, None, start))
-            elif isinstance(entry, Settled):
-                attempt = self._open.pop(entry.attempt, None)
-                if entry.attempt not in self._working:
-                    self._here.pop(entry.attempt, None)
-                last = self._last.get((platform_of(entry.origin), entry.verb, entry.subject))
-                if attempt is None and last is not None and last.attempt.attempt == entry.attempt:
+                earlier = Earlier(entry, None)
+            else:
+                self._here.pop(entry.attempt, None)
+                attempt, last = self._open.pop(entry.attempt, None), self._last.get(key)
+                if last is not None and last.attempt.attempt == entry.attempt:
                     attempt = last.attempt
-                if attempt is not None:
-                    self._remember(Earlier(attempt, entry, start))
-
-    def _remember(self, earlier: Earlier) -> None:
-        attempt = earlier.attempt
-        key = (platform_of(attempt.origin), attempt.verb, attempt.subject)
-        self._last[key] = earlier
-        self._last.move_to_end(key)
-        if len(self._last) > REMEMBERED:
-            self._forgotten_to = self._last.popitem(last=False)[1].at + 1
+                if attempt is None:
+                    continue
+                earlier = Earlier(attempt, entry)
+            self._last[key] = earlier
+            self._last.move_to_end(key)
+            if len(self._last) > REMEMBERED:
+                self._last.popitem(last=False)
 
     # --- who may send
 
-    def _refuse_if_lost(self) -> None:
+    def _refuse_if_lost(self) -> bool:
+        """Whether there are lines to take in. Raises JournalError."""
+        grown = self.lost is None and self._grown()
         if self.lost is not None:
             raise self.lost
+        return grown
 
-    def _overtaken(self, subject: str, since: int) -> bool:
-        """Whether a line about the subject, at whatever platform, came after the mark."""
-        about = (one.at for one in self._last.values() if one.attempt.subject == subject)
-        return max(about, default=-1) >= since or self._forgotten_to > since
-
-    def _refuse_if_open(self, attempt: Attempt, others: Iterable[Attempt]) -> None:
-        """Raises InFlight or Unsettled if one of the others is at the same thing.
+    def _left_behind(self, attempt: Attempt, others: Iterable[Attempt]) -> Attempt | None:
+        """The one of the others at the same thing that nobody works on; raises InFlight if
+        somebody works on one.
 
         Where two names of hosts lead to one address, they may be one platform or several behind
         it: then nothing is sent, and nothing is read from one on behalf of the other.
         """
-        left_behind: Attempt | None = None
+        left: Attempt | None = None
         for other in others:
-            same = same_platform(other, attempt.origin)
+            same = platform_of(other.origin) == platform_of(attempt.origin)
             if (
                 (other.verb, other.subject) != (attempt.verb, attempt.subject)
                 or other.attempt in self._owed
@@ -473,24 +421,15 @@ class Journal:
                 what = "approving this task right now"
                 if other.verb != "approve":
                     what = f"doing this right now: {safe(other.verb)}"
-                raise InFlight(other, f"{who} is {what}")
+                raise InFlight(f"{who} is {what}")
             if not same:
                 raise InFlight(
-                    other,
                     f"the same was tried at {safe(other.origin, 200)}, which may be the same "
                     "platform, and it is not known what became of it: start there once "
                     f"(profile {safe(other.profile, 60)}), which finds out",
                 )
-            left_behind = left_behind or other
-        if left_behind is not None:
-            raise Unsettled(left_behind)
-
-    def _open_at(self, origin: str) -> list[OpenAttempt]:
-        return [
-            OpenAttempt(attempt, self._owner(attempt))
-            for attempt in ({**self._open, **self._here}).values()
-            if attempt.attempt not in self._owed and same_platform(attempt, origin)
-        ]
+            left = left or other
+        return left
 
     def _owner(self, attempt: Attempt) -> Owner:
         if attempt.attempt in self._working:
@@ -501,7 +440,3 @@ class Journal:
             if not is_alive(self._writers, attempt.writer):
                 return Owner.NOBODY
         return Owner.ELSEWHERE  # also where it can't be told: nothing is sent on the strength of it
-
-    def _hold(self) -> str:
-        with os_errors("the state folder"):
-            return self._alive.hold()

@@ -33,8 +33,6 @@ LOCK_PATIENCE = 3.0
 _LOCK_PAUSE = 0.005
 _TAIL = 512
 """Bytes before the place that was read to, compared each time."""
-VERSION = 2
-"""Of the lines. In those of version 1, `origin` has no path, and outcomes name only the attempt."""
 _TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{12}")
 
 
@@ -56,7 +54,8 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     agent_name: str | None = None
     pid: int = 0
-    v: int = VERSION
+    v: int = 2
+    """The version of the lines."""
 
 
 class Attempt(_Line, frozen=True, kw_only=True, tag_field="kind", tag="attempt"):
@@ -217,7 +216,7 @@ class JournalFile:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 fd = os.open(self.lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                while not self._try_lock(fd):
+                while not _try_lock(fd):
                     if time.monotonic() >= give_up:
                         raise JournalBusyError(
                             "another dashboard on this machine has been writing into the journal "
@@ -237,20 +236,23 @@ class JournalFile:
         fd = self._checked()
         return fd is not None and os.fstat(fd).st_size != self.read_to
 
-    def added(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that were not read yet, each with its offset; with the lock held, so that an
-        unfinished last one is that of a process that is dead. Raises JournalLostError.
+    def added(self) -> Iterator[Entry]:
+        """What was not read yet; with the lock held, so that an unfinished last line is that of a
+        process that is dead. Raises JournalLostError.
         """
         fd = self._checked()
-        if fd is None or os.fstat(fd).st_size == self.read_to:
-            return
-        with self._errors():
-            with os.fdopen(os.dup(fd), "rb") as file:
-                for line in lines(file, self.read_to):
-                    start, self.read_to = self.read_to, file.tell()
-                    yield start, line
-            start = max(0, self.read_to - _TAIL)
-            self._tail = (start, os.pread(fd, self.read_to - start, start))
+        if fd is not None and (size := os.fstat(fd).st_size) != self.read_to:
+            yield from self.since(self.read_to)
+            self.read_to, start = size, max(0, size - _TAIL)
+            self._tail = (start, os.pread(fd, size - start, start))
+
+    def since(self, offset: int) -> Iterator[Entry]:
+        """What stands in the file from an offset on; with the lock held."""
+        if self._fd is not None:
+            with self._errors(), os.fdopen(os.dup(self._fd), "rb") as file:
+                for line in lines(file, offset):
+                    if (entry := from_line(line)) is not None:
+                        yield entry
 
     def append(self, line: bytes) -> None:
         """Add one line, on the disk and at the path when this returns; with the lock held.
@@ -285,9 +287,7 @@ class JournalFile:
                 if self._fd is None:
                     return None
                 raise self._lost("was deleted or moved away") from None
-            if self._fd is None:
-                return self._opened()
-            held = os.fstat(self._fd)
+            held = os.fstat(self._opened())
             if not os.path.samestat(at_path, held):
                 other = "a folder" if self.path.is_dir() else "another file"
                 other = "a link" if self.path.is_symlink() else other
@@ -295,34 +295,19 @@ class JournalFile:
             if held.st_size < self.read_to:
                 raise self._lost("was cut short, or replaced by an older copy")
             start, tail = self._tail
-            if os.pread(self._fd, len(tail), start) != tail:
+            if os.pread(self._opened(), len(tail), start) != tail:
                 raise self._lost("was written over")
         return self._fd
 
     def _opened(self, create: int = 0) -> int:
-        """The descriptor that is kept; to write with as soon as that is allowed."""
-        flags = os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | self._links
-        if self._fd is None or not fcntl.fcntl(self._fd, fcntl.F_GETFL) & os.O_RDWR:
-            try:
-                fd = os.open(self.path, flags | os.O_RDWR | create, 0o600)
-            except OSError as error:
-                if create or self._fd is not None or error.errno not in (errno.EACCES, errno.EROFS):
-                    raise
-                fd = os.open(self.path, flags | os.O_RDONLY)
+        if self._fd is None:
+            flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | self._links | create
+            fd = os.open(self.path, flags, 0o600)
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 os.close(fd)
                 raise OSError(errno.EINVAL, "it is no plain file")
-            self.close()
             self._fd = fd
         return self._fd
-
-    def _try_lock(self, fd: int) -> bool:
-        with self._errors():
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-        return True
 
     def _errors(self) -> contextlib.AbstractContextManager[None]:
         return os_errors(f"the journal {safe(str(self.path), 200)}")
@@ -351,17 +336,10 @@ class WriterLock:
             token = f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
             path = self.folder / token
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            try:
-                # Waits only for somebody who looks at this moment if the file is locked.
-                fcntl.flock(fd, fcntl.LOCK_EX)
-                kept = same_file(fd, path)
-            except OSError:
-                os.close(fd)
-                raise
-            if kept:
+            # Not locked, or gone: somebody took it for a dead writer's, and removed it.
+            if _try_lock(fd) and same_file(fd, path):
                 self._fd, self.token = fd, token
             else:
-                # It was taken for a dead writer's before it was locked, and removed.
                 os.close(fd)
         return self.token
 
@@ -389,15 +367,20 @@ def is_alive(folder: Path, token: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        if same_file(fd, path):
+        alive = not _try_lock(fd)
+        if not alive and same_file(fd, path):
             path.unlink()
-        return False
+        return alive
     finally:
         os.close(fd)
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def same_file(fd: int, path: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
-from agentco_tui.model import Receipt, Record
+from agentco_tui.model import Receipt, Record, TaskState
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R", bound=Record)
@@ -210,6 +210,8 @@ class Check(Generic[R]):
     """Why nothing can be told (`Found.PARTIAL`, `Found.FAILED`)."""
 
 
+ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
+"""An answer that says so is no yes, whatever its status."""
 GAVE_UP = frozenset({408, 499})
 """4xx by number, but said by servers and proxies that stopped waiting: the write may be applied."""
 

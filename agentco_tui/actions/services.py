@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -48,6 +48,13 @@ class Timing:
     hold: float = 5.0
     """How long a set is held back so that it can be taken back."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def pauses(self) -> Iterator[float]:
+        """Between reads that go on until one tells; without an end."""
+        pause = self.first
+        while True:
+            yield pause
+            pause = min(self.ceiling, pause * 2)
 
 
 class Permissions:

@@ -63,6 +63,8 @@ class LimitChange(Write[Budget]):
     "monthly_limit".
     """
 
+    fields = ("monthly_limit",)
+
     def __init__(
         self,
         services: Services,
@@ -80,21 +82,14 @@ class LimitChange(Write[Budget]):
             agent_id,
             agent.name or safe(agent_id),
             on_progress,
-            fields=("monthly_limit",),
-            problems={"monthly_limit": amount} if isinstance(amount, str) else {},
         )
+        self.problems = {"monthly_limit": amount} if isinstance(amount, str) else {}
         self.agent = agent
         self.company = company
         self.shown = shown
         self.wanted = amount if isinstance(amount, Decimal) else Decimal(0)
         self.before: str | None = None
         """The limit before the attempt, as `_written` writes it."""
-
-    @classmethod
-    def left(cls, services: Services, attempt: Attempt) -> LimitChange:
-        """The change that left an attempt behind."""
-        agent, company = Ref(id=attempt.subject), Ref(id=attempt.company)
-        return cls(services, agent, "0", company=company).take_up(attempt)
 
     def recall(self, attempt: Attempt) -> None:
         """The limit that was sent, and the one before."""

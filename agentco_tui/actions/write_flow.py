@@ -13,7 +13,8 @@ import re
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -22,6 +23,7 @@ from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled
 from agentco_tui.actions.journal_file import Attempt, JournalError, Settled, stamp
 from agentco_tui.actions.outcome import (
+    ENDED,
     LEFT_BEHIND,
     AnswerKind,
     Check,
@@ -42,6 +44,7 @@ from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.format import ago
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text import SafeText, joined, plain, safe
 
 log = logging.getLogger(__name__)
@@ -65,6 +68,10 @@ class Write(ABC, Generic[R]):
     """Whether a clear no is explained by a read."""
     reading: ClassVar[str] = "reading it first"
     sending: ClassVar[str] = "sending, once"
+    fields: Sequence[str] = ()
+    """The fields of its form."""
+    problems: Mapping[str, SafeText] = {}
+    """What is wrong with them, so that it is not sent."""
 
     def __init__(
         self,
@@ -73,19 +80,12 @@ class Write(ABC, Generic[R]):
         subject: str,
         title: SafeText,
         on_progress: OnProgress | None = None,
-        *,
-        fields: tuple[str, ...] = (),
-        problems: Mapping[str, SafeText] | None = None,
     ) -> None:
         self.services = services
         self.verb = verb
         self.subject = subject
         self.title = title
         self.on_progress = on_progress
-        self.fields = fields
-        """The fields of its form."""
-        self.problems = problems or {}
-        """What is wrong with them, so that it is not sent."""
         self.attempt_id: str | None = None
         """Of the attempt in the journal, once it stands there."""
         self.answer: WriteAnswer[R] = LEFT_BEHIND
@@ -125,6 +125,7 @@ class Write(ABC, Generic[R]):
         """Why it is not to be sent after all, asked when it is written down; reads nothing."""
         return None
 
+    @abstractmethod
     def take(self, outcome: Outcome) -> None:
         """Put what was found into the store; the next poll would bring the same."""
 
@@ -156,31 +157,23 @@ class Write(ABC, Generic[R]):
         except Unsettled as left:
             self.take_up(left.attempt)
             return None
+        if unsent is None and (unsent := self.recheck()) is not None:
+            return await self.written(unsent)
         if unsent is not None:
             return unsent
-        assert self.attempt_id is not None
-        if (changed := self.recheck()) is not None:
-            return await self.written(changed)
-        try:
+        with self._letting_go():
             self.report(Step.SENDING, plain(self.sending))
-            self.answer = await self.answered(self.attempt_id)
-        except BaseException:
-            self.services.journal.let_go(self.attempt_id)
-            raise
+            self.answer = await self._answered()
         if isinstance(self.answer.error, NotAllowed):
             self.services.permissions.refused(self.verb, self.answer.error)
         return None
 
     async def reconcile(self) -> Outcome:
         """The second half: read until it is known what became of it, and write that down."""
-        try:
+        with self._letting_go():
             found = await self._found()
             self.take(found)
             found = await self.written(found)
-        except BaseException:
-            if self.attempt_id is not None:
-                self.services.journal.let_go(self.attempt_id)
-            raise
         if self.left_behind is None:
             return found
         age = age_of(self.left_behind.time)
@@ -190,17 +183,26 @@ class Write(ABC, Generic[R]):
 
     def take_up(self, attempt: Attempt) -> Self:
         """From here on, reconcile an attempt at the same that was left behind; nothing is sent."""
-        self.services.journal.adopt(attempt)
         self.left_behind, self.attempt_id = attempt, attempt.attempt
         self.verb, self.subject = Verb(attempt.verb), attempt.subject
         self.title = safe(attempt.title) or self.title
         self.recall(attempt)
         return self
 
-    async def answered(self, attempt_id: str) -> WriteAnswer[R]:
+    @contextmanager
+    def _letting_go(self) -> Iterator[None]:
+        """Whoever stops in here leaves the attempt to others."""
+        try:
+            yield
+        except BaseException:
+            if self.attempt_id is not None:
+                self.services.journal.let_go(self.attempt_id)
+            raise
+
+    async def _answered(self) -> WriteAnswer[R]:
         """Send it, and say how clear the answer is. Raises nothing but cancellation."""
         try:
-            receipt = await self.send(attempt_id)
+            receipt = await self.send(self.attempt_id or "")
         except ApiError as error:
             return WriteAnswer(
                 kind=clarity(error),
@@ -212,14 +214,21 @@ class Write(ABC, Generic[R]):
         except Exception as error:
             # Whatever failed here may have failed after the platform acted.
             log.exception("a write failed in an unforeseen way")
-            words = f"a fault of this program ({type(error).__name__}) lost the answer"
-            return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(words))
-        no = receipt.verdict is Verdict.NO
-        words = "the platform said no, without a reason" if no else "the platform said yes"
+            fault = f"a fault of this program ({type(error).__name__}) lost the answer"
+            return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(fault))
+        kind, sentence, words, word = (
+            AnswerKind.YES, "the platform said yes", receipt.message, receipt.status_word,
+        )  # fmt: skip
+        if receipt.verdict is Verdict.NO:
+            kind, sentence = AnswerKind.NO, "the platform said no, without a reason"
+        elif word is not None and task_state(word) in ENDED:
+            told = f": {words}" if words else ""
+            kind, words = AnswerKind.NO, None
+            sentence = f"the platform answered “{word}”{told}"
         return WriteAnswer(
-            kind=AnswerKind.NO if no else AnswerKind.YES,
-            sentence=plain(words),
-            words=receipt.message,
+            kind=kind,
+            sentence=plain(sentence),
+            words=words,
             http_status=receipt.http_status,
             receipt=receipt,
         )
@@ -264,9 +273,9 @@ class Write(ABC, Generic[R]):
         if answer.kind is AnswerKind.NO and not self.reads_after_no:
             return await self.conclude(None)
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
-        why, pause, tries = answer.told, timing.first, 0
+        why = answer.told
         since: dict[Found, float] = {}
-        while True:
+        for tries, pause in enumerate(timing.pauses()):
             self.report(step, why, tries)
             check = await self.check()
             if check.found is not Found.FAILED:
@@ -276,9 +285,9 @@ class Write(ABC, Generic[R]):
             began = since.setdefault(check.found, check.began)
             if limit is not None and check.began - began >= limit:
                 return await self.conclude(check)
-            why, tries = check.why or why, tries + 1
+            why = check.why or why
             await timing.sleep(pause)
-            pause = min(timing.ceiling, pause * 2)
+        raise AssertionError("pauses never end")
 
     def _patience(self, check: Check[R]) -> float | None:
         """Over how many seconds checks must show the same before it is believed; None: for ever."""
@@ -340,7 +349,6 @@ class Write(ABC, Generic[R]):
         *,
         known_by: KnownBy | None = None,
         record: R | None = None,
-        differences: tuple[Difference, ...] = (),
         why_not: WhyNot | None = None,
     ) -> Outcome:
         """An outcome; known by a read unless told otherwise, or unless nothing was sent."""
@@ -353,7 +361,6 @@ class Write(ABC, Generic[R]):
             known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
             why_not=why_not,
             words=self.answer.words,
-            differences=differences,
             attempt_id=self.attempt_id,
             http_status=self.answer.http_status,
             record=record,
@@ -366,13 +373,8 @@ class Write(ABC, Generic[R]):
     def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:
         """The outcome where it is not any more what was shown; `told` says in what."""
         words = f"nothing was sent, because it changed since you saw it: {told}"
-        return self.outcome(
-            OutcomeKind.CHANGED,
-            words,
-            known_by=KnownBy.HERE,
-            record=record,
-            differences=differences,
-        )
+        found = self.outcome(OutcomeKind.CHANGED, words, known_by=KnownBy.HERE, record=record)
+        return replace(found, differences=differences)
 
     def unread(self, error: ApiError) -> Outcome | None:
         """The outcome where the read that comes first failed; None if that doesn't speak against
@@ -435,11 +437,6 @@ class Write(ABC, Generic[R]):
         settled = Settled(
             attempt=outcome.attempt_id,
             time=stamp(time.time()),
-            origin=self.services.origin,
-            profile=self.services.profile,
-            verb=outcome.verb,
-            subject=outcome.subject,
-            title=outcome.title,
             outcome=outcome.kind,
             known_by=outcome.known_by,
             words=outcome.words,

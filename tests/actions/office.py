@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.create import CompanyForm, TaskForm, creating_company, creating_task
-from agentco_tui.actions.decisions import recover
+from agentco_tui.actions.create import CompanyCreation, CompanyForm, TaskCreation, TaskForm
 from agentco_tui.actions.journal import Journal, Owner
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OnProgress, Outcome
+from agentco_tui.actions.recovery import recover
 from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.actions.set_limit import LimitChange
 from agentco_tui.api.client import Client
@@ -77,7 +77,8 @@ class Office:
 
     async def recover(self, attempt: Attempt) -> Outcome:
         """Settle what was left behind."""
-        found = await recover(self.services, attempt)
+        [claimed] = await self.services.claim([attempt])
+        found = await recover(self.services, claimed)
         assert found is not None
         return found
 
@@ -135,15 +136,15 @@ async def office(
 
 
 async def create_task(services: Services, form: TaskForm) -> Outcome:
-    return await creating_task(services, form).run()
+    return await TaskCreation(services, form).run()
 
 
 async def create_company(services: Services, form: CompanyForm) -> Outcome:
-    return await creating_company(services, form).run()
+    return await CompanyCreation(services, form).run()
 
 
 async def clone_company(services: Services, source: Company, form: CompanyForm) -> Outcome:
-    return await creating_company(services, form, source=source).run()
+    return await CompanyCreation(services, form, source=source).run()
 
 
 async def set_limit(

@@ -110,7 +110,7 @@ async def test_every_yes_that_is_held_is_taken_back_the_newest_first(
         assert decisions.take_back() is None
         told: list[str] = []
         decisions.subscribe(told.extend)
-        yes = [asyncio.create_task(decisions.approve(task, lambda: None)) for task in
+        yes = [asyncio.create_task(decisions.hold(task)) for task in
                (first, second, third)]  # fmt: skip
         await until(lambda: len(decisions.open) == 3)
         assert decisions.hold_left(first.id) == 2.0
@@ -118,7 +118,7 @@ async def test_every_yes_that_is_held_is_taken_back_the_newest_first(
         assert decisions.take_back(first.id) is None
         assert decisions.take_back() is third
         assert decisions.take_all_back() == [second]
-        assert await asyncio.gather(*yes) == [None] * 3
+        assert await asyncio.gather(*yes) == [False] * 3
         assert decisions.hold_left(first.id) == 0.0
         assert sorted(told) == sorted([first.id, second.id, third.id] * 2)
         assert (decisions.open, decisions.take_all_back(), desk.sends()) == ([], [], [])

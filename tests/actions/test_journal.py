@@ -158,7 +158,7 @@ def test_what_this_process_let_go_can_be_taken_up_by_it(journal: Journal) -> Non
     journal.let_go("a1")
     [left] = left_behind(journal, ORIGIN)
     assert left_behind(journal, "https://other.example") == []
-    journal.adopt(left)
+    assert journal.claim([left]) == [left]
     assert left_behind(journal, ORIGIN) == []
     journal.finish(settled("a1", "not done"))
     earlier = journal.earlier(ORIGIN, "approve", "tsk_1")
@@ -279,7 +279,7 @@ def test_a_writer_that_hangs_is_not_waited_for_for_ever(
     path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = journal_file.JournalFile(path)
-    monkeypatch.setattr(journal_file.JournalFile.locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
     with file.locked(), pytest.raises(JournalError, match="see if it hangs"):
         journal.begin(attempt(), journal.mark())
 
@@ -292,7 +292,7 @@ def test_an_outcome_that_is_owed_is_written_at_the_end_and_nothing_after_it(
     assert not path.parent.exists()
     begun = journal.begin(attempt(), journal.mark())
     assert journal.unsettled_here() == [begun]
-    monkeypatch.setattr(journal_file.JournalFile.locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
     with journal_file.JournalFile(path).locked(), pytest.raises(JournalError, match="hangs"):
         journal.finish(settled())
     assert journal.unsettled_here() == []
@@ -482,32 +482,11 @@ def test_hosts_that_lead_to_one_address_do_not_send_the_same_and_read_for_themse
     other.close()
 
 
-def test_an_older_line_is_of_the_same_platform_by_its_origin(path: Path, journal: Journal) -> None:
-    path.parent.mkdir()
-    old = {
-        "kind": "attempt", "attempt": "a1", "time": stamp(0), "origin": "https://p.example",
-        "profile": "x", "verb": "approve", "subject": "tsk_1", "title": "T", "pid": 1,
-        "writer": "1-000000000000", "v": 1,
-    }  # fmt: skip
-    path.write_text(json.dumps(old) + "\n")
-    for origin in ("https://p.example", "https://P.example:443", "https://p.example/base"):
-        assert [left.attempt for left in left_behind(journal, origin)] == ["a1"]
-    with path.open("a") as file:
-        file.write('{"kind":"outcome","attempt":"a1","time":"","outcome":"not done","v":1}\n')
-    assert left_behind(journal, "https://p.example") == []
-
-
 def test_addresses_of_a_host() -> None:
     assert addresses_of("http://localhost:8000") == ("localhost:8000",)
     assert addresses_of("http://192.0.2.7") == ("192.0.2.7:80",)
     assert addresses_of("https://[2001:db8::7]:1") == ("[2001:db8::7]:1",)
     assert addresses_of("https://nowhere.invalid") == ()
-
-
-def test_a_host_that_resolves_to_this_machine_is_local(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [(2, 1, 6, "", (ip, 80)) for ip in ("127.0.1.1", "192.0.2.7")]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-    assert addresses_of("http://box.example") == ("192.0.2.7:80", "localhost:80")
 
 
 def test_a_resolver_that_hangs_is_not_waited_for(
@@ -571,7 +550,7 @@ def test_to_follow_reads_only_what_was_added(
         read.append(line)
         return from_line(line)
 
-    monkeypatch.setattr("agentco_tui.actions.journal.from_line", taken)
+    monkeypatch.setattr("agentco_tui.actions.journal_file.from_line", taken)
     journal.follow(ORIGIN)
     assert read == []
     other.finish(settled("a3"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Settled
 from agentco_tui.actions.outcome import OutcomeKind, Progress, Step, WhyNot
@@ -232,24 +233,21 @@ async def test_a_late_yes_corrects_what_was_said_before(
         decisions = Decisions(desk.services)
         platform.faults.add("approve:drop_before")
         for one in (task, other):
-            found = await decisions.approve(one, lambda: None)
-            assert found is not None
+            found = await desk.approve(one)
             assert found.kind is OutcomeKind.NOT_DONE
+            decisions.settle(one, found)
         platform.world.another_operator(task.id, "approve")
         changes: list[Change] = []
         desk.store.subscribe(changes.append)
         await desk.pending_published()
         [late] = [known for change in changes for known in decisions.take(change)]
-        corrected = await decisions.read_after_all(late)
+        assert late.outcome is not None
+        corrected = await Approval(desk.services, task).after_all(late.outcome.attempt_id)
         assert corrected is not None
         assert corrected.kind is OutcomeKind.APPROVED
         assert corrected.sentence.startswith("approved after all, at ")
-        known = decisions.of(task.id)
-        assert known is not None
-        assert known.outcome is corrected
-        still = decisions.of(other.id)
-        assert still is not None
-        assert await decisions.read_after_all(still) is None, "it waits as before"
+        still = await Approval(desk.services, other).after_all(found.attempt_id)
+        assert still is None, "it waits as before"
         last = journal_entries(path)[-1]
         assert isinstance(last, Settled)
         assert (last.task, last.outcome, last.corrects) == (task.id, "approved", "not done")

@@ -19,8 +19,8 @@ from textual.css.scalar import Scalar
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, BatchPhase
-from agentco_tui.actions.batch import Item as SetItem
 from agentco_tui.actions.batch_summary import Listed, NameCount, Standing
+from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.model import Task
@@ -349,8 +349,9 @@ class BatchProgress(Dialog[bool]):
                 words = f"it begins in {ceil(batch.hold_left())} s"
             return [Text(plain(f"nothing is sent yet: {words}"), Tone.WARNING)]
         total = len(batch.items)
-        share = fraction(batch.settled, total)
-        words = f" {fmt.count(batch.settled)} of {fmt.count(total)}  {fmt.percent(share)}"
+        settled = batch.results.total()
+        share = fraction(settled, total)
+        words = f" {fmt.count(settled)} of {fmt.count(total)}  {fmt.percent(share)}"
         items: list[Item] = [
             Cells((Cell(bar(share, BAR)), Cell(plain(words)))),
             Text(batch.sentence, Tone.STRONG),
@@ -382,7 +383,7 @@ class BatchProgress(Dialog[bool]):
         ]
         yield from self._group(f"{signs.arrow} {len(going)} on their way", going)
 
-    def _group(self, heading: str, items: list[SetItem]) -> Iterable[Item]:
+    def _group(self, heading: str, items: list[Decision]) -> Iterable[Item]:
         if not items:
             return
         yield Gap()
@@ -435,19 +436,19 @@ class BatchProgress(Dialog[bool]):
             self.dismiss(True)
 
 
-def _kind(item: SetItem) -> OutcomeKind:
+def _kind(item: Decision) -> OutcomeKind:
     assert item.outcome is not None
     return item.outcome.kind
 
 
-def _rank(item: SetItem) -> tuple[bool, int, str, str]:
+def _rank(item: Decision) -> tuple[bool, int, str, str]:
     """What is in doubt first, then by the kind of outcome, and by what is said of it."""
     kind = _kind(item)
     late = LAST.index(kind) + 1 if kind in LAST else 0
     return kind not in DOUBTFUL, late, kind, _words(item)
 
 
-def _words(item: SetItem) -> SafeText:
+def _words(item: Decision) -> SafeText:
     """What is said of one task."""
     if item.outcome is not None:
         return told(item.outcome)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.create import (
+    CompanyCreation,
     CompanyForm,
+    TaskCreation,
     TaskForm,
     check_company,
     check_task,
-    creating_company,
-    creating_task,
 )
 from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
 from agentco_tui.actions.set_limit import LimitChange, check_limit
@@ -197,7 +197,7 @@ def new_task(ask: FormRequest) -> FormPlan:
         check=check,
         notes=notes,
         question=question,
-        send=ask.writes(lambda values, step: creating_task(session, form_in(values), step).run()),
+        send=ask.writes(lambda values, step: TaskCreation(session, form_in(values), step).run()),
         verb="create it",
     )
 
@@ -217,7 +217,7 @@ def new_company(ask: FormRequest) -> FormPlan:
         check=lambda values: check_company(CompanyForm(**values)),
         question=_fields_of,
         send=ask.writes(
-            lambda values, step: creating_company(session, CompanyForm(**values), step).run()
+            lambda values, step: CompanyCreation(session, CompanyForm(**values), step).run()
         ),
         verb="create it",
     )
@@ -238,7 +238,7 @@ def clone_company(ask: FormRequest) -> FormPlan | SafeText:
         check=lambda values: check_company(CompanyForm(**values), company),
         question=lambda values: [FieldLine(plain("from"), name), *_fields_of(values)],
         send=ask.writes(
-            lambda values, step: creating_company(
+            lambda values, step: CompanyCreation(
                 session, CompanyForm(**values), step, company
             ).run()
         ),

@@ -14,11 +14,13 @@ from functools import partial
 from textual.screen import Screen
 
 from agentco_tui import format as fmt
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Aside
-from agentco_tui.actions.decisions import Decision, recover, task_of
+from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_file import Attempt
-from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Step, Verb
+from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Progress, Step, Verb
+from agentco_tui.actions.recovery import recover
 from agentco_tui.background import Work, start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
@@ -149,19 +151,28 @@ class DialogRouter:
         self._frame.app.push_screen(question, then)
 
     async def _approve(self, task: Task) -> None:
-        def lost() -> None:
-            words = f"{task.title}: the answer was lost; reading what became of it"
-            self._say(f"{signs.unknown} {words}", bad=True)
+        decisions = self.session.decisions
 
-        outcome = await self.session.decisions.approve(task, lost)
-        if outcome is not None:
-            self.tell(outcome)
+        def step(progress: Progress) -> None:
+            decisions.step(task, progress)
+            if progress.step is Step.UNKNOWN and progress.tries == 0:
+                words = f"{task.title}: the answer was lost; reading what became of it"
+                self._say(f"{signs.unknown} {words}", bad=True)
+
+        if await decisions.hold(task):
+            self._settle(task, await Approval(self.session, task, step).run())
 
     async def read_after_all(self, decision: Decision) -> None:
         """Read what became of a task whose attempt was settled otherwise, and tell of it."""
-        outcome = await self.session.decisions.read_after_all(decision)
+        assert decision.outcome is not None
+        approval = Approval(self.session, decision.task)
+        outcome = await approval.after_all(decision.outcome.attempt_id)
         if outcome is not None:
-            self.tell(outcome)
+            self._settle(decision.task, outcome)
+
+    def _settle(self, task: Task, outcome: Outcome) -> None:
+        self.session.decisions.settle(task, outcome)
+        self.tell(outcome)
 
     def approve_many(
         self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
@@ -236,7 +247,8 @@ class DialogRouter:
 
         for attempt in left:
             if attempt.verb == Verb.APPROVE:
-                decisions.step(task_of(attempt), Step.UNKNOWN, attempt.attempt)
+                unknown = Progress(Step.UNKNOWN, plain(""), attempt.attempt)
+                decisions.step(task_of(attempt), unknown)
         count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
         words = f"{count} of an earlier run had no outcome: reading what became of them"
         self._say(f"{signs.unknown} {words}", bad=True)
