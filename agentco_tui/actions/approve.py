@@ -12,7 +12,7 @@ from itertools import islice
 from typing import ClassVar
 
 from agentco_tui import format as form
-from agentco_tui.actions.fingerprint import Difference, differences, fingerprint
+from agentco_tui.actions.fingerprint import differences, fingerprint
 from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
@@ -118,21 +118,30 @@ class Approval(Write[Task]):
 
     async def prepare(self) -> Attempt | Outcome:
         """Read the pending list anew, and compare the task with what was shown."""
-        shown, turn, reader = self.shown, self.turn, self.services.reader
+        shown, turn = self.shown, self.turn
         if isinstance(shown, SharedTask):
             return self.unsent(WhyNot.SHARED_ID, shown.refusal)
-        pending = await reader.tasks(FeedName.PENDING, self._scope, gather=turn.gather)
+        pending = await self._list(FeedName.PENDING, gather=turn.gather)
         if not await turn.begin():
-            pending = await reader.tasks(FeedName.PENDING, self._scope, gather=turn.gather)
+            pending = await self._list(FeedName.PENDING, gather=turn.gather)
         self.read_error = pending.error
         check = await self._seen(pending)
         if check.found in (Found.PARTIAL, Found.FAILED):
             words = plain(f"it could not be read again, so nothing was sent: {check.why}")
             return self.unsent(WhyNot.NOT_READ, words)
         if check.found is Found.DONE:
-            return await self._decided_before(check.record)
-        if check.record is not None and (found := differences(shown, check.record)):
-            return self._changed(check.record, found)
+            earlier = self.services.earlier(Verb.APPROVE, self.subject)
+            before = None if earlier is None else earlier.settled
+            if before is not None and before.outcome != OutcomeKind.APPROVED_HERE:
+                before = None
+            found = await self._decided(check.record, before)
+            if before is not None and found.kind is not OutcomeKind.APPROVED:
+                words = plain(f"{found.sentence} (approved from this machine before)")
+                found = replace(found, sentence=words)
+            self.take(found)
+            return found
+        if (changed := self._compared(check.record)) is not None:
+            return changed
         if (refusal := turn.refusal()) is not None:
             return self.unsent(WhyNot.STOPPED, refusal)
         return self.attempt(
@@ -145,34 +154,24 @@ class Approval(Write[Task]):
 
     def recheck(self) -> Outcome | None:
         """Writing it down takes time, in which a poll can bring something newer than the read."""
-        newest = self.services.store.pending.records.get(self.subject)
-        found = () if newest is None else differences(self.shown, newest)
-        return self._changed(newest, found) if newest is not None and found else None
+        return self._compared(self.services.store.pending.records.get(self.subject))
+
+    def _compared(self, now: Task | None) -> Outcome | None:
+        """Why it is not what was shown, if so."""
+        found = () if now is None else differences(self.shown, now)
+        if now is None or not found:
+            return None
+        changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
+        if len(found) > MOST_TOLD:
+            changes += f"; and {len(found) - MOST_TOLD} more"
+        store = self.services.store
+        if now.id in store.pending.records:
+            store.publish(store.pending.put(now))
+        return self.changed(now, found, changes)
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         """POST /api/tasks/:id/approve."""
         return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
-
-    async def _decided_before(self, record: Task | None) -> Outcome:
-        earlier = self.services.earlier(Verb.APPROVE, self.subject)
-        settled = None if earlier is None else earlier.settled
-        if settled is None or settled.outcome != OutcomeKind.APPROVED_HERE:
-            settled = None
-        found = await self._decided(record, settled)
-        if settled is not None and found.kind is not OutcomeKind.APPROVED:
-            words = f"{found.sentence} (approved from this machine before)"
-            found = replace(found, sentence=plain(words))
-        self.take(found)
-        return found
-
-    def _changed(self, now: Task, found: tuple[Difference, ...]) -> Outcome:
-        store = self.services.store
-        changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
-        if len(found) > MOST_TOLD:
-            changes += f"; and {len(found) - MOST_TOLD} more"
-        if now.id in store.pending.records:
-            store.publish(store.pending.put(now))
-        return self.changed(now, found, changes)
 
     # ---- what a read shows
 
@@ -182,14 +181,11 @@ class Approval(Write[Task]):
         A list of all companies that is not whole, or that the platform doesn't give, is followed
         by the list of the task's own company, and then by the list of all tasks.
         """
-        reader, turn = self.services.reader, self.turn
-        pending = pending or await reader.tasks(FeedName.PENDING, self._scope, spacing=turn.spacing)
+        pending = pending or await self._list(FeedName.PENDING)
         seen = pending.check(self.subject)
         ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
-        blind = seen.found in (Found.PARTIAL, Found.FAILED) and ungiven
-        if blind and self._company not in (None, self._scope):
-            narrower = await reader.tasks(FeedName.PENDING, self._company, spacing=turn.spacing)
-            seen = narrower.check(self.subject)
+        if seen.found in (Found.PARTIAL, Found.FAILED) and ungiven and self._is_elsewhere:
+            seen = (await self._list(FeedName.PENDING, own=True)).check(self.subject)
         if seen.found is Found.PARTIAL:
             task = (await self._in_any_list()).record
             if task is not None:
@@ -201,30 +197,40 @@ class Approval(Write[Task]):
         """What the list of all tasks shows of it: its record, `DONE` without one if the list of
         all companies was read whole, so that the platform has it in no list.
         """
-        reader, turn = self.services.reader, self.turn
-        tasks, of_all = await reader.tasks(FeedName.TASKS, self._scope, spacing=turn.spacing), True
+        tasks, of_all = await self._list(FeedName.TASKS), True
         if self.subject not in tasks.tasks and tasks.error is None:
-            if not tasks.whole and self._company not in (None, self._scope):
-                tasks = await reader.tasks(FeedName.TASKS, self._company, spacing=turn.spacing)
-                of_all = False
+            if not tasks.whole and self._is_elsewhere:
+                tasks, of_all = await self._list(FeedName.TASKS, own=True), False
             elif tasks.whole and self._scope is not None:
                 # It may have moved to another company.
-                tasks = await reader.tasks(FeedName.TASKS, None, spacing=turn.spacing)
-        task = tasks.tasks.get(self.subject)
+                tasks = await self.services.reader.tasks(
+                    FeedName.TASKS, None, spacing=self.turn.spacing
+                )
+        task, found = tasks.tasks.get(self.subject), Found.PARTIAL
         if isinstance(task, SharedTask):
-            # Which of them is meant can't be told.
-            return Check(found=Found.PARTIAL, began=tasks.began)
-        found = Found.DONE if task is not None or (of_all and tasks.whole) else Found.PARTIAL
-        found = found if tasks.error is None else Found.FAILED
+            task = None  # which of them is meant can't be told
+        elif tasks.error is not None:
+            found = Found.FAILED
+        elif task is not None or (of_all and tasks.whole):
+            found = Found.DONE
         return Check(found=found, began=tasks.began, record=task, error=tasks.error)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether its own company's list is another than the one that is read."""
+        return self._company not in (None, self._scope)
+
+    async def _list(self, feed: FeedName, *, own: bool = False, gather: float = 0.0) -> TaskList:
+        company = self._company if own else self._scope
+        spacing = 0.0 if gather else self.turn.spacing
+        return await self.services.reader.tasks(feed, company, spacing=spacing, gather=gather)
 
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
         seen, said = await self._seen(), self.answer.kind
         if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
             return replace(seen, found=Found.DONE)
-        lost = said is AnswerKind.LOST
-        if seen.found is not Found.DONE or seen.record is not None or not lost:
+        if seen.found is not Found.DONE or seen.record or said is not AnswerKind.LOST:
             return seen
         # It left the pending list after a lost answer: only the list of all tasks tells how.
         self._any = found = await self._in_any_list()
@@ -232,12 +238,10 @@ class Approval(Write[Task]):
             told = task.status is not None or task.needs_approval is not None
             disagree = told and waits_for_person(task) and not self._moved(task)
             return replace(seen, found=Found.OTHERWISE if disagree else Found.DONE, record=task)
-        ungiven = found.error is not None and found.error.sent is Sent.NO and found.error.status
-        if found.error is not None and not ungiven:
-            return replace(seen, found=Found.FAILED, error=found.error)
-        return (
-            seen if ungiven or found.found is Found.DONE else replace(seen, found=Found.OTHERWISE)
-        )
+        if (error := found.error) is not None:
+            ungiven = error.sent is Sent.NO and error.status
+            return seen if ungiven else replace(seen, found=Found.FAILED, error=error)
+        return seen if found.found is Found.DONE else replace(seen, found=Found.OTHERWISE)
 
     # ---- what became of it
 

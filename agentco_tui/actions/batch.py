@@ -34,8 +34,13 @@ LONGEST_PAUSE = 120.0
 KEY_REJECTED = "stopped: the platform answered 401"
 DOUBTFUL = frozenset({OutcomeKind.UNKNOWN, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
 """Outcomes that leave open whether it was approved."""
-_CERTAINLY_NOT = frozenset({OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED})
-"""Outcomes that can be asked about again, beside the clear failures: nothing was applied."""
+_CERTAINLY_NOT = frozenset(
+    {
+        *(OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE),
+        *(OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED),
+    }
+)
+"""Outcomes that can be asked about again: nothing was applied."""
 
 
 class BatchPhase(StrEnum):
@@ -204,8 +209,7 @@ class BatchApproval:
             pending.get(item.task.id)
             or (found.record if isinstance(found.record, Task) else item.task)
             for item in self.items
-            if (found := item.outcome) is not None
-            and (found.may_retry or found.kind in _CERTAINLY_NOT)
+            if (found := item.outcome) is not None and found.kind in _CERTAINLY_NOT
         )
 
     # --- the work

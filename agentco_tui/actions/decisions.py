@@ -7,7 +7,6 @@ here, so that they agree. What another dashboard of this machine does comes from
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -126,7 +125,7 @@ class Decisions:
         self._services = services
         self._by_task: dict[str, Decision] = {}
         self._holds: dict[str, Hold] = {}
-        self._left: OrderedDict[str, float] = OrderedDict()
+        self._left: dict[str, float] = {}
         self._listeners: list[Callable[[Iterable[str]], None]] = []
 
     # ---- what is known
@@ -172,7 +171,7 @@ class Decisions:
         if kept:
             self._reach(task, Step.READING)
         else:
-            self._drop(task.id)
+            self._put(task.id, None)
         return kept
 
     def take_back(self, task_id: str | None = None) -> Task | None:
@@ -202,19 +201,18 @@ class Decisions:
         step: Step,
         attempt_id: str | None = None,
         *,
-        since: float | None = None,
+        ago: float = 0.0,
         **more: Any,
     ) -> Decision:
-        known = self._by_task.get(task.id)
-        now = self._services.clock.monotonic() if since is None else since
-        reached = Decision(task=task, step=step, attempt_id=attempt_id, since=now, **more)
-        same = known is not None and (known.step, known.attempt_id) == (step, attempt_id)
-        if known is not None and same and reached.outcome is None:
+        """A decision has reached a step, so many seconds ago."""
+        known, since = self._by_task.get(task.id), self._services.clock.monotonic() - ago
+        now = Decision(task=task, step=step, attempt_id=attempt_id, since=since, **more)
+        if known and not now.outcome and (known.step, known.attempt_id) == (step, attempt_id):
             # The same step, of which something else is told.
-            known = self._by_task[task.id] = replace(known, sentence=reached.sentence)
-            return known
-        self._put(reached)
-        return reached
+            now = self._by_task[task.id] = replace(known, sentence=now.sentence)
+        else:
+            self._put(task.id, now)
+        return now
 
     def follow(self, found: Iterable[OpenAttempt]) -> None:
         """Take in what other dashboards of this machine have in flight, and what came of it."""
@@ -225,46 +223,42 @@ class Decisions:
         }
         for task_id, attempt in others.items():
             known = self._by_task.get(task_id)
-            ours = known is not None and known.here and known.outcome is None
-            if not ours:
+            if known is None or known.outcome or not known.here:
                 task = self._services.store.pending.get(task_id) or task_of(attempt)
-                since = self._services.clock.monotonic() - (age_of(attempt.time) or 0.0)
-                self._reach(task, Step.SENDING, attempt.attempt, since=since, here=False)
+                ago = age_of(attempt.time) or 0.0
+                self._reach(task, Step.SENDING, attempt.attempt, ago=ago, here=False)
         for known in [one for one in self._by_task.values() if not one.here and not one.outcome]:
-            if known.task.id not in others:
-                self._settled_elsewhere(known)
-
-    def _settled_elsewhere(self, known: Decision) -> None:
-        """Another dashboard has written what became of it, or has ended without that."""
-        task = known.task
-        earlier = self._services.earlier(Verb.APPROVE, task.id)
-        settled = None if earlier is None else earlier.settled
-        if settled is None or settled.attempt != known.attempt_id:
-            self._drop(task.id)
-            return
-        kind = settled.outcome if settled.outcome in set(OutcomeKind) else OutcomeKind.UNCLEAR
-        outcome = Outcome(
-            verb=Verb.APPROVE,
-            kind=OutcomeKind(kind),
-            subject=task.id,
-            title=task.title,
-            sentence=safe(settled.sentence),
-            known_by=KnownBy.READ,
-            attempt_id=settled.attempt,
-        )
-        self.settle(task, outcome, here=False)
+            if (task := known.task).id in others:
+                continue
+            # It has written what became of it, or has ended without that.
+            earlier = self._services.earlier(Verb.APPROVE, task.id)
+            settled = None if earlier is None else earlier.settled
+            if settled is None or settled.attempt != known.attempt_id:
+                self._put(task.id, None)
+                continue
+            known_kind = settled.outcome in set(OutcomeKind)
+            outcome = Outcome(
+                verb=Verb.APPROVE,
+                kind=OutcomeKind(settled.outcome) if known_kind else OutcomeKind.UNCLEAR,
+                subject=task.id,
+                title=task.title,
+                sentence=safe(settled.sentence),
+                known_by=KnownBy.READ,
+                attempt_id=settled.attempt,
+            )
+            self.settle(task, outcome, here=False)
 
     def withdraw(self, task: Task) -> None:
         """A decision that has sent nothing is taken back."""
         known = self._by_task.get(task.id)
         if known is not None and known.step is Step.READING:
-            self._drop(task.id)
+            self._put(task.id, None)
 
     def look_at(self, task_id: str) -> None:
         """The person has looked at what became of a decision."""
         known = self._by_task.get(task_id)
         if known is not None and known.outcome is not None and not known.seen:
-            self._put(replace(known, seen=True))
+            self._put(task_id, replace(known, seen=True))
 
     def take(self, change: Change) -> list[Decision]:
         """The list of pending tasks has changed. Returns the decisions to be looked at again.
@@ -278,15 +272,13 @@ class Decisions:
             self._left.pop(task_id, None)
             known = self._by_task.get(task_id)
             if known is not None and known.outcome and known.outcome.kind in ENDED_WAITING:
-                self._drop(task_id)
+                self._put(task_id, None)
         if change.removed:
             freshness = self._services.store.freshness[FeedName.PENDING]
             seen_waiting = began_at(freshness, self._services.clock)
-            for task_id in change.removed[-LEFT_KEPT:]:
-                self._left[task_id] = seen_waiting
-                self._left.move_to_end(task_id)
-            while len(self._left) > LEFT_KEPT:
-                self._left.popitem(last=False)
+            self._left |= dict.fromkeys(change.removed, seen_waiting)
+            for task_id in [*self._left][:-LEFT_KEPT]:
+                del self._left[task_id]
         gone = (self._by_task.get(task_id) for task_id in change.removed)
         return [
             known
@@ -297,19 +289,12 @@ class Decisions:
             and known.outcome.kind in _MAY_COME_LATE
         ]
 
-    # ---- inside
-
-    def _put(self, decision: Decision) -> None:
-        # The newest last, whatever there was before.
-        self._by_task.pop(decision.task.id, None)
-        self._by_task[decision.task.id] = decision
-        self._tell(decision.task.id)
-
-    def _drop(self, task_id: str) -> None:
-        if self._by_task.pop(task_id, None) is not None:
-            self._tell(task_id)
-
-    def _tell(self, task_id: str) -> None:
+    def _put(self, task_id: str, decision: Decision | None) -> None:
+        """Keep it, the newest last, or forget what there was."""
+        if self._by_task.pop(task_id, None) is None and decision is None:
+            return
+        if decision is not None:
+            self._by_task[task_id] = decision
         for listener in tuple(self._listeners):
             listener((task_id,))
 

@@ -28,16 +28,6 @@ class Verb(StrEnum):
     SET_LIMIT = "set limit"
 
 
-IN_WORDS = {
-    Verb.APPROVE: "approve tasks",
-    Verb.CREATE_TASK: "create tasks",
-    Verb.CREATE_COMPANY: "create companies",
-    Verb.CLONE_COMPANY: "clone companies",
-    Verb.SET_LIMIT: "set limits",
-}
-"""What the key may or may not do, in a sentence."""
-
-
 class OutcomeKind(StrEnum):
     """The sorts of outcome; the value is the word in the journal."""
 
@@ -50,7 +40,6 @@ class OutcomeKind(StrEnum):
     DONE = "done"
     """A create, a clone or a new limit is there."""
     REFUSED = "refused"
-    """A clear no, with the platform's words."""
     CHANGED = "changed"
     """It is not what was shown any more: nothing was sent."""
     DECIDED_ELSEWHERE = "decided elsewhere"
@@ -64,7 +53,6 @@ class OutcomeKind(StrEnum):
     UNCLEAR = "unclear"
     """The answer was lost, and what was read doesn't tell what happened."""
     NOT_SENT = "not sent"
-    """Nothing left this machine."""
     NOT_ALLOWED = "not allowed"
     """403: the key lacks the permission."""
     KEY_REJECTED = "key rejected"
@@ -74,11 +62,12 @@ class OutcomeKind(StrEnum):
 GOOD = frozenset({OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DONE})
 """What the person wanted is so."""
 ENDED_WAITING = frozenset(
-    {*GOOD, OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.GONE} - {OutcomeKind.DONE}
+    {
+        *(OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED),
+        *(OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.GONE),
+    }
 )
 """Of a task: it is in the list of pending tasks no more."""
-CLEAR_FAILURES = frozenset({OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE})
-"""Certainly not applied, and a new decision may try it again."""
 AFTER_ALL = "approved after all"
 """So begins the sentence of an approval that came about later than it was waited for."""
 
@@ -122,12 +111,10 @@ class Outcome:
     subject: str
     """The id of the task, company or agent acted on, or of the new one."""
     title: SafeText
-    """What the record acted on, or the new one, is called."""
     sentence: SafeText
     """What happened and what to do, for a person; without the title."""
     known_by: KnownBy
     why_not: WhyNot | None = None
-    """Set for `OutcomeKind.NOT_SENT`."""
     words: SafeText | None = None
     """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()
@@ -144,11 +131,6 @@ class Outcome:
     def good(self) -> bool:
         """Whether what was wanted is so."""
         return self.kind in GOOD
-
-    @property
-    def may_retry(self) -> bool:
-        """Whether it is certain that nothing was applied, so that a new decision may try again."""
-        return self.kind in CLEAR_FAILURES
 
 
 class Step(StrEnum):
@@ -210,12 +192,6 @@ class Check(Generic[R]):
     """Why nothing can be told (`Found.PARTIAL`, `Found.FAILED`)."""
 
 
-ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
-"""An answer that says so is no yes, whatever its status."""
-GAVE_UP = frozenset({408, 499})
-"""4xx by number, but said by servers and proxies that stopped waiting: the write may be applied."""
-
-
 class AnswerKind(StrEnum):
     """How clear the answer to a write is by itself."""
 
@@ -252,17 +228,20 @@ class WriteAnswer(Generic[R]):
 LEFT_BEHIND: WriteAnswer[Any] = WriteAnswer(
     kind=AnswerKind.LOST, sentence=plain("an earlier attempt ended without an answer")
 )
+ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
+"""An answer that says so is no yes, whatever its status."""
+GAVE_UP = frozenset({408, 499})
+"""4xx by number, but said by servers and proxies that stopped waiting: the write may be applied."""
 
 
 def clarity(error: ApiError) -> AnswerKind:
     """How clear a write's error is about whether it was applied."""
-    match error:
-        case _ if error.status in GAVE_UP:
-            return AnswerKind.LOST
-        case KeyRejected():
-            return AnswerKind.UNAUTHORISED
-        case NotAllowed():
-            return AnswerKind.FORBIDDEN
-        case _ if error.sent is not Sent.NO:
-            return AnswerKind.LOST
+    if error.status in GAVE_UP:
+        return AnswerKind.LOST
+    if isinstance(error, KeyRejected):
+        return AnswerKind.UNAUTHORISED
+    if isinstance(error, NotAllowed):
+        return AnswerKind.FORBIDDEN
+    if error.sent is not Sent.NO:
+        return AnswerKind.LOST
     return AnswerKind.NO if isinstance(error, Answered) else AnswerKind.UNSENT

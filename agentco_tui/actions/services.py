@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from agentco_tui.actions.journal import Earlier, Following, Journal, addresses_of
 from agentco_tui.actions.journal_file import Attempt, JournalError, seconds_of
-from agentco_tui.actions.outcome import IN_WORDS, Verb
+from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import NotAllowed
@@ -22,6 +22,15 @@ from agentco_tui.live.store import Store
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R")
+
+IN_WORDS = {
+    Verb.APPROVE: "approve tasks",
+    Verb.CREATE_TASK: "create tasks",
+    Verb.CREATE_COMPANY: "create companies",
+    Verb.CLONE_COMPANY: "clone companies",
+    Verb.SET_LIMIT: "set limits",
+}
+"""What the key may or may not do, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,7 +157,6 @@ async def test_a_lost_answer_without_the_deed_is_not_done(
         found, _ = await approved(desk, task)
         assert platform.world.applied[task.id] == 0
         assert found.kind is OutcomeKind.NOT_DONE
-        assert found.may_retry
         assert found.sentence.startswith("not approved")
         assert len(desk.sends()) == 1
         again, _ = await approved(desk, task)
@@ -199,7 +198,6 @@ async def test_a_clear_no_is_told_in_the_platforms_words(
         assert found.http_status == status
         assert found.words
         assert found.sentence == f"refused: {found.words}"
-        assert found.may_retry
         assert len(desk.sends()) == 1
         assert desk.store.pending.get(task.id) is not None, "it waits as before"
 

@@ -167,7 +167,6 @@ async def test_what_lists_show_after_an_answer(
         assert found.kind is kind
         assert words in found.sentence
         assert found.good is (kind is Kind.APPROVED_HERE)
-        assert found.may_retry is (kind is Kind.REFUSED)
         if answer == "409":
             assert found.sentence.startswith("refused: ")
 

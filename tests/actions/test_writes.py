@@ -82,7 +82,6 @@ async def test_a_task_that_was_not_made_is_not_done(platform: EmbeddedPlatform, 
         platform.faults.add("create_task:drop_before,times=1")
         found = await create_task(desk.services, task_form(platform))
         assert found.kind is OutcomeKind.NOT_DONE
-        assert found.may_retry
         assert (await create_task(desk.services, task_form(platform))).kind is OutcomeKind.DONE
         assert made(platform) == 1
 
