@@ -16,9 +16,7 @@ from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import NotAllowed
-from agentco_tui.live.clock import Clock
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.store import Store
 from agentco_tui.text import SafeText, plain
 
 R = TypeVar("R")
@@ -112,39 +110,32 @@ class Permissions:
 
 
 class Services:
-    """One for each profile that is open. `origin` is the platform's address as configured.
-
-    Reads go through the poller where one is given (it must be running); `company` is the scope
-    where there is none. The journal is closed by whoever opened it.
-    """
+    """One for each profile that is open; the journal is closed by whoever opened it."""
 
     def __init__(
         self,
         client: Client,
-        store: Store,
-        clock: Clock,
+        poller: Poller,
         journal: Journal,
         *,
         origin: str,
         profile: str,
-        poller: Poller | None = None,
-        company: str | None = None,
         permissions: Permissions | None = None,
         timing: Timing | None = None,
     ) -> None:
         self.client = client
         self.decision_client = client.for_decisions
         """What a decision reads and sends waits for no other request."""
-        self.store = store
-        self.clock = clock
+        self.poller = poller
+        self.store = poller.store
+        self.clock = poller.clock
         self.journal = journal
         self.origin = origin
+        """The platform's address as configured."""
         self.profile = profile
         self.permissions = permissions or Permissions()
         self.timing = timing or Timing()
-        self.reader = TaskReader(
-            self.decision_client, store, clock, self.timing.sleep, poller=poller, company=company
-        )
+        self.reader = TaskReader(self.decision_client, poller, self.timing.sleep)
         self.addresses: tuple[str, ...] | None = None
         """What the platform's host was resolved to; None before the first write."""
         self._closed = False

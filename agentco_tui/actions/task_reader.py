@@ -17,13 +17,11 @@ from agentco_tui import format as form
 from agentco_tui.actions.outcome import Check, Found
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
-from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.fetch import Take
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.single_flight import SingleFlight
-from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, SharedTask, Task, TaskState
 from agentco_tui.text import SafeText, plain
 
@@ -74,26 +72,15 @@ class TaskReader:
     """Reads that begin after the call, shared by all who ask (single-flight): at least `spacing`
     seconds after the one before, and after `gather` seconds in which others can join.
 
-    `company` limits it to a company, None asks about all. Without a poller, reads of the scope
-    `company` given here go into the store.
+    `company` limits a read to a company, None asks about all.
     """
 
     def __init__(
-        self,
-        client: Client,
-        store: Store,
-        clock: Clock,
-        sleep: Callable[[float], Awaitable[None]],
-        *,
-        poller: Poller | None = None,
-        company: str | None = None,
+        self, client: Client, poller: Poller, sleep: Callable[[float], Awaitable[None]]
     ) -> None:
         self._client = client
-        self._store = store
-        self._clock = clock
-        self._sleep = sleep
         self._poller = poller
-        self._company = company
+        self._sleep = sleep
         self.every_took: float | None = None
         """Seconds that the last read of all tasks took; None before the first."""
         self._flights: dict[tuple[FeedName, str | None], SingleFlight[Any]] = {}
@@ -101,7 +88,7 @@ class TaskReader:
     @property
     def scope(self) -> str | None:
         """The company that the screen is about now; None for all."""
-        return self._company if self._poller is None else self._poller.query.company
+        return self._poller.query.company
 
     def scope_of(self, task: Task) -> str | None:
         """The company whose lists show a task, None for those of all: the one on the screen unless
@@ -109,7 +96,7 @@ class TaskReader:
         """
         company = None if task.company is None else task.company.id
         if company is None:
-            return self.scope if task.id in self._store.pending.records else None
+            return self.scope if task.id in self._poller.store.pending.records else None
         return None if self.scope is None else company
 
     async def tasks(
@@ -139,48 +126,45 @@ class TaskReader:
     ) -> SingleFlight[Any]:
         if (feed, company) not in self._flights:
             once = partial(read, feed, company)
-            self._flights[feed, company] = SingleFlight(once, self._clock, self._sleep)
+            self._flights[feed, company] = SingleFlight(once, self._poller.clock, self._sleep)
         return self._flights[feed, company]
 
     async def _read(self, feed: FeedName, company: str | None) -> TaskList:
-        began, pending = self._clock.monotonic(), feed is FeedName.PENDING
-        found: Take | ApiError
+        clock, pending = self._poller.clock, feed is FeedName.PENDING
+        began = clock.monotonic()
+        found: Take | ApiError | None = None
         try:
-            try:
-                status = "pending" if pending else None
-                listing = await self._client.tasks(company_id=company, status=status)
-                if not pending:
-                    self.every_took = self._clock.monotonic() - began
-                blank = not listing.records and listing.shape in _NO_LIST
-                tasks = TaskList(
-                    began=began,
-                    tasks={task.id: task for task in listing.records},
-                    whole=not (listing.capped or listing.more or listing.unread or blank),
-                    blank=blank,
-                )
-                if not self._is_shown(feed, company):
-                    return tasks
-                compared = await self._store.collections[feed].compare(listing)
-                found = partial(self._store.take, feed, listing, compared)
-            except ApiError as error:
-                found, tasks = error, TaskList(began=began, error=error)
+            status = "pending" if pending else None
+            listing = await self._client.tasks(company_id=company, status=status)
+            if not pending:
+                self.every_took = clock.monotonic() - began
+            blank = not listing.records and listing.shape in _NO_LIST
+            tasks = TaskList(
+                began=began,
+                tasks={task.id: task for task in listing.records},
+                whole=not (listing.capped or listing.more or listing.unread or blank),
+                blank=blank,
+            )
             if self._is_shown(feed, company):
-                if self._poller is not None:
-                    self._poller.supersede(feed, began, found)
-                elif not isinstance(found, ApiError):
-                    found()
+                store = self._poller.store
+                compared = await store.collections[feed].compare(listing)
+                found = partial(store.take, feed, listing, compared)
+        except ApiError as error:
+            found, tasks = error, TaskList(began=began, error=error)
         except Exception as error:
             # A bug in reading must not pass for knowledge: nothing is concluded from it.
             log.exception("reading the list of tasks failed")
             words = plain(f"the list can't be read, by a fault here ({type(error).__name__})")
             return TaskList(began=began, error=Unreadable(words, path="/api/tasks"))
+        if found is not None and self._is_shown(feed, company):
+            self._poller.supersede(feed, began, found)
         return tasks
 
     def _is_shown(self, feed: FeedName, company: str | None) -> bool:
         """Whether the store holds this list, and it is kept up to date."""
-        if company != self.scope or self._poller is None:
-            return company == self.scope and feed is FeedName.PENDING
-        return feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
+        return company == self.scope and (
+            feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
+        )
 
     async def _activity(self, _: FeedName, company: str | None) -> tuple[Activity, ...]:
         try:

@@ -74,17 +74,14 @@ class Session(Services):
     ) -> None:
         super().__init__(
             client,
-            store,
-            clock,
+            poller,
             journal,
             origin=str(settings.base_url),
             profile=settings.profile,
-            poller=poller,
             permissions=permissions,
             timing=timing,
         )
         self.settings = settings
-        self.poller = poller
         self.names = Names(store)
         self.decisions = Decisions(self)
         """What is being approved from this machine, and what became of it."""

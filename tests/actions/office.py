@@ -23,7 +23,7 @@ from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import Clock, SystemClock
-from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
@@ -101,10 +101,9 @@ async def office(
     limits: Limits | None = None,
     permissions: Permissions | None = None,
     company: str | None = None,
-    poller: bool = False,
     clock: Clock | None = None,
 ) -> AsyncIterator[Office]:
-    """Open the services for a platform; a poller runs only if the test runs it."""
+    """Open the services for a platform; the poller runs only if the test runs it."""
     transport = Transport(
         BaseUrl.parse(platform.base_url),
         ApiKey.parse(key or platform.full_key),
@@ -117,13 +116,10 @@ async def office(
     client = Client(transport)
     services = Services(
         client,
-        store,
-        clock,
+        Poller(client, store, clock, query=Query(company=company)),
         journal,
         origin=platform.base_url,
         profile="test",
-        poller=Poller(client, store, clock) if poller else None,
-        company=company,
         permissions=permissions,
         timing=timing,
     )

@@ -303,10 +303,8 @@ async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path)
 
 
 async def test_the_poller_is_read_through(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path, poller=True) as desk:
-        poller = desk.services.reader._poller
-        assert poller is not None
-        running = asyncio.create_task(poller.run())
+    async with office(platform, path) as desk:
+        running = asyncio.create_task(desk.services.poller.run())
         try:
             task = (await desk.pending())[0]
             found = await desk.approve(task)

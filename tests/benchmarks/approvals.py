@@ -27,6 +27,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Transport
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from tests.actions.drill import TALLY
 from tests.actions.test_property import Approvals, TestApprovals
@@ -55,8 +56,7 @@ async def a_set(platform: EmbeddedPlatform, folder: Path, one_way: float) -> tup
             client = Client(transport)
             services = Services(
                 client,
-                Store(),
-                SystemClock(),
+                Poller(client, Store(), SystemClock()),
                 journal,
                 origin=base.origin,
                 profile="benchmark",
