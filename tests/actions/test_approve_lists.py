@@ -151,6 +151,7 @@ async def test_what_lists_show_after_a_lost_answer(
          "; it is in no list of the platform any more"),
         ("409", {"pending": PART, "pending of it": PART, "all": GONE}, Kind.REFUSED,
          " (it could not be read again since)"),
+        ("401", {}, Kind.REFUSED, "refused with 401, while the key still reads: "),
         ("401", {"pending": 401}, Kind.KEY_REJECTED, "the key is missing or invalid"),
         ("401", {"pending": 503}, Kind.KEY_REJECTED, "401, and nothing could be read since: "),
     ],

@@ -100,20 +100,6 @@ async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(
         assert len(desk.sends()) == 7
 
 
-async def test_over_ten_the_number_is_typed(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        tasks = await desk.pending()
-        batch = BatchApproval(desk.services, tasks[:11])
-        assert batch.number_to_type == 11
-        said = [(batch.confirm(typed), batch.phase) for typed in ("", "10", " 11 ", "11")]
-        asking, held = (False, BatchPhase.ASKING), BatchPhase.HELD
-        assert said == [asking, asking, (True, held), (False, held)]
-        batch = BatchApproval(desk.services, tasks[:10])
-        assert batch.number_to_type is None
-        assert batch.confirm()
-        assert not BatchApproval(desk.services, []).confirm()
-
-
 class Steps:
     """A clock that moves only when somebody sleeps."""
 
@@ -153,18 +139,6 @@ async def test_the_hold_can_be_taken_back(platform: EmbeddedPlatform, path: Path
         assert not batch.take_back()
         assert not batch.confirm()
         assert journal_entries(path) == []
-
-
-async def test_after_the_hold_it_is_too_late(platform: EmbeddedPlatform, path: Path) -> None:
-    steps = Steps()
-    async with office(platform, path, timing=holding(steps), clock=steps) as desk:
-        batch = BatchApproval(desk.services, (await desk.pending())[:3])
-        assert batch.confirm()
-        steps.go_on.set()
-        assert await batch.run() is BatchPhase.ENDED
-        assert steps.at >= 1_005
-        assert not batch.take_back()
-        assert len(desk.sends()) == 3
 
 
 async def test_stopping_sends_no_more_and_settles_what_was_sent(
@@ -221,15 +195,6 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(
         assert decisions.open == []
 
 
-async def test_a_403_stops_the_set(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path, key=platform.read_key) as desk:
-        batch = BatchApproval(desk.services, (await desk.pending())[:20])
-        await run(batch)
-        assert len(desk.sends()) <= 4
-        assert kinds(batch) == {OutcomeKind.NOT_ALLOWED, OutcomeKind.NOT_SENT}
-        assert batch.stop_reason
-
-
 async def test_a_revoked_key_stops_the_set(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:30]
@@ -281,17 +246,6 @@ async def test_two_unknowns_do_not_stop_it(
         batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
         await run(batch)
         assert (batch.stop_reason is not None) is stopped
-
-
-async def test_a_journal_that_fails_stops_it(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    async with office(platform, tmp_path / "file" / "journal.jsonl") as desk:
-        batch = BatchApproval(desk.services, (await desk.pending())[:20])
-        await run(batch)
-        assert desk.sends() == []
-        assert kinds(batch) == {OutcomeKind.NOT_SENT}
-        assert batch.stop_reason
-        assert batch.stop_reason.startswith("stopped: the journal")
 
 
 async def test_a_changed_task_in_a_set_is_left_out(platform: EmbeddedPlatform, path: Path) -> None:
@@ -414,12 +368,6 @@ def test_a_type_unlike_the_rest_and_what_waits_no_more_are_not_in_the_set() -> N
         ("tsk_1", "type pay, the set has type hire: approve it by itself"),
         ("tsk_4", "no type, the set has type hire: approve it by itself"),
     ]
-
-
-def test_real_waits_are_what_was_promised() -> None:
-    waits = Timing()
-    assert (waits.hold, waits.hold_one, waits.still_pending) == (5.0, 2.0, 10.0)
-    assert (waits.first, waits.ceiling) == (0.4, 5.0)
 
 
 # --- pauses that the platform asks for ------------------------------------------------------------

@@ -8,19 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.journal_file import Settled
 from agentco_tui.actions.outcome import OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.single_flight import SingleFlight
-from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import journal_entries, office, until
+from tests.actions.office import office, until
 
 TASK = Task(
     id="t1",
@@ -95,32 +91,6 @@ def test_sentences_say_no_more_than_is_known() -> None:
 
 
 # --- one read for all who ask -----------------------------------------------------------------
-
-
-async def test_who_asks_while_a_read_is_under_way_gets_the_next_one() -> None:
-    begun: list[asyncio.Event] = []
-
-    async def read() -> int:
-        go = asyncio.Event()
-        begun.append(go)
-        number = len(begun)
-        await go.wait()
-        return number
-
-    shared = SingleFlight(read, SystemClock(), asyncio.sleep)
-    first = asyncio.create_task(shared.after_now())
-    await until(lambda: len(begun) == 1)
-    later = [asyncio.create_task(shared.after_now()) for _ in range(5)]
-    gives_up = asyncio.create_task(shared.after_now())
-    await asyncio.sleep(0)
-    gives_up.cancel()
-    begun[0].set()
-    assert await first == 1
-    await until(lambda: len(begun) == 2)
-    begun[1].set()
-    assert await asyncio.gather(*later) == [2] * 5
-    assert len(begun) == 2
-    await shared.close()
 
 
 async def test_a_read_that_hangs_holds_up_the_next_for_a_moment_only(
@@ -203,15 +173,6 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
         assert "approved" not in found.sentence
 
 
-async def test_a_platform_whose_clock_is_wrong_is_believed_all_the_same(path: Path) -> None:
-    with EmbeddedPlatform(
-        seed=7, companies=1, agents=3, tasks=40, speed=0.0, now=1_000_000_000.0
-    ) as platform:
-        async with office(platform, path) as desk:
-            task = (await desk.pending())[0]
-            assert (await desk.approve(task)).kind is OutcomeKind.APPROVED_HERE
-
-
 async def test_the_last_pending_task_of_a_company_in_scope(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
@@ -223,31 +184,3 @@ async def test_the_last_pending_task_of_a_company_in_scope(
         assert len(desk.store.pending) == 0
         asked = {seen.query for seen in platform.requests.matching("tasks")}
         assert asked == {f"company_id={company}&status=pending"}
-
-
-async def test_a_late_yes_corrects_what_was_said_before(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task, other = (await desk.pending())[:2]
-        decisions = Decisions(desk.services)
-        platform.faults.add("approve:drop_before")
-        for one in (task, other):
-            found = await desk.approve(one)
-            assert found.kind is OutcomeKind.NOT_DONE
-            decisions.settle(one, found)
-        platform.world.another_operator(task.id, "approve")
-        changes: list[Change] = []
-        desk.store.subscribe(changes.append)
-        await desk.pending_published()
-        [late] = [known for change in changes for known in decisions.take(change)]
-        assert late.outcome is not None
-        corrected = await Approval(desk.services, task).after_all(late.outcome.attempt_id)
-        assert corrected is not None
-        assert corrected.kind is OutcomeKind.APPROVED
-        assert corrected.sentence.startswith("approved after all, at ")
-        still = await Approval(desk.services, other).after_all(found.attempt_id)
-        assert still is None, "it waits as before"
-        last = journal_entries(path)[-1]
-        assert isinstance(last, Settled)
-        assert (last.task, last.outcome, last.corrects) == (task.id, "approved", "not done")

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-import msgspec
 import pytest
 
 from agentco_tui.actions.create import CompanyForm, TaskForm
@@ -77,15 +76,6 @@ async def test_the_same_title_may_be_made_again_by_a_new_decision(
             assert made(platform) == count
 
 
-async def test_a_task_that_was_not_made_is_not_done(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        platform.faults.add("create_task:drop_before,times=1")
-        found = await create_task(desk.services, task_form(platform))
-        assert found.kind is OutcomeKind.NOT_DONE
-        assert (await create_task(desk.services, task_form(platform))).kind is OutcomeKind.DONE
-        assert made(platform) == 1
-
-
 async def test_a_refused_task_says_why_beside_its_fields(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
@@ -100,15 +90,6 @@ async def test_a_refused_task_says_why_beside_its_fields(
         assert found.kind is OutcomeKind.REFUSED
         assert found.fields["agent_id"] == "the agent belongs to another company"
         assert found.fields["priority"].startswith("must be one of")
-
-
-async def test_a_bad_form_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        found = await create_task(desk.services, task_form(platform, " "))
-        assert found.kind is OutcomeKind.NOT_SENT
-        assert found.why_not is WhyNot.FORM
-        assert set(found.fields) == {"title"}
-        assert platform.requests.count == 0
 
 
 async def test_a_task_sent_twice_at_once_is_made_once(
@@ -287,13 +268,6 @@ async def test_another_figure_than_was_sent_is_told(platform: EmbeddedPlatform, 
         assert "99.00 where 123 was sent" in found.sentence
 
 
-async def test_a_limit_needs_a_number(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        found = await set_limit(desk.services, Ref(id="ag_1"), "a lot", shown=None)
-        assert found.why_not is WhyNot.FORM
-        assert found.fields == {"monthly_limit": "digits and a point only, as in 99.50"}
-
-
 async def test_an_amount_shown_as_unlimited_counts_as_zero(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
@@ -351,21 +325,6 @@ async def test_every_verb_is_taken_up_at_the_next_start(
         assert all("left unsettled" in found.sentence for found in told.values())
         assert await second.left_behind() == []
         assert len([seen for seen in platform.requests if seen.method == "POST"]) == posts
-
-
-async def test_other_platforms_are_left_alone_and_other_profiles_are_not(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        mark = desk.journal.mark()
-        for number, changes in enumerate(({"origin": "https://other"}, {"profile": "other"})):
-            left = Attempt(
-                attempt=f"a{number}", time="2026-01-01T00:00:00Z", origin=platform.base_url,
-                profile="test", verb="approve", subject=f"tsk_{number}",
-            )  # fmt: skip
-            desk.journal.begin(msgspec.structs.replace(left, **changes), mark)
-            desk.journal.let_go(f"a{number}")
-        assert [left.profile for left in await desk.left_behind()] == ["other"]
 
 
 async def test_lines_have_the_names_that_are_known_and_what_was_made(
