@@ -263,13 +263,9 @@ class Client:
     ) -> Receipt[Budget]:
         """POST /api/budget/agents/:id. The limit goes out as a JSON number, digit for digit."""
         path = self._path("POST", "/api/budget/agents", agent_id)
-        digits = monthly_limit.as_tuple().exponent
         # A number of a few signs may stand for one of a million digits.
-        if (
-            not isinstance(digits, int)
-            or digits < -_MOST_DIGITS
-            or monthly_limit.adjusted() >= _MOST_DIGITS
-        ):
+        usable = monthly_limit.is_finite() and monthly_limit.adjusted() < _MOST_DIGITS
+        if not usable or int(monthly_limit.as_tuple().exponent) < -_MOST_DIGITS:
             words = "the monthly limit is no usable number"
             raise not_sent(self.transport.asked("POST", path), words)
         body = f'{{"monthly_limit":{monthly_limit:f}}}'
@@ -308,15 +304,13 @@ class Client:
         The segments "." and ".." would be taken away by clients and proxies, so their dots are
         encoded, too. Raises NotSent, without the identifier in its text.
         """
-        words = "" if identifier else "the id is empty"
-        if len(identifier) > _LONGEST_ID:
-            words = "the id is too long"
+        words = "the id is too long" if len(identifier) > _LONGEST_ID else "the id is empty"
         try:
-            dots = identifier in (".", "..")
-            segment = "%2E" * len(identifier) if dots else quote(identifier, safe="")
+            segment = identifier.replace(".", "%2E") if identifier in (".", "..") else None
+            segment = segment or quote(identifier, safe="")
         except UnicodeError:
-            words = "the id holds a character that cannot be sent"
-        if not words:
+            segment, words = "", "the id holds a character that cannot be sent"
+        if segment and len(identifier) <= _LONGEST_ID:
             return f"{collection}/{segment}{rest}"
         raise not_sent(self.transport.asked(method, f"{collection}/?{rest}"), words)
 

@@ -11,7 +11,6 @@ import hmac
 import ipaddress
 import logging
 import re
-import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NoReturn, Self
@@ -25,6 +24,7 @@ _HOST_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _PREFIX: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
 _BEARER: Final = re.compile(r"(?i)(bearer\s+)[^\s'\"]+")
 _NEVER: Final = frozenset(' \\"<>^`{|}')
+_LIKE: Final = "it looks like https://agents.example.com"
 _DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 
 
@@ -35,14 +35,17 @@ class CredentialError(ValueError):
 class ApiKey:
     """The key, behind a mask.
 
-    `str`, `repr`, `format` and `vars` never show it, and it can be neither pickled nor written to
-    JSON. Only the part that adds the Authorization header calls `reveal`.
+    `str`, `repr`, `format` and `vars` never show it, and it can be neither copied, pickled nor
+    written to JSON.
     """
 
     __slots__ = ("__text",)
 
     def __init__(self, text: str) -> None:
-        """The same as `parse`: there is no way round the checks."""
+        """The key in `text`, without the blanks and the newline around it.
+
+        Raises CredentialError, whose sentence never repeats the text.
+        """
         cleaned = text.strip(" \t\r\n")
         _check(cleaned, "the key is empty: put the API key there, and nothing else")
         _check(
@@ -58,10 +61,7 @@ class ApiKey:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The key in `text`, without the blanks and the newline around it.
-
-        Raises CredentialError, whose sentence never repeats the text.
-        """
+        """The same as the constructor."""
         return cls(text)
 
     @property
@@ -87,23 +87,12 @@ class ApiKey:
         return format(self.masked, spec)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ApiKey):
-            return NotImplemented
-        return hmac.compare_digest(self.__text, other.reveal())
+        return isinstance(other, ApiKey) and hmac.compare_digest(self.__text, other.reveal())
 
     def __hash__(self) -> int:
         return hash((ApiKey, self.__text))
 
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an ApiKey is not stored")
-
-    def __getstate__(self) -> NoReturn:
         raise TypeError("an ApiKey is not stored")
 
 
@@ -181,35 +170,25 @@ class Redactor:
 class KeyFilter(logging.Filter):
     """Put on a handler: masks the given keys, and anything that follows the word Bearer.
 
-    The record's message is formed here, and its traceback too, so that no argument and no
-    exception text of a lower layer reaches the handler unread.
+    Message and traceback become one text here, so that no argument and no exception of a lower
+    layer reaches the handler unread.
     """
 
     def __init__(self, keys: Iterable[ApiKey | KeyInUse]) -> None:
         super().__init__()
         self._keys = tuple(keys)
 
-    def redacted(self, text: str) -> str:
-        """`text` without any of the keys."""
-        for key in self._keys:
-            text = key.redact(text)
-        return _BEARER.sub(r"\1****", text)
-
     def filter(self, record: logging.LogRecord) -> bool:
         """Clean the record where it stands (Python 3.11 takes no copy); it is always kept."""
         try:
-            message = record.getMessage()
+            text = logging.Formatter().format(record)
         except (TypeError, ValueError, KeyError):
             # A wrong format string is the caller's slip; its arguments may still hold the key.
-            message = f"{record.msg} {record.args}"
-        record.msg, record.args = self.redacted(message), ()
-        if record.exc_info and record.exc_info[0] is not None:
-            record.exc_text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
-            record.exc_info = None
-        if record.exc_text:
-            record.exc_text = self.redacted(record.exc_text)
-        if record.stack_info:
-            record.stack_info = self.redacted(record.stack_info)
+            text = f"{record.msg} {record.args}"
+        for key in self._keys:
+            text = key.redact(text)
+        record.msg, record.args = _BEARER.sub(r"\1****", text), ()
+        record.exc_info = record.exc_text = record.stack_info = None
         return True
 
 
@@ -245,12 +224,9 @@ class BaseUrl:
         text = text.strip(" \t\r\n")
         scheme, colon, rest = text.partition("://")
         scheme = scheme.lower()
-        _check(text, "the address is empty: it looks like https://agents.example.com")
-        _check(
-            len(text) <= _LONGEST_ADDRESS and text.isprintable() and not set(text) & _NEVER,
-            "the address holds a character that no address has: "
-            "it looks like https://agents.example.com",
-        )
+        _check(text, f"the address is empty: {_LIKE}")
+        printable = len(text) <= _LONGEST_ADDRESS and text.isprintable() and not set(text) & _NEVER
+        _check(printable, f"the address holds a character that no address has: {_LIKE}")
         _check(
             colon and scheme in _DEFAULT_PORTS,
             "the address must begin with https:// (or http:// for this machine)",
@@ -264,21 +240,18 @@ class BaseUrl:
             "the address must not hold a user name or a password: "
             "the key comes from the profile or from AGENTCO_API_KEY",
         )
-        words = "the host or the port in the address cannot be read"
         try:
             parts = urlsplit(text)
             host, port = parts.hostname or "", parts.port
             if ":" in host:
-                words = "the address in brackets is no IPv6 address"
                 host = ipaddress.IPv6Address(host.partition("%")[0]).compressed
         except ValueError:
-            raise CredentialError(
-                f"{words}: it looks like https://agents.example.com:8443 or http://[::1]:8000"
-            ) from None
-        _check(host, "the address names no host: it looks like https://agents.example.com")
+            words = f"the host or the port in the address cannot be read: {_LIKE}:8443"
+            raise CredentialError(f"{words} or http://[::1]:8000") from None
+        _check(host, f"the address names no host: {_LIKE}")
+        labels = host.removesuffix(".").split(".")
         _check(
-            ":" in host
-            or (len(host) <= 253 and all(map(_is_label, host.removesuffix(".").split(".")))),
+            ":" in host or (len(host) <= 253 and all(map(_is_label, labels))),
             "the host in the address cannot be a host name: letters, digits, dots and hyphens only",
         )
         _check(

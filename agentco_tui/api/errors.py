@@ -1,15 +1,5 @@
 """What can go wrong between here and the platform, each with a sentence for a person.
 
-    ApiError
-    |- NotSent            the request was refused here, before anything left the machine
-    |- Unreachable        no connection: Refused, NameNotFound, TlsFailure
-    |- TimedOut           no whole answer within the time limit
-    |- Broken             the connection broke while the answer was read
-    |- Answered           an answer came, and it is not what was asked for
-       |- KeyRejected 401, NotAllowed 403, NotFound 404, Conflict 409, Invalid 400/422,
-       |  RateLimited 429, PlatformFailed 5xx, Redirected 3xx, OtherStatus
-       |- NotJson, WebPage (HTML), TooLarge, Unreadable (JSON without any known shape)
-
 `sent` tells a writer whether the platform may have acted: only NO is proof that it has not.
 """
 

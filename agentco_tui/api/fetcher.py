@@ -50,12 +50,8 @@ _MOST_SECONDS: Final = 60.0
 _LARGE: Final = 256 * 1024
 """Bytes: below this, reading takes less than a thread is worth."""
 _MOST_REASONS: Final = 5
-_REMEMBERED: Final = 24
-"""Lists whose last answer is kept: every feed, and a few filters a person goes to and fro in."""
-_LIVE: Final = 12
-"""Of these, so many are kept whatever they hold: more than there are feeds."""
-_MOST_RECORDS: Final = 50_000
-"""Records from which on no more lists than these are kept."""
+_REMEMBERED: Final = 12
+"""Lists whose last answer is kept: more than there are feeds."""
 _ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
 
@@ -177,14 +173,10 @@ class Fetcher:
             self._last.move_to_end(key)
             return last.listing
         listing = _joined(leaves, most, stuck=stuck, capped=capped)
-        kept = self._last
-        kept[key] = _Last(leaves, listing, (stuck, capped))
-        kept.move_to_end(key)
-        while len(kept) > _REMEMBERED or (
-            len(kept) > _LIVE
-            and sum(len(each.listing.records) for each in kept.values()) > _MOST_RECORDS
-        ):
-            kept.popitem(last=False)
+        self._last[key] = _Last(leaves, listing, (stuck, capped))
+        self._last.move_to_end(key)
+        while len(self._last) > _REMEMBERED:
+            self._last.popitem(last=False)
         return listing
 
     async def _page(

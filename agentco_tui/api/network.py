@@ -149,8 +149,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
     def get_extra_info(self, info: str) -> Any:
         """`is_readable` is true for whatever speaks against using it once more."""
         if info != "is_readable":
-            names = {"client_addr": "sockname", "server_addr": "peername"}
-            return self._transport.get_extra_info(names.get(info, info))
+            return self._transport.get_extra_info(info)
         below = self._transport.get_extra_info("socket")
         if self._chunks or self._ended or below is None or below.fileno() < 0:
             return True
@@ -224,10 +223,6 @@ class Network(httpcore.AsyncNetworkBackend):
         except ExceptionGroup as errors:
             raise httpcore.ConnectError("no connection to any address") from errors
 
-    async def sleep(self, seconds: float) -> None:
-        """Part of httpcore's interface."""
-        await asyncio.sleep(seconds)
-
     async def _made(self, host: str, port: int) -> Connection:
         loop = asyncio.get_running_loop()
         try:
@@ -247,33 +242,28 @@ async def _first_connected(found: list[Any]) -> socket.socket:
 
     asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
     """
-    families = [family for family, *_ in found]
-    turns = [families[:at].count(family) for at, family in enumerate(families)]
-    attempts: list[asyncio.Task[socket.socket]] = []
+    addresses, attempts = iter(found), list[asyncio.Task[socket.socket]]()
     won: socket.socket | None = None
     try:
-        for _, info in sorted(zip(turns, found, strict=True), key=lambda pair: pair[0]):
-            attempts.append(asyncio.create_task(_connected(*info)))
-            is_last = len(attempts) == len(found)
-            while won is None and (under_way := [each for each in attempts if not each.done()]):
-                patience = None if is_last else _NEXT_ADDRESS
-                done, _ = await asyncio.wait(
-                    under_way, timeout=patience, return_when=asyncio.FIRST_COMPLETED
-                )
-                won = next((each.result() for each in done if each.exception() is None), None)
-                if not is_last:
-                    break
-            if won is not None:
-                return won
+        while won is None:
+            if address := next(addresses, None):
+                attempts.append(asyncio.create_task(_connected(*address)))
+            under_way = [each for each in attempts if not each.done()]
+            if not under_way:
+                failures = [each.exception() for each in attempts]
+                raise ExceptionGroup("", [why for why in failures if isinstance(why, Exception)])
+            done, _ = await asyncio.wait(
+                under_way,
+                timeout=_NEXT_ADDRESS if address else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            won = next((each.result() for each in done if each.exception() is None), None)
+        return won
     finally:
         # Nothing is waited for here: who is cancelled while waiting would lose the one that won.
         for attempt in attempts:
-            if not attempt.done():
-                attempt.cancel()
-            elif attempt.exception() is None and attempt.result() is not won:
+            if not attempt.cancel() and attempt.exception() is None and attempt.result() is not won:
                 attempt.result().close()
-    failures = [attempt.exception() for attempt in attempts]
-    raise ExceptionGroup("", [each for each in failures if isinstance(each, Exception)])
 
 
 async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:

@@ -28,9 +28,9 @@ _LONGEST_WAIT: Final = 86_400.0
 _PASSING: Final = (Unreachable, TimedOut, Broken, RateLimited)
 """Failures that may be over soon; a bad certificate, a refusal or a 404 is not."""
 _PASSING_STATUSES: Final = frozenset({500, 502, 503, 504})
-_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
-_DATE_PARTS: Final = lazy_pattern(r"[a-z]+|\d+", re.ASCII)
+_DATE: Final = lazy_pattern(
+    r"[a-z]{3,9},? [a-z0-9 -]{6,12} \d\d:\d\d:\d\d (GMT|\d{4})", re.ASCII | re.IGNORECASE
+)
 _SECONDS: Final = lazy_pattern(r"\d{1,9}(\.\d{1,6})?", re.ASCII)
 _DRAFT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
 
@@ -38,8 +38,6 @@ _NOTICED: Final = 0.05
 """Seconds of latency that a person would notice."""
 _SMOOTHING: Final = 0.3
 """The weight of the newest latency in the smoothed one."""
-_SKEWS: Final = 5
-"""The clock is judged by the median of this many answers: one slow answer must not move it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +51,8 @@ class RetryPolicy:
     attempts: int = 3
     """How often a read is sent at most; 1 means that nothing is repeated."""
     base: float = 0.25
-    """Seconds: the ceiling of the first wait."""
     cap: float = 8.0
-    """Seconds: the highest ceiling."""
+    """Seconds: the first and the highest ceiling."""
     budget: float = 75.0
     """Seconds after the start of the first attempt in which another one may still begin."""
     longest_wait: float = 60.0
@@ -98,9 +95,10 @@ class Measured:
         """Seconds from the start of a request to the headers of its answer, newer ones weighing
         more."""
         self.steady_latency: float | None = None
-        """Seconds; the smoothed latency as it was when it last became another that a person would
-        notice, so that whoever shows it need not draw it anew after every answer."""
-        self._skews: deque[float] = deque(maxlen=_SKEWS)
+        """As it was when it last became another that a person would notice: it is not to be drawn
+        anew after every answer."""
+        # The median of a few: one slow answer must not move it.
+        self._skews: deque[float] = deque(maxlen=5)
 
     @property
     def clock_skew(self) -> float | None:
@@ -152,19 +150,13 @@ def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | N
 
 def http_date(text: str) -> float | None:
     """Seconds since 1970 UTC for one of the three forms of RFC 9110 5.6.7; None for any other."""
-    match _DATE_PARTS.findall(text[:40].lower()):
-        case [weekday, day, month, year, hour, minute, second, "gmt"]:
-            pass  # Sun, 06 Nov 1994 08:49:37 GMT; Sunday, 06-Nov-94 08:49:37 GMT
-        case [weekday, month, day, hour, minute, second, year]:
-            pass  # Sun Nov  6 08:49:37 1994
-        case _:
-            return None
-    if weekday[:3] not in _DAYS or month not in _MONTHS.split() or len(year) not in (2, 4):
-        return None
+    from email.utils import parsedate_tz  # noqa: PLC0415 - only who asks a platform needs it
+
+    parts = parsedate_tz(text) if _DATE.fullmatch(text) else None
     try:
-        years = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 70 else 1900)
-        when = int(day), int(hour), int(minute), int(second) - (second == "60")
-        seconds = datetime(years, _MONTHS.index(month) // 4 + 1, *when, tzinfo=UTC).timestamp()
+        # Its zone is GMT, said or not; sixty is a leap second.
+        when = None if parts is None else (*parts[:5], parts[5] - (parts[5] == 60))
+        seconds = -1.0 if when is None else datetime(*when, tzinfo=UTC).timestamp()
     except ValueError:
         return None
     return seconds if seconds >= 0 else None

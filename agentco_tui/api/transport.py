@@ -157,8 +157,6 @@ class Transport:
         self._host = safe(base.origin.partition("://")[2], 120)
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
-        self._closing: list[asyncio.Future[None]] = []
-        """One, as soon as it is to be closed."""
         quiet_http_loggers()
 
     def for_decisions(self) -> Transport:
@@ -247,15 +245,8 @@ class Transport:
             await opened.aclose()
 
     async def aclose(self) -> None:
-        """Close all connections, also when cancelled meanwhile; a second call waits for it."""
-        if not self._closing:
-            self._closing.append(asyncio.ensure_future(self._client.aclose()))
-        try:
-            await asyncio.shield(self._closing[0])
-        except asyncio.CancelledError:
-            # A pool closes one connection after the other, and would leave the rest open.
-            await asyncio.wait(self._closing)
-            raise
+        """Close all connections."""
+        await self._client.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -335,7 +326,7 @@ class Transport:
 
     async def _send(self, request: httpx.Request, asked: Asked) -> httpx.Response:
         """One try, up to the head of the answer; raises for a status that is not wanted."""
-        if self._closing:
+        if self._client.is_closed:
             raise error_messages.not_sent(asked, "the connection was closed here already")
         started = time.monotonic()
         request.headers["Authorization"] = self.key.authorization()

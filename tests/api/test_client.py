@@ -79,30 +79,6 @@ async def test_reads_go_to_their_path_with_their_query(
     assert seen.status == 200
 
 
-async def test_lists_hold_records_and_ids_lead_to_single_ones(
-    platform: EmbeddedPlatform, client: Client
-) -> None:
-    companies = await client.companies()
-    assert len(companies.records) == 3
-    assert companies.digest
-    company = await client.company(companies.records[0].id)
-    assert company.id == companies.records[0].id
-    agents = await client.agents(company.id)
-    agent = await client.agent(agents.records[0].id)
-    assert agent.name == agents.records[0].name
-    tasks = await client.tasks(company_id=company.id)
-    trace = await client.task_trace(tasks.records[0].id)
-    assert trace.unread == 0
-    assert (await client.budget()).whole.limit is not None
-    assert (await client.company_budgets()).records
-    assert (await client.agent_budgets(company.id)).records
-    assert (await client.activity(limit=5)).records
-    paths = [seen.path for seen in platform.requests.matching()]
-    assert f"/api/companies/{company.id}" in paths
-    assert f"/api/agents/{agent.id}" in paths
-    assert f"/api/tasks/{tasks.records[0].id}/trace" in paths
-
-
 async def test_writes_send_exactly_the_fields_of_the_interface(
     platform: EmbeddedPlatform, client: Client
 ) -> None:
@@ -251,58 +227,6 @@ async def test_bodies_that_are_not_what_was_asked_for(
             assert "empty" in str(error) or answer != http(b"")
         for ask_one in (client.company, client.agent, client.task_trace):
             assert type(await failure(ask_one("x"))) is kind
-
-
-@pytest.mark.parametrize("answer", [http(b"null"), http(b"", 204), http(b"{}")])
-async def test_nothing_is_an_empty_list(answer: bytes) -> None:
-    async with answering(answer) as server, open_client(*to(server.base)) as client:
-        listing = await client.tasks()
-    assert listing.records == ()
-    assert not listing.more
-
-
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [(http(HTML), errors.WebPage), (http(b"OK"), errors.NotJson), (http(b"{"), errors.NotJson)],
-)
-async def test_a_write_answered_with_noise_has_an_unknown_outcome(
-    answer: bytes, kind: type[errors.ApiError]
-) -> None:
-    async with answering(answer) as server, open_client(*to(server.base)) as client:
-        error = await failure(client.approve_task("t"))
-    assert type(error) is kind
-    assert error.sent is errors.Sent.UNKNOWN
-    assert len(server.requests) == 1
-
-
-async def test_a_write_that_the_body_refuses_has_a_receipt_that_says_no() -> None:
-    answer = http(b'{"success":false,"error":"already decided"}')
-    async with answering(answer) as server, open_client(*to(server.base)) as client:
-        receipt = await client.approve_task("t")
-    assert receipt.verdict is Verdict.NO
-    assert receipt.message == "already decided"
-
-
-@pytest.mark.parametrize("status", [503, 429])
-async def test_no_write_is_ever_sent_twice(status: int) -> None:
-    answer = http(b"", status, headers={"Retry-After": "0"})
-    async with answering(answer) as server, open_client(*to(server.base)) as client:
-        await failure(client.approve_task("t"))
-        await failure(client.create_task("c", "t", "a", "high"))
-        await failure(client.set_agent_limit("a", Decimal(1)))
-    assert len(server.requests) == 3
-
-
-async def test_the_key_decides_what_may_be_done(platform: EmbeddedPlatform) -> None:
-    base = BaseUrl.parse(platform.base_url)
-    async with open_client(base, ApiKey(platform.read_key)) as client:
-        assert (await client.companies()).records
-        error = await failure(client.create_company("n", "t", "m"))
-    assert isinstance(error, errors.NotAllowed)
-    assert error.platform_message
-    async with open_client(base, ApiKey("ag_wrong")) as client:
-        error = await failure(client.companies())
-    assert isinstance(error, errors.KeyRejected)
 
 
 def test_no_key_is_told_before_anything_is_sent() -> None:

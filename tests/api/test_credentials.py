@@ -26,7 +26,7 @@ def test_no_way_of_showing_a_key_shows_it() -> None:
     assert key.reveal() == CANARY
 
 
-@pytest.mark.parametrize("store", [pickle.dumps, json.dumps])
+@pytest.mark.parametrize("store", [pickle.dumps, json.dumps, copy.copy])
 def test_a_key_is_not_stored(store: object) -> None:
     assert callable(store)
     with pytest.raises(TypeError) as caught:
@@ -34,10 +34,8 @@ def test_a_key_is_not_stored(store: object) -> None:
     assert "canary" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_copies_are_the_same_key_and_keys_compare() -> None:
+def test_keys_compare() -> None:
     key = ApiKey(CANARY)
-    assert copy.copy(key) is key
-    assert copy.deepcopy(key) is key
     assert key == ApiKey(CANARY + "\n")
     assert key != ApiKey(CANARY + "x")
     assert hash(key) == hash(ApiKey(CANARY))

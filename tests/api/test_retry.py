@@ -76,14 +76,6 @@ def test_the_ceiling_doubles_up_to_the_cap_and_attempts_end() -> None:
     assert RetryPolicy(attempts=1).delay(PASSING[0], attempt=1, method="GET", elapsed=0) is None
 
 
-def test_the_jitter_is_full() -> None:
-    policy = RetryPolicy()
-    low = policy.delay(PASSING[0], attempt=2, method="GET", elapsed=0, draw=lambda: 0.0)
-    assert low == 0.0
-    drawn = {policy.delay(PASSING[0], attempt=2, method="GET", elapsed=0) for _ in range(50)}
-    assert len(drawn) > 40
-
-
 def test_retry_after_is_waited_for_unless_it_is_too_long() -> None:
     def wait(seconds: float, elapsed: float = 0) -> float | None:
         error = failure(errors.RateLimited, status=429, retry_after=seconds)
@@ -163,11 +155,10 @@ def test_reset_headers_count_only_for_429(headers: dict[str, str], seconds: floa
         "Sun, 06 Nov 1994 08:49:37 GMT",
         "Sunday, 06-Nov-94 08:49:37 GMT",
         "Sun Nov  6 08:49:37 1994",
-        "sun, 06 nov 1994 08:49:37 gmt",
     ],
 )
-def test_the_three_date_forms(text: str) -> None:
-    assert http_date(text) == 784_111_777
+def test_dates(text: str) -> None:
+    assert http_date(text) == http_date(text.lower()) == 784_111_777
 
 
 @given(st.text(max_size=60))

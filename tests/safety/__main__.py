@@ -5,9 +5,6 @@ from __future__ import annotations
 import sys
 
 from agentco_tui.live.feeds import FeedName
-from tests.api.test_client_faults import FAULTS as CLIENT_FAULTS
-from tests.api.test_client_faults import READS
-from tests.api.test_client_faults import WRITES as CLIENT_WRITES
 from tests.live.test_poller_faults import FAULTS as FEED_FAULTS
 from tests.safety.apps.widgets import PLACES
 from tests.safety.hostile_world import COUNT
@@ -21,12 +18,9 @@ from tests.safety.test_writes_under_faults import FAULTS, WRITES
 def lines() -> list[str]:
     """A line for each matrix."""
     columns = sum(len(letters) for letters in TABLES.values())
-    requests = len(READS) + len(CLIENT_WRITES)
     return [
         f"places × payloads, one at a time: {len(PLACES)} × {COUNT} = {len(PLACES) * COUNT:,}",
         f"columns of tables × payloads, all at once: {columns} × {COUNT} = {columns * COUNT:,}",
-        f"operations × faults, client: {requests} × {len(CLIENT_FAULTS)} = "
-        f"{requests * len(CLIENT_FAULTS):,} ({len(READS)} reads, {len(CLIENT_WRITES)} writes)",
         f"feeds × faults, live picture: {len(FeedName)} × {len(FEED_FAULTS)} = "
         f"{len(FeedName) * len(FEED_FAULTS):,}",
         f"writes × faults, with journal and world: {len(WRITES)} × {len(FAULTS)} = "
