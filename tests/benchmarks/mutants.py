@@ -2,11 +2,12 @@
 
 python -m tests.benchmarks.mutants agentco_tui/actions [--sample 40] [--seed 1] [--tests PATH ...]
 
-Each mutant is put into a copy of the tree, never into the tree itself. First the test files that
-carry the name of the changed file run, then all of the room (`tests/actions` for
-`agentco_tui/actions`, or `--tests`), both until the first failure. Prints the mutants that no test
-noticed, and the share that was noticed. What cannot change behaviour (an equivalent mutant) is for
-a person to tell from the list.
+The tests of the room (`tests/actions` for `agentco_tui/actions`, or `--tests`) run once, and for
+each it is noted which functions it calls and how long it takes. Then a process is forked for each
+mutant, which gets the changed text in place of the file, and runs the tests that call its function,
+the short ones first, until one fails. The tree itself is not touched. Prints the mutants that no
+test noticed, and the share that was noticed. What cannot change behaviour (an equivalent mutant) is
+for a person to tell from the list.
 """
 
 from __future__ import annotations
@@ -14,15 +15,21 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
-import shutil
-import subprocess
+import importlib.machinery
+import os
+import pickle
+import signal
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import CodeType, FrameType
+
+import pytest
 
 TREE = Path(__file__).parents[2]
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -131,47 +138,162 @@ def _changes(node: ast.expr) -> Iterator[ast.expr]:
             yield changed
 
 
-class Trial:
-    """Runs tests on a copy of the tree with a mutant in it."""
+@dataclass
+class Noted:
+    """What a run of all tests showed."""
 
-    def __init__(self, folder: Path, tests: Sequence[str], workers: int) -> None:
-        self._tree = folder / "tree"
-        self._tests = tests
-        self._workers = workers
-        unwanted = shutil.ignore_patterns(".git", "__pycache__", ".mypy_cache", ".ruff_cache")
-        shutil.copytree(TREE, self._tree, ignore=unwanted)
-        began = time.monotonic()
-        if not self._passes(self._tests, None):
-            raise SystemExit("the tests fail without any mutant")
-        self._limit = 30.0 + 3.0 * (time.monotonic() - began)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each test took."""
+    calls: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    """The functions that each test calls: file and first line."""
 
-    def survives(self, mutant: Mutant) -> bool:
-        """Whether no test notices."""
-        target = self._tree / mutant.path.relative_to(TREE)
-        text = target.read_text(encoding="utf-8")
-        target.write_text(mutant.applied(text), encoding="utf-8")
+
+class Recorder:
+    """A plugin of pytest that notes which functions of some files each test calls."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = {str(path) for path in files}
+        self.noted = Noted()
+        self._seen: set[CodeType] = set()
+
+    def _profile(self, frame: FrameType, event: str, arg: object) -> None:
+        if event == "call":
+            self._seen.add(frame.f_code)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Note what is called meanwhile."""
+        self._seen, began = set(), time.monotonic()
+        threading.setprofile(self._profile)
+        sys.setprofile(self._profile)
         try:
-            near = [
-                str(path.relative_to(self._tree))
-                for test in self._tests
-                for path in sorted((self._tree / test).rglob(f"test_*{mutant.path.stem}*.py"))
-            ]
-            return (not near or self._passes(near, self._limit)) and self._passes(
-                self._tests, self._limit
-            )
+            return (yield)
         finally:
-            target.write_text(text, encoding="utf-8")
+            sys.setprofile(None)
+            threading.setprofile(None)
+            self.noted.seconds[item.nodeid] = time.monotonic() - began
+            self.noted.calls[item.nodeid] = {
+                (code.co_filename, code.co_firstlineno)
+                for code in self._seen
+                if code.co_filename in self._files
+            }
 
-    def _passes(self, tests: Sequence[str], limit: float | None) -> bool:
-        command = (sys.executable, "-m", "pytest", "-x", "-q", "-n", str(self._workers), *tests)
-        with subprocess.Popen(
-            command, cwd=self._tree, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as running:
-            try:
-                return running.wait(limit) == 0
-            except subprocess.TimeoutExpired:
-                running.terminate()
-                return False
+
+class Chosen:
+    """A plugin of pytest that runs these tests only, in this order."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._order = {test: place for place, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Drop the others."""
+        items[:] = [item for item in items if item.nodeid in self._order]
+        items.sort(key=lambda item: self._order[item.nodeid])
+
+
+PYTEST = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:randomly", "--assert=plain")
+NOTHING_LEFT = 5
+"""Exit code of pytest where no test was run."""
+
+
+def in_child(work: Callable[[], int]) -> int:
+    """Run it in a forked process without a voice; gives its process id."""
+    child = os.fork()
+    if child == 0:
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        os.setpgid(0, 0)
+        code = 9
+        try:
+            code = int(work())
+        finally:
+            os._exit(code)
+    return child
+
+
+def noted_by(tests: Sequence[str], files: Sequence[Path]) -> Noted:
+    """Run all tests once. Raises SystemExit if one fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "noted"
+
+        def work() -> int:
+            recorder = Recorder(files)
+            code = pytest.main([*PYTEST, *tests], plugins=[recorder])
+            kept.write_bytes(pickle.dumps(recorder.noted))
+            return code
+
+        _, status = os.waitpid(in_child(work), 0)
+        if os.waitstatus_to_exitcode(status) != 0:
+            raise SystemExit("the tests fail without any mutant")
+        noted: Noted = pickle.loads(kept.read_bytes())
+        return noted
+
+
+def functions_about(path: Path) -> dict[int, set[tuple[str, int]]]:
+    """For each line of a file the functions it stands in, as a call of them is noted; a line that
+    runs when the module is imported stands in none.
+    """
+    found: dict[int, set[tuple[str, int]]] = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            assert node.end_lineno is not None
+            for line in range(node.body[0].lineno, node.end_lineno + 1):
+                found.setdefault(line, set()).add((str(path), first))
+    return found
+
+
+def tests_of(mutant: Mutant, noted: Noted) -> list[str]:
+    """The tests that call the function that is changed, the short ones first."""
+    inside = functions_about(mutant.path).get(mutant.line)
+    calling = [
+        test
+        for test, called in noted.calls.items()
+        if inside is None or not called.isdisjoint(inside)
+    ]
+    return sorted(calling, key=noted.seconds.__getitem__)
+
+
+def trial(mutant: Mutant, tests: Sequence[str]) -> int:
+    """Run these tests on a mutant; exits with pytest's code."""
+    path, get_code = str(mutant.path), importlib.machinery.SourceFileLoader.get_code
+    changed = mutant.applied(mutant.path.read_text(encoding="utf-8"))
+
+    def with_mutant(loader: importlib.machinery.SourceFileLoader, name: str) -> CodeType | None:
+        if loader.path != path:
+            return get_code(loader, name)
+        code: CodeType = compile(changed, path, "exec")
+        return code
+
+    importlib.machinery.SourceFileLoader.get_code = with_mutant  # type: ignore[assignment, method-assign]
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    return pytest.main([*PYTEST, *files], plugins=[Chosen(tests)])
+
+
+def survivors(mutants: Sequence[Mutant], noted: Noted, workers: int) -> Iterator[Mutant]:
+    """Those that no test notices, so many at a time. One that hangs is noticed."""
+    running: dict[int, tuple[Mutant, float]] = {}
+    waiting = list(reversed(mutants))
+    while waiting or running:
+        while waiting and len(running) < workers:
+            mutant = waiting.pop()
+            tests = tests_of(mutant, noted)
+            if not tests:
+                yield mutant
+                continue
+            limit = 30.0 + 4.0 * sum(map(noted.seconds.__getitem__, tests))
+            work = in_child(lambda mutant=mutant, tests=tests: trial(mutant, tests))  # type: ignore[misc]
+            running[work] = mutant, time.monotonic() + limit
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if child:
+            mutant, _ = running.pop(child)
+            if os.waitstatus_to_exitcode(status) in (0, NOTHING_LEFT):
+                yield mutant
+            continue
+        for late in [child for child, (_, limit) in running.items() if time.monotonic() > limit]:
+            os.killpg(late, signal.SIGKILL)
+        time.sleep(0.02)
 
 
 def main() -> None:
@@ -185,24 +307,22 @@ def main() -> None:
     wanted = parser.parse_args()
     room = wanted.room.resolve()
     folder = room if room.is_dir() else room.parent
-    tests = wanted.tests or [f"tests/{folder.relative_to(TREE / 'agentco_tui')}"]
+    room_name = folder.relative_to(TREE / "agentco_tui").parts[0]
     files = sorted(room.rglob("*.py")) if room.is_dir() else [room]
     found = [mutant for path in files for mutant in mutants(path)]
-    tried = (
-        found
-        if not wanted.sample
-        else Random(wanted.seed).sample(found, min(wanted.sample, len(found)))
-    )
+    some = 0 < wanted.sample < len(found)
+    tried = Random(wanted.seed).sample(found, wanted.sample) if some else found
     sys.stdout.write(f"{len(found)} mutants in {len(files)} files, {len(tried)} tried\n")
-    survivors = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        trial = Trial(Path(scratch), tests, wanted.workers)
-        for mutant in tried:
-            if trial.survives(mutant):
-                survivors += 1
-                sys.stdout.write(f"survived  {mutant}\n")
-                sys.stdout.flush()
-    noticed = len(tried) - survivors
+    sys.stdout.flush()
+    os.chdir(TREE)
+    sys.dont_write_bytecode = True
+    noted = noted_by(wanted.tests or [f"tests/{room_name}"], files)
+    alive = 0
+    for mutant in survivors(tried, noted, wanted.workers):
+        alive += 1
+        sys.stdout.write(f"survived  {mutant}\n")
+        sys.stdout.flush()
+    noticed = len(tried) - alive
     share = 100 * noticed / len(tried) if tried else 100.0
     sys.stdout.write(f"{noticed} of {len(tried)} noticed: {share:.0f} %\n")
 
