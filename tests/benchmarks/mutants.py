@@ -29,7 +29,9 @@ from pathlib import Path
 from random import Random
 from types import CodeType, FrameType
 
+import hypothesis.stateful  # noqa: F401 (read once, for all children)
 import pytest
+import textual.app  # noqa: F401 (the same)
 
 TREE = Path(__file__).parents[2]
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
