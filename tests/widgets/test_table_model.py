@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.background import at_once
 from agentco_tui.text import plain
 from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.filter import Filter, parse
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.table.model import Steps, TableModel, sorted_in_runs
+from agentco_tui.widgets.table.model import SlicedWork, Steps, TableModel, sorted_numbers
 from agentco_tui.widgets.tones import Cell
 
 
@@ -273,12 +271,42 @@ def test_rows_that_come_before_anything_was_loaded_are_in_the_order_that_was_wis
     assert rows.shown == ["r4", "r3", "r2", "r1", "r0"]
 
 
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers()), max_size=60), st.booleans())
-def test_sorted_with_pauses_as_a_plain_sort_does(
-    items: list[tuple[int, int]], descending: bool
+def test_rows_that_come_and_go_for_ever_take_no_more_room() -> None:
+    rows: TableModel[Item] = TableModel(COLUMNS, None, 1)
+    take(rows.load(made(100)))
+    for number in range(3_000):
+        take(rows.apply([(f"new{number}", Item("x", float(number % 9)))], [f"new{number - 1}"]))
+    assert len(rows._keys) <= 2 * 101 + table_model.FEW + 1
+    assert rows.shown == sorted(
+        rows.records, key=lambda row_id: (rows.records[row_id].number, row_id)
+    )
+
+
+T = TypeVar("T")
+
+KEYS = st.lists(st.none() | st.integers(0, 6), max_size=60) | st.lists(
+    st.none() | st.text(max_size=3), max_size=60
+)
+
+
+def result(steps: SlicedWork[T]) -> T:
+    """What a piece of work comes to."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
+@given(keys=KEYS, descending=st.booleans(), data=st.data())
+def test_places_stand_as_a_plain_sort_puts_them(
+    keys: list[Any], descending: bool, data: st.DataObject
 ) -> None:
-    expected = sorted(items, key=itemgetter(0), reverse=descending)
+    by_id = data.draw(st.permutations(range(len(keys))))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_model, "RUN", 7)
-        patch.setattr(table_model, "MERGED", 2)
-        assert at_once(sorted_in_runs(items, itemgetter(0), descending)) == expected
+        found = result(sorted_numbers(keys, by_id, descending))
+    known = [place for place in by_id if keys[place] is not None]
+    known.sort(key=lambda place: keys[place], reverse=descending)
+    assert found == known + [place for place in by_id if keys[place] is None]

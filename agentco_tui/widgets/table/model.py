@@ -1,10 +1,10 @@
 """The rows of a table: which there are, in what order, and which are shown. No Textual.
 
-`TableModel` keeps two lists of ids: `order`, all of them sorted, and `shown`, those the filter lets
-through. The lists are replaced, never changed in place, so whoever kept the old one can tell what
-moved. A change of few rows costs as much as those rows: their places are found by bisection. What
-costs as much as the table (loading, sorting, filtering) is a generator that works on a draft,
-pauses every few milliseconds, and puts the draft in force at its end.
+`TableModel` holds records by id and keeps two lists of ids: `order`, all of them sorted, and
+`shown`, those the filter lets through. The lists are replaced, never changed in place, so whoever
+kept the old one can tell what moved. A change of few rows costs as much as those rows: their places
+are found by bisection. What costs as much as the table (loading, sorting, filtering) is a generator
+that works on a draft, pauses every millisecond or so, and puts the draft in force at its end.
 
 While `held`, the lists stay as they are: changed records show their new values in their old
 places, removed ones stay as ghosts, new ones wait. `release` brings all of it up to date.
@@ -13,6 +13,7 @@ places, removed ones stay as ghosts, new ones wait. `release` brings all of it u
 from __future__ import annotations
 
 import copy
+from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from itertools import chain, filterfalse, islice
 from operator import ne
@@ -32,13 +33,15 @@ FEW: Final = 500
 RUN: Final = 12_500
 """Rows sorted in one go."""
 MERGED: Final = 8
-"""Runs merged in one go."""
+"""Runs merged in one go: each merging asks for all keys again, which takes longest of all."""
 
 GONE: Final = Cell(plain("gone"), Tone.DIM)
 """What a ghost says when nobody said what became of it."""
 
 Steps: TypeAlias = Iterator[None]
 """A piece of work in slices: run it to its end, at once or with pauses."""
+SlicedWork: TypeAlias = Generator[None, None, T]
+"""The same, with a result."""
 
 
 class TableModel(Generic[R]):
@@ -67,8 +70,13 @@ class TableModel(Generic[R]):
         """What became of rows that are ghosts, or are about to be."""
         self._search_text = search_text
         self._haystacks: dict[str, str] = {}
-        self._keys: dict[str, Any] = {}
-        """What rows are sorted by; not used in the order of arrival."""
+        self._keys: list[Any] = []
+        """What rows are sorted by, by their numbers; not used in the order of arrival."""
+        self._numbers: dict[str, int] = {}
+        self._numbered: list[str] | None = None
+        """The ids by their numbers; None once rows came or went one by one."""
+        self._by_id: Sequence[int] = ()
+        """Numbers in the order of the ids, which decides between equal keys."""
         self._ghosts: dict[str, R] = {}
         self._waiting: dict[str, None] = {}
         self._stirred: set[str] = set()
@@ -243,21 +251,26 @@ class TableModel(Generic[R]):
         if self.sort_column is None:
             self.order = ids[::-1] if self.descending else ids
             return
+        if ids != self._numbered:
+            self._numbered, self._numbers = ids, {}
+            for chunk in chunks(ids):
+                start = len(self._numbers)
+                self._numbers.update(zip(chunk, range(start, start + CHUNK), strict=False))
+                yield
+            by_id = yield from sorted_in_runs(range(len(ids)), ids.__getitem__)
+            self._by_id = array("L", by_id)
         column = self.columns[self.sort_column]
         read = column.sort_reader() if column.sort_reader else column.sort_key or _no_key
-        keys = self._keys = {}
-        for chunk in chunks(ids):
-            found = comparable(list(map(read, map(self.records.__getitem__, chunk))))
-            keys.update(zip(chunk, found, strict=True))
+        self._keys = []
+        rest = iter(self.records.values())
+        while some := list(islice(rest, CHUNK)):
+            self._keys += comparable(list(map(read, some)))
             yield
-        ids = yield from sorted_in_runs(ids)  # which decides between equal keys
-        known, unknown = ids, []
-        if None in keys.values():
-            known = [row_id for row_id in ids if keys[row_id] is not None]
-            unknown = [row_id for row_id in ids if keys[row_id] is None]
+        numbers = yield from sorted_numbers(self._keys, self._by_id, self.descending)
+        self.order = []
+        for few in chunks(numbers):
+            self.order += map(ids.__getitem__, few)
             yield
-        known = yield from sorted_in_runs(known, keys.__getitem__, self.descending)
-        self.order = known + unknown
 
     def _select(self, candidates: list[str]) -> Steps:
         if not self.filter:
@@ -271,7 +284,8 @@ class TableModel(Generic[R]):
 
     def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
         """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
-        if self.sort_column is None or len(put) + len(gone) > FEW:
+        worn = len(self._keys) > 2 * len(self.records) + FEW
+        if self.sort_column is None or worn or len(put) + len(gone) > FEW:
             draft = copy.copy(self)
             draft.records = {**self.records, **put}
             for row_id in gone:
@@ -279,18 +293,30 @@ class TableModel(Generic[R]):
                 self.notes.pop(row_id, None)
             yield from self._adopt_sorted(draft)
             return
-        keys, read = self._keys, self.columns[self.sort_column].sort_key or _no_key
-        now = dict(zip(put, comparable(list(map(read, put.values()))), strict=True))
-        moved = [row_id for row_id, key in now.items() if row_id not in keys or keys[row_id] != key]
+        keys, numbers = self._keys, self._numbers
+        read = self.columns[self.sort_column].sort_key or _no_key
+        now = {row_id: comparable([read(record)])[0] for row_id, record in put.items()}
+        new = [row_id for row_id in put if row_id not in numbers]
+        moved = [
+            row_id
+            for row_id, key in now.items()
+            if row_id in numbers and keys[numbers[row_id]] != key
+        ]
         filtered = self.shown is not self.order
         order = self._without(self.order, [*moved, *gone])
         shown = self._without(self.shown, [*put, *gone]) if filtered else order
         self.records.update(put)
-        keys.update(now)
         for row_id in gone:
-            del self.records[row_id], keys[row_id]
+            del self.records[row_id], numbers[row_id]
             self.notes.pop(row_id, None)
-        self.order = self._having(order, moved)
+        if new or gone:
+            self._numbered = None
+        for row_id in new:
+            numbers[row_id] = len(keys)
+            keys.append(now[row_id])
+        for row_id in moved:
+            keys[numbers[row_id]] = now[row_id]
+        self.order = self._having(order, [*moved, *new])
         if filtered:
             shown = self._having(shown, self.filter.select(self.read, list(put)))
             self.shown = self.shown if shown == self.shown else shown
@@ -301,18 +327,20 @@ class TableModel(Generic[R]):
         """Where the id stands in `ids`, or None if it doesn't."""
         if self.sort_column is None:
             return next((place for place, other in enumerate(ids) if other == row_id), None)
-        place = self._bisect(ids, row_id) if row_id in self._keys else len(ids)
+        if row_id not in self._numbers:
+            return None
+        place = self._bisect(ids, row_id)
         return place if place < len(ids) and ids[place] == row_id else None
 
     def _bisect(self, ids: list[str], row_id: str) -> int:
         """The first place in `ids` that doesn't stand above a row whose key is known."""
-        keys, descending = self._keys, self.descending
-        key = keys[row_id]
+        keys, numbers, descending = self._keys, self._numbers, self.descending
+        key = keys[numbers[row_id]]
         low, high = 0, len(ids)
         while low < high:
             middle = (low + high) // 2
             other = ids[middle]
-            other_key = keys[other]
+            other_key = keys[numbers[other]]
             if other_key is None or key is None:
                 above = other_key is not None or (key is None and other < row_id)
             elif other_key == key:
@@ -342,7 +370,7 @@ class TableModel(Generic[R]):
         """`ids` with new ones, whose keys are known by now, in their places; the same list if
         there are none.
         """
-        keys = {row_id: self._keys[row_id] for row_id in sorted(new)}
+        keys = {row_id: self._keys[self._numbers[row_id]] for row_id in sorted(new)}
         if not keys:
             return ids
         added = [row_id for row_id, key in keys.items() if key is not None]
@@ -362,9 +390,34 @@ class TableModel(Generic[R]):
 # ---- sorting with pauses
 
 
+def sorted_numbers(
+    keys: Sequence[Any], by_id: Sequence[int], descending: bool
+) -> SlicedWork[list[int]]:
+    """The numbers of all rows sorted by the keys that stand at them; those of None come last.
+
+    `by_id` holds the same numbers in the order of the rows' ids, which decides between equal keys.
+    Numbers and not ids, because going through a hundred thousand strings in another order than they
+    lie in the memory takes longer than all else here.
+    """
+    known: Sequence[int] = by_id
+    unknown: list[int] = []
+    if None in keys:
+        known = [number for number in by_id if keys[number] is not None]
+        unknown = [number for number in by_id if keys[number] is None]
+    yield
+    if known and not isinstance(keys[known[0]], int | float):
+        # Numbers in the same order are far faster to compare, and many rows may share a key.
+        differing = yield from sorted_in_runs(list({key for key in keys if key is not None}))
+        ranks = dict(zip(differing, range(len(differing)), strict=True))
+        keys = list(map(ranks.get, keys))
+        yield
+    order = yield from sorted_in_runs(known, keys.__getitem__, descending)
+    return order + unknown
+
+
 def sorted_in_runs(
     items: Sequence[T], key: Callable[[T], Any] | None = None, descending: bool = False
-) -> Generator[None, None, list[T]]:
+) -> SlicedWork[list[T]]:
     """`items` sorted, equal ones in the order they came: short runs are sorted, then merged by
     eights, as Python's sort does with sorted runs in one list.
     """
