@@ -46,7 +46,7 @@ from agentco_tui.state_folder import (
     why_not_writable,
 )
 from agentco_tui.terminal.fitness import check, prepare
-from agentco_tui.terminal.guard import run_guarded
+from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
 from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
@@ -308,12 +308,9 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
             memory.keep(settings.profile, app.main_screen.remembered())
 
     try:
-        return run_guarded(
-            app,
-            crash_folder=made_state_folder,
-            redact=client.transport.key.redact,
-            on_end=keep,
-        )
+        redact = client.transport.key.redact
+        guard = TerminalGuard(app, crash_folder=made_state_folder, redact=redact, on_end=keep)
+        return guard.run()
     finally:
         session.journal.close()
         say_what_is_left(session.journal)

@@ -149,6 +149,11 @@ _sign_for: Final = _SignFor()
 _ascii_for: Final = _AsciiFor({code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
 
 
+def nearest_ascii(character: str) -> str:
+    """What stands for a character in ASCII; "?" if nothing does, "" for a mark."""
+    return _ascii_for[ord(character)]
+
+
 def _compose(found: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", found[0])
 

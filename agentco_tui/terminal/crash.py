@@ -57,7 +57,8 @@ class Crash:
             f"agentco-tui {__version__}",
             f"at {datetime.now(UTC).isoformat(timespec='seconds')}",
             f"Python {platform.python_version()} on {platform.system()} {platform.release()}",
-            f"terminal {os.environ.get('TERM', '–')}, encoding {_encoding()}",
+            f"terminal {os.environ.get('TERM', '–')}",
+            f"encoding {getattr(sys.__stderr__, 'encoding', '–')}",
             *(f"{name} {_version(name)}" for name in _PACKAGES),
         ]
         for error in self.errors:
@@ -109,10 +110,6 @@ def _ours(frames: Sequence[traceback.FrameSummary]) -> traceback.FrameSummary:
         if path.is_relative_to(room.parent) and not path.is_relative_to(room):
             return frame
     return frames[-1]
-
-
-def _encoding() -> str:
-    return str(getattr(sys.__stderr__, "encoding", "–"))
 
 
 def _version(package: str) -> str:

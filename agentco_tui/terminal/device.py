@@ -43,8 +43,8 @@ _CHILD_SECONDS: Final = 3.0
 class TerminalDevice:
     """One terminal, opened by us a second time so that our writes never block.
 
-    `inputs`: the descriptor keys come from. `output`: the one the picture goes to. Either may be
-    no terminal at all; then what needs one does nothing.
+    Keys come from the descriptor `inputs`, the picture goes to `output`. Either may be no terminal
+    at all; then what needs one does nothing.
     """
 
     def __init__(self, inputs: int, output: int) -> None:
@@ -66,12 +66,6 @@ class TerminalDevice:
     def canvas(self) -> TimedFile:
         """The text stream of this process that the picture goes to, its writes timed."""
         return TimedFile(_canvas(), SPEED)
-
-    def close(self) -> None:
-        """Give back the descriptor of our own."""
-        if self._own is not None:
-            os.close(self._own)
-            self._own = None
 
     @property
     def watched(self) -> int | None:
@@ -98,6 +92,14 @@ class TerminalDevice:
         poller = select.poll()
         poller.register(watched, 0)
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll(0))
+
+    def lost(self) -> bool:
+        """The same where a terminal can't be polled (macOS)."""
+        try:
+            termios.tcgetattr(-1 if self.watched is None else self.watched)
+        except (termios.error, ValueError):
+            return self.watched is not None
+        return False
 
     def writable(self) -> bool:
         """Whether a write would be taken at once."""

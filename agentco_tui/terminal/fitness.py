@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -16,7 +17,7 @@ from typing import Final, TextIO
 
 import msgspec
 
-from agentco_tui.text import ascii_wanted, cell_width, use_ascii
+from agentco_tui.text import ascii_wanted, cell_width, nearest_ascii, use_ascii
 
 _PLAIN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")
@@ -27,28 +28,6 @@ _INSTEAD: Final = "; `agentco-tui status` and `agentco-tui tail` work without"
 HANDLER: Final = "agentco-ascii"
 """Name of an error handler of encoders that puts ASCII of the same width for what an encoding
 lacks. Python's own would write `\\u2502`: six cells for one, so every row shifts."""
-
-_DRAWN: Final = {
-    **dict.fromkeys("─━═╌╍┄┅┈┉╴╶╸╺╼╾▔▁▂‾⎯", "-"),
-    **dict.fromkeys("│┃║╎╏┆┇┊┋╵╷╹╻╽╿▏▎▍▌▐▕▊▋▉┠┨", "|"),
-    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬┷┯╪╫╞╡", "+"),
-    **dict.fromkeys("█▇▆▅▄▃▀▓▟▙▛▜▚▞", "#"),
-    **dict.fromkeys("▒░▖▗▘▝", ":"),
-    **dict.fromkeys("•●◉⬤⭘○◌◦·∙", "*"),
-    **dict.fromkeys("▲△▴↑", "^"),
-    **dict.fromkeys("▼▽▾↓", "v"),
-    **dict.fromkeys("▶▷▸►→❯›", ">"),
-    **dict.fromkeys("◀◁◂◄←❮‹", "<"),
-    **dict.fromkeys("✖✗✘×╳", "x"),
-    **dict.fromkeys("✓✔", "v"),
-    **dict.fromkeys("–—‐‑‒−", "-"),
-    **dict.fromkeys("‘’‚‛", "'"),
-    **dict.fromkeys("“”„‟", '"'),
-    "…": ".",
-    "⭑": "*",
-    "\u00a0": " ",
-}
-"""What Textual draws with in Unicode, and ASCII that looks like it."""
 
 
 class Fitness(msgspec.Struct, frozen=True):
@@ -149,13 +128,15 @@ def _colours(term: str, environ: Mapping[str, str]) -> int:
 
 def ascii_for(character: str) -> str:
     """ASCII for one character, as many cells wide: `é` is `e`, `│` is `|`, the unknown is `?`."""
-    if found := _DRAWN.get(character):
-        return found
+    name = unicodedata.name(character, "")
+    if name.startswith("BOX DRAWINGS"):
+        crossing = " AND " in name or "DIAGONAL" in name
+        return "+" if crossing else "-" if re.search("HORIZONTAL|LEFT|RIGHT", name) else "|"
+    if name.endswith(" BLOCK"):
+        return "|" if re.search("LEFT|RIGHT", name) else "-" if "EIGHTH" in name else "#"
     width = cell_width(character)
-    letter = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
-    if letter.isprintable() and len(letter) == width:
-        return letter
-    return "?" * width
+    near = nearest_ascii(character)
+    return near if len(near) == width else "?" * width
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:

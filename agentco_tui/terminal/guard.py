@@ -1,9 +1,4 @@
-"""Run a Textual app so that it ends well whatever happens.
-
-`run_guarded` is the one way the dashboard is started. A thread of its own, that needs neither
-the event loop nor the main thread, waits for signals and for the terminal to go away: it asks the
-app to end, and when that takes too long restores the terminal and ends the process itself.
-"""
+"""A Textual app that ends well whatever happens: signals, a lost terminal, errors."""
 
 from __future__ import annotations
 
@@ -15,10 +10,9 @@ import os
 import select
 import signal
 import sys
-import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Never
@@ -53,48 +47,35 @@ _OTHER_SIGNALS: Final = (
 )
 _WRITER: Final = "textual-output"
 
-# What goes through the pipe beside the numbers of signals.
-_OVER: Final = b"\0"
 _NUDGE: Final = b"\xff"
+"""Goes through the pipe beside the numbers of signals."""
 
 _log = logging.getLogger(__name__)
 
 
-def run_guarded(
-    app: App[Any],
-    *,
-    crash_folder: Callable[[], Path],
-    redact: Callable[[str], str] = str,
-    program: str = "agentco-tui",
-    on_end: Callable[[], None] | None = None,
-) -> int:
-    """Run `app` to its end and give the exit code for the process.
+class TerminalGuard:
+    """Runs an app so that it ends well; `run` is the one way the dashboard is started.
 
-    0 or the app's own return code after a normal end, 128 + n after signal n (129 when the
-    terminal went away), 1 after an error in the program: then two lines on standard error say
-    what and where the report lies. `crash_folder` gives the folder for reports (asked only
-    then), `redact` takes keys out of a text. `on_end` is called once at the end, on the main
-    thread after a graceful end and on another after a forced one (where it has 0.1 s).
-
-    Call it on the main thread and leave the process soon after: once a signal came, the process
-    is ended by force 0.6 s later wherever it then is.
+    A thread of its own, that needs neither the event loop nor the main thread, waits for signals
+    and for the terminal to go away: it asks the app to end, and when that takes too long restores
+    the terminal and ends the process itself.
     """
-    return _Guard(app, crash_folder, redact, program, on_end).run()
 
-
-class _Guard:
     def __init__(
         self,
         app: App[Any],
+        *,
         crash_folder: Callable[[], Path],
-        redact: Callable[[str], str],
-        program: str,
-        on_end: Callable[[], None] | None,
+        redact: Callable[[str], str] = str,
+        on_end: Callable[[], None] | None = None,
     ) -> None:
+        """`crash_folder` gives the folder for reports (asked only after an error), `redact` takes
+        keys out of a text. `on_end` is called once at the end, on the main thread after a graceful
+        end and on another after a forced one (where it has 0.1 s).
+        """
         self._app = app
         self._crash_folder = crash_folder
         self._redact = redact
-        self._program = program
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
         self._device = TerminalDevice.of_this_process()
@@ -105,45 +86,47 @@ class _Guard:
         self._writer_lost = False
         self._settling = threading.Lock()
         self._settled = threading.Event()
-        self._told = threading.Lock()
         self._ended = threading.Lock()
         self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
 
     # On the main thread
 
     def run(self) -> int:
+        """Run the app to its end; gives the exit code for the process.
+
+        0 or the app's own return code after a normal end, 128 + n after signal n (129 when the
+        terminal went away), 1 after an error in the program: then two lines on standard error say
+        what and where the report lies.
+
+        Call it on the main thread and leave the process soon after: once a signal came, the process
+        is ended by force 0.6 s later wherever it then is.
+        """
         app = self._app
         # Public, and where Textual prints its report with all local variables in it.
         app.error_console = Console(file=self._console)
         app.driver_class = guarded(app.driver_class, self._device)
-        watcher = threading.Thread(target=self._watch, name="terminal-guard", daemon=True)
-        with self._signals_caught(), self._hooks():
-            watcher.start()
-            code = 1
-            try:
-                code = asyncio.run(self._main())
-            except KeyboardInterrupt:
-                code = 128 + signal.SIGINT
-            except SystemExit as leaving:
-                code = leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code))
-            except BaseException as error:
-                self._errors.append(error)
-            finally:
-                self._settle()
-            if self._errors and self._code is None:
-                code = 1
-            self._call_on_end()
-            if self._code is not None:
-                # The deadline stays: a thread that nobody can stop may hold the interpreter.
-                return self._code
-            self._wake(_OVER)
-            watcher.join()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-        self._device.close()
-        return code
+        self._catch_signals()
+        # Nothing prints a traceback onto the screen: threads and finalisers are logged.
+        threading.excepthook, sys.unraisablehook = self._thread_died, self._unraisable
+        threading.Thread(target=self._watch, name="terminal-guard", daemon=True).start()
+        code = 1
+        try:
+            code = asyncio.run(self._main())
+        except KeyboardInterrupt:
+            code = 128 + signal.SIGINT
+        except SystemExit as leaving:
+            code = leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code))
+        except BaseException as error:
+            self._errors.append(error)
+        finally:
+            self._settle()
+        self._call_on_end()
+        if self._code is not None:
+            # The deadline stays: a thread that nobody can stop may hold the interpreter.
+            return self._code
+        self._deadline = None
+        return 1 if self._errors else code
 
     async def _main(self) -> int:
         self._loop = asyncio.get_running_loop()
@@ -197,11 +180,8 @@ class _Guard:
         # Losing the terminal makes every part of Textual fail; that is no error in the program.
         if not (self._errors or words) or self._device.gone():
             return
-        if not self._told.acquire(blocking=False):
-            return
         found = crash_report.Crash(tuple(self._errors), words)
-        if not self._errors:
-            self._errors.append(RuntimeError(words))
+        self._errors = self._errors or [RuntimeError(words)]
         try:
             path = crash_report.write(found, self._crash_folder(), self._redact)
             where = f"the report, without the key, is in {path}"
@@ -209,7 +189,7 @@ class _Guard:
             reason = getattr(error, "strerror", None) or type(error).__name__
             where = f"no report could be written: {reason}"
         with contextlib.suppress(OSError):
-            say(f"{self._program}: stopped by an error: {found.told()}\n{where}\n")
+            say(f"agentco-tui: stopped by an error: {found.told()}\n{where}\n")
 
     def _call_on_end(self) -> None:
         if self._on_end is None or not self._ended.acquire(blocking=False):
@@ -219,35 +199,13 @@ class _Guard:
         except Exception as error:
             self._log_error("the last work before the end failed", error)
 
-    @contextlib.contextmanager
-    def _signals_caught(self) -> Iterator[None]:
-        before: dict[signal.Signals, Any] = {}
-        for number in (*ENDING_SIGNALS, *_OTHER_SIGNALS):
-            before[number] = signal.getsignal(number)
+    def _catch_signals(self) -> None:
+        """From now on to the end of the process."""
         for number in ENDING_SIGNALS:
             # Ignored by the parent (nohup, `&` without job control): that was somebody's wish.
-            if before[number] != signal.SIG_IGN:
+            if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._on_signal)
-        wakeup = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
-        try:
-            yield
-        finally:
-            if self._code is None:
-                signal.set_wakeup_fd(wakeup)
-                for number, handler in before.items():
-                    if handler is not None:
-                        signal.signal(number, handler)
-
-    @contextlib.contextmanager
-    def _hooks(self) -> Iterator[None]:
-        """Nothing prints a traceback onto the screen: threads and finalisers are logged."""
-        before = threading.excepthook, sys.unraisablehook
-        threading.excepthook, sys.unraisablehook = self._thread_died, self._unraisable
-        try:
-            yield
-        finally:
-            if self._code is None:
-                threading.excepthook, sys.unraisablehook = before
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         # The kernel's half has written the number to the pipe already, unless somebody else took
@@ -287,54 +245,34 @@ class _Guard:
             poller.register(watched, 0)
         glance = False
         while True:
-            for descriptor, event in poller.poll(self._patience(glance)):
+            # Milliseconds to sleep at most; None is until something happens.
+            patience = GLANCE * 1000 if glance else None
+            if (deadline := self._deadline) is not None:
+                patience = max(0.0, deadline - time.monotonic()) * 1000 + 1
+            for descriptor, event in poller.poll(patience):
                 if descriptor == self._wake_read:
-                    if not self._woken():
-                        return
+                    self._woken()
                 elif event & select.POLLNVAL and not glance:
                     glance = True
                     poller.unregister(descriptor)
                 else:
                     poller.unregister(descriptor)
                     self._end(128 + signal.SIGHUP)
-            if glance and self._lost():
+            if glance and self._device.lost():
                 glance = False
                 self._end(128 + signal.SIGHUP)
-            if self._deadline is not None and time.monotonic() >= self._deadline:
+            if (deadline := self._deadline) is not None and time.monotonic() >= deadline:
                 self._end_by_force()
 
-    def _patience(self, glance: bool) -> float | None:
-        """Milliseconds to sleep at most; None is until something happens."""
-        if self._deadline is not None:
-            return max(0.0, self._deadline - time.monotonic()) * 1000 + 1
-        return GLANCE * 1000 if glance else None
-
-    def _woken(self) -> bool:
-        """Act on what came through the pipe; False when the watch is over."""
-        try:
-            came = os.read(self._wake_read, 256)
-        except BlockingIOError:
-            return True
-        for number in came:
-            if number == _OVER[0]:
-                return False
+    def _woken(self) -> None:
+        """Act on the signals that came through the pipe."""
+        for number in os.read(self._wake_read, 256):
             if number in ENDING_SIGNALS:
                 self._end(128 + number)
             elif number in _OTHER_SIGNALS and self._loop is not None:
                 # Where the kernel gave it to another thread, the main thread would sleep on and
                 # not run its handler: the descriptor that would wake its loop is ours.
                 in_loop(self._loop, lambda: None)
-        return True
-
-    def _lost(self) -> bool:
-        watched = self._device.watched
-        if watched is None:
-            return False
-        try:
-            termios.tcgetattr(watched)
-        except termios.error:
-            return True
-        return False
 
     def _end(self, code: int) -> None:
         """Ask the app to end with `code`, and set the deadline. The first reason counts."""

@@ -31,15 +31,14 @@ class LineSpeed:
         self._began: float | None = None
         self._longest: float | None = None
 
-    def write_begins(self) -> None:
-        """Called by the thread that writes."""
-        self._began = self._clock()
-
-    def write_ends(self) -> None:
-        """Called by the thread that writes."""
-        if self._began is not None:
-            self._longest = max(self._longest or 0.0, self._clock() - self._began)
-        self._began = None
+    def time(self, work: Callable[..., T], *arguments: str) -> T:
+        """Do a piece of work that writes, on the thread that writes."""
+        self._began = began = self._clock()
+        try:
+            return work(*arguments)
+        finally:
+            self._longest = max(self._longest or 0.0, self._clock() - began)
+            self._began = None
 
     def took(self) -> float | None:
         """Seconds of the longest write since this was asked last, also of one that still hangs.
@@ -47,8 +46,7 @@ class LineSpeed:
         None if nothing was written.
         """
         longest, self._longest = self._longest, None
-        began = self._began
-        if began is not None:
+        if (began := self._began) is not None:
             longest = max(longest or 0.0, self._clock() - began)
         return longest
 
@@ -83,18 +81,11 @@ class TimedFile:
 
     def write(self, text: str) -> int:
         """Write, and see how long it takes."""
-        return self._timed(self._file.write, text)
+        return self._speed.time(self._file.write, text)
 
     def flush(self) -> None:
         """Flush, which is where a stream that buffers waits."""
-        self._timed(self._file.flush)
-
-    def _timed(self, work: Callable[..., T], *arguments: str) -> T:
-        self._speed.write_begins()
-        try:
-            return work(*arguments)
-        finally:
-            self._speed.write_ends()
+        self._speed.time(self._file.flush)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)

@@ -80,7 +80,6 @@ def test_without_a_terminal_nothing_is_done_and_nothing_fails() -> None:
         device.tidy()
         device.say("nobody reads this")
         device.leave_by_force(0.0)
-        device.close()
     finally:
         os.close(read)
         os.close(write)
@@ -98,5 +97,4 @@ def test_a_terminal_that_is_gone_is_noticed() -> None:
         device.tidy()
         device.say("nobody reads this")
     finally:
-        device.close()
         os.close(slave)

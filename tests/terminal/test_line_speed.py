@@ -62,12 +62,15 @@ def test_the_longest_write_is_told_once() -> None:
 def test_a_write_that_hangs_is_told_while_it_does() -> None:
     clock = Clock()
     speed = LineSpeed(clock)
-    speed.write_begins()
-    clock.now = 5.0
-    assert speed.took() == 5.0
-    clock.now = 7.0
-    assert speed.took() == 7.0
-    speed.write_ends()
+
+    def hangs() -> list[float | None]:
+        told = []
+        for now in (5.0, 7.0):
+            clock.now = now
+            told.append(speed.took())
+        return told
+
+    assert speed.time(hangs) == [5.0, 7.0]
     assert speed.took() == 7.0
     assert speed.took() is None
 

@@ -139,12 +139,12 @@ def main() -> int:
         sys.stderr.write(f"agentco-tui: {fit.refusal}\n")
         return 2
     fitness.prepare(fit)
-    return guard.run_guarded(
+    return guard.TerminalGuard(
         CalmApp(what),
         crash_folder=lambda: folder / "state",
         redact=lambda text: text.replace(CANARY, "****"),
         on_end=lambda: note_end(folder),
-    )
+    ).run()
 
 
 if __name__ == "__main__":
