@@ -6,7 +6,8 @@ No flag takes the API key, because other users see it in the process list.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from agentco_tui import __version__
@@ -69,21 +70,114 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        kwargs["allow_abbrev"] = False
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (help: {self.prog} --help)")
 
-    def flags(self) -> list[str]:
-        """All long flags that may be shown."""
-        return [
-            name
-            for action in self._actions
-            if action.help is not argparse.SUPPRESS
-            for name in action.option_strings
-            if name.startswith("--")
-        ]
+
+def _refresh(text: str) -> float:
+    try:
+        return refresh_word(text)
+    except WrongError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
+def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            noun = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(
+                f'must be {noun} from {low:,g} to {high:,.0f}, is "{safe(text, 40)}"'
+            )
+        return value
+
+    return convert
+
+
+class _Flag:
+    """A flag ("--limit N", "--follow -f": one without a value) or a word without dashes."""
+
+    def __init__(self, words: str, help_: str, **options: Any) -> None:
+        *names, last = words.split()
+        if last.startswith("-"):
+            self.names = [*names, last]
+            self.options = {"action": "store_true", "help": help_, **options}
+        else:
+            self.names = names or [last]
+            self.options = {"metavar": last, "help": help_, **options}
+
+
+_shared = partial(_Flag, default=argparse.SUPPRESS)
+"""A flag of several commands: absent unless given, so that it may stand before or after them."""
+
+_PLATFORM = (
+    _shared("--profile NAME", "profile of the config file"),
+    _shared("--base-url URL", "address of the platform"),
+    _shared("--company ID", "only this company (cmp_…)"),
+    _shared("--config FILE", "config file to use"),
+    _shared("--log-file FILE", "write a log there, without the key"),
+)
+_LOOK = (
+    _shared("--screen NAME", f"screen to open with: {', '.join(SCREENS)}", choices=SCREENS),
+    _shared("--read-only", "refuse every change"),
+    _shared("--thin", "paint less, for slow lines"),
+)
+_REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_refresh)
+_JSON = _Flag("--json", "as JSON, for scripts")
+_SPEED = "how fast the world lives (default 1; 0 stands still)"
+_PORT = "port on this machine (default: any that is free)"
+_SEED = "another world for another number (default 7)"
+
+_DEMO = (
+    _Flag("--serve", "only the platform; prints its address and keys"),
+    _Flag("--port PORT", _PORT, type=_number(0, 65_535)),
+    _Flag("--seed SEED", _SEED, type=_number(0, 2**31 - 1)),
+    _Flag("--companies COMPANIES", "how many companies (default 3)", type=_number(1, 1_000)),
+    _Flag("--agents AGENTS", "how many agents", type=_number(0, 100_000)),
+    _Flag("--tasks TASKS", "how many tasks", type=_number(0, 1_000_000)),
+    _Flag("--speed FACTOR", _SPEED, type=_number(0, 10_000, float)),
+    _Flag("--shape NAME", "form of the answers (default plain)"),
+    _Flag("--fault SPEC", "something that goes wrong", action="append", default=[]),
+    _shared("--company ID", "only this one"),
+    _shared("--config FILE", argparse.SUPPRESS),
+    _shared("--log-file FILE", argparse.SUPPRESS),
+    _Flag("--until-stdin-closes", argparse.SUPPRESS),
+)
+_TAIL = (
+    _Flag("--follow -f", "go on with what comes"),
+    _JSON,
+    _Flag("--agent ID", "only this agent (ag_…)"),
+    _Flag("--limit N", "how many entries to ask for (default 100)", type=_number(1, 100_000)),
+)
+_EXPORT = (
+    _Flag("what activity", "the activity log", choices=("activity",)),
+    _Flag("--format {csv}", "default: csv", choices=("csv",), default="csv"),
+    _Flag("--out FILE", "where to (default: standard output)"),
+    _Flag("--force", "replace the file if it is there"),
+)
+_FIELDS = _Flag("--fields", "which of the platform's fields are read, and how")
+_SINCE = _Flag("--since WHEN", "only from then on: 2h, 3d, or a date")
+_WHAT = _Flag("what {path,check,show}", "", choices=("path", "check", "show"))
+
+_COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
+    "demo": ("a platform of its own, and the dashboard on it", (*_LOOK, _REFRESH, *_DEMO), ""),
+    "status": ("one look, with an exit code", (*_PLATFORM, _JSON), _STATUS_EPILOG),
+    "doctor": ("what answers, how fast, and what is wrong", (*_PLATFORM, _FIELDS, _JSON), ""),
+    "tail": ("the activity feed as lines", (*_PLATFORM, _REFRESH, *_TAIL), _TAIL_EPILOG),
+    "export": ("write what the platform exports", (*_PLATFORM, *_EXPORT), ""),
+    "journal": ("what was changed from here, and what became of it", (_SINCE, _JSON), ""),
+    "config": (
+        "look at the settings",
+        (*_PLATFORM, *_LOOK, _REFRESH, _WHAT, _JSON),
+        _CONFIG_EPILOG,
+    ),
+}
+_DASHBOARD = (*_PLATFORM, *_LOOK, _REFRESH)
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -92,9 +186,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Flags that were not given are absent. Raises UsageError, and SystemExit(0) after --help and
     --version.
     """
-    parser = _parser()
-    _refuse_flags(argv, parser)
-    found, extra = parser.parse_known_args(argv)
+    _refuse_flags(argv)
+    found, extra = _parser().parse_known_args(argv)
     if extra:
         raise UsageError(f"unknown argument: {safe(extra[0], 60)} (help: {PROG} --help)")
     return found
@@ -107,10 +200,11 @@ def flags_of(found: argparse.Namespace) -> Flags:
     return Flags(**given)
 
 
-def _refuse_flags(argv: Sequence[str], parser: _Parser) -> None:
+def _refuse_flags(argv: Sequence[str]) -> None:
     """Refuse a flag that no command has before its value is taken for a command."""
-    parsers = [parser, *_commands(parser).values()]
-    known = {name for each in parsers for name in each._option_string_actions}
+    flags = [*_DASHBOARD, *(flag for _, own, _ in _COMMANDS.values() for flag in own)]
+    known = {"--help": "", "--version": ""}
+    known |= {name: flag.options["help"] for flag in reversed(flags) for name in flag.names}
     for word in argv:
         if word == "--":
             return
@@ -122,58 +216,20 @@ def _refuse_flags(argv: Sequence[str], parser: _Parser) -> None:
                 " keyring in a profile"
             )
         if name.startswith("--") and name not in known:
-            shown = [flag for each in parsers for flag in each.flags()]
+            shown = [one for one, help_ in known.items() if help_ != argparse.SUPPRESS]
             near = nearest(name, shown)
             raise UsageError(f"unknown flag {safe(name, 60)}; the nearest is {near}")
 
 
-def _commands(parser: argparse.ArgumentParser) -> dict[str, _Parser]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
-
-
-def _checked(kind: Callable[[object], Any]) -> Callable[[str], Any]:
-    """A kind of setting as an argument's type."""
-
-    def convert(text: str) -> Any:
-        try:
-            return kind(text)
-        except WrongError as wrong:
-            raise argparse.ArgumentTypeError(str(wrong)) from None
-
-    return convert
-
-
-def _number(low: float, high: float, *, whole: bool) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
-        try:
-            value = int(text) if whole else float(text)
-        except ValueError:
-            value = float("nan")
-        if not low <= value <= high:
-            noun = "a whole number" if whole else "a number"
-            raise argparse.ArgumentTypeError(
-                f'must be {noun} from {low:,g} to {high:,.0f}, is "{safe(text, 40)}"'
-            )
-        return value
-
-    return convert
-
-
 def _parser() -> _Parser:
-    platform = _group(_platform_flags)
-    look = _group(_look_flags)
-    refresh = _group(_refresh_flag)
     parser = _Parser(
         prog=PROG,
         usage=f"{PROG} [flags] [command]",
         description="A dashboard for the Agent Company Platform: what needs a person, and the"
         " keys to decide it.",
         epilog=_EPILOG,
-        parents=[platform, look, refresh],
     )
+    _add(parser, _DASHBOARD)
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(
@@ -183,120 +239,11 @@ def _parser() -> _Parser:
         metavar="command",
         parser_class=_Parser,
     )
-
-    def command(name: str, words: str, parents: list[_Parser], epilog: str = "") -> _Parser:
-        made: _Parser = commands.add_parser(
-            name, help=words, description=words, parents=parents, epilog=epilog
-        )
-        return made
-
-    _demo_flags(command("demo", "a platform of its own, and the dashboard on it", [look, refresh]))
-    status = command("status", "one look, with an exit code", [platform], _STATUS_EPILOG)
-    _json_flag(status)
-    doctor = command("doctor", "what answers, how fast, and what is wrong", [platform])
-    doctor.add_argument(
-        "--fields", action="store_true", help="which of the platform's fields are read, and how"
-    )
-    _json_flag(doctor)
-    tail = command("tail", "the activity feed as lines", [platform, refresh], _TAIL_EPILOG)
-    _tail_flags(tail)
-    _export_flags(command("export", "write what the platform exports", [platform]))
-    journal = command("journal", "what was changed from here, and what became of it", [])
-    journal.add_argument(
-        "--since", metavar="WHEN", default=None, help="only from then on: 2h, 3d, or a date"
-    )
-    _json_flag(journal)
-    config = command("config", "look at the settings", [platform, look, refresh], _CONFIG_EPILOG)
-    config.add_argument("what", choices=("path", "check", "show"), metavar="{path,check,show}")
-    _json_flag(config)
+    for name, (words, flags, epilog) in _COMMANDS.items():
+        _add(commands.add_parser(name, help=words, description=words, epilog=epilog), flags)
     return parser
 
 
-def _group(add: Callable[[_Parser], None]) -> _Parser:
-    """Flags shared by several commands; absent unless given, so that both places work."""
-    group = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    add(group)
-    return group
-
-
-def _platform_flags(group: _Parser) -> None:
-    group.add_argument("--profile", metavar="NAME", help="profile of the config file")
-    group.add_argument("--base-url", metavar="URL", help="address of the platform")
-    group.add_argument("--company", metavar="ID", help="only this company (cmp_…)")
-    group.add_argument("--config", metavar="FILE", help="config file to use")
-    group.add_argument("--log-file", metavar="FILE", help="write a log there, without the key")
-
-
-def _look_flags(group: _Parser) -> None:
-    group.add_argument(
-        "--screen",
-        choices=SCREENS,
-        metavar="NAME",
-        help=f"screen to open with: {', '.join(SCREENS)}",
-    )
-    group.add_argument("--read-only", action="store_true", help="refuse every change")
-    group.add_argument("--thin", action="store_true", help="paint less, for slow lines")
-
-
-def _refresh_flag(group: _Parser) -> None:
-    group.add_argument(
-        "--refresh",
-        metavar="SECONDS",
-        type=_checked(refresh_word),
-        help="how often to ask (default 5, from 0.5)",
-    )
-
-
-def _json_flag(parser: _Parser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON, for scripts")
-
-
-def _demo_flags(parser: _Parser) -> None:
-    parser.add_argument(
-        "--serve", action="store_true", help="only the platform; prints its address and keys"
-    )
-    for flag, low, high, words in (
-        ("--port", 0, 65_535, "port on this machine (default: any that is free)"),
-        ("--seed", 0, 2**31 - 1, "another world for another number (default 7)"),
-        ("--companies", 1, 1_000, "how many companies (default 3)"),
-        ("--agents", 0, 100_000, "how many agents"),
-        ("--tasks", 0, 1_000_000, "how many tasks"),
-    ):
-        metavar = flag.removeprefix("--").upper()
-        kind = _number(low, high, whole=True)
-        parser.add_argument(flag, metavar=metavar, type=kind, default=None, help=words)
-    parser.add_argument(
-        "--speed",
-        metavar="FACTOR",
-        type=_number(0, 10_000, whole=False),
-        default=None,
-        help="how fast the world lives (default 1; 0 stands still)",
-    )
-    parser.add_argument("--shape", metavar="NAME", help="form of the answers (default plain)")
-    parser.add_argument(
-        "--fault", metavar="SPEC", action="append", default=[], help="something that goes wrong"
-    )
-    parser.add_argument("--company", metavar="ID", default=argparse.SUPPRESS, help="only this one")
-    for flag in ("--config", "--log-file"):
-        parser.add_argument(flag, metavar="FILE", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    parser.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
-
-
-def _tail_flags(parser: _Parser) -> None:
-    parser.add_argument("--follow", "-f", action="store_true", help="go on with what comes")
-    _json_flag(parser)
-    parser.add_argument("--agent", metavar="ID", default=None, help="only this agent (ag_…)")
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_number(1, 100_000, whole=True),
-        default=None,
-        help="how many entries to ask for (default 100)",
-    )
-
-
-def _export_flags(parser: _Parser) -> None:
-    parser.add_argument("what", choices=("activity",), metavar="activity", help="the activity log")
-    parser.add_argument("--format", choices=("csv",), default="csv", help="default: csv")
-    parser.add_argument("--out", metavar="FILE", help="where to (default: standard output)")
-    parser.add_argument("--force", action="store_true", help="replace the file if it is there")
+def _add(parser: argparse.ArgumentParser, flags: Iterable[_Flag]) -> None:
+    for flag in flags:
+        parser.add_argument(*flag.names, **flag.options)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Final
@@ -102,51 +102,42 @@ _ASCII_FOR: Final[dict[str, str]] = {
 }
 
 
-class _SignFor(dict[int, str]):
-    """For str.translate: a character that must not be shown to what is shown instead."""
+class _Signs(dict[int, str]):
+    """For str.translate: what is shown for a character, worked out once."""
+
+    def __init__(self, sign: Callable[[str], str], known: dict[int, str]) -> None:
+        super().__init__(known)
+        self._sign = sign
 
     def __missing__(self, code: int) -> str:
-        sign = self._sign(code)
+        sign = self._sign(chr(code))
         if len(self) < 5_000:  # hostile text could bring every character there is
             self[code] = sign
         return sign
 
-    @staticmethod
-    def _sign(code: int) -> str:
-        char = chr(code)
-        category = unicodedata.category(char)
-        if code < 0x20:
-            return chr(0x2400 + code)
-        if code == 0x7F:
-            return "\u2421"
-        if category == "Zs" or code == 0x2800:
-            return " "
-        if 0x1F1E6 <= code <= 0x1F1FF:
-            return chr(0x24B6 + code - 0x1F1E6)
-        if category in {"Cf", "Mn", "Mc", "Me"} or char in _FILLERS:
-            return _REMOVED
-        return "\ufffd"
+
+def _instead(char: str) -> str:
+    """What stands for a character that must not be shown."""
+    code, category = ord(char), unicodedata.category(char)
+    if category == "Zs" or code == 0x2800:
+        return " "
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        return chr(0x24B6 + code - 0x1F1E6)
+    if category in {"Cf", "Mn", "Mc", "Me"} or char in _FILLERS:
+        return _REMOVED
+    return "\ufffd"
 
 
-class _AsciiFor(dict[int, str]):
-    """For str.translate: a character to its nearest in ASCII, else "?"; a mark to nothing."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if char in _ASCII_FOR:
-            near = _ASCII_FOR[char]
-        elif MARK.match(char):
-            near = ""
-        else:
-            parts = unicodedata.normalize("NFKD", char)
-            near = "".join(part for part in parts if " " < part <= "~") or "?"
-        if len(self) < 5_000:
-            self[code] = near
-        return near
+def _near(char: str) -> str:
+    """The nearest in ASCII, else "?"; of a mark nothing."""
+    if char in _ASCII_FOR or MARK.match(char):
+        return _ASCII_FOR.get(char, "")
+    parts = unicodedata.normalize("NFKD", char)
+    return "".join(part for part in parts if " " < part <= "~") or "?"
 
 
-_sign_for: Final = _SignFor()
-_ascii_for: Final = _AsciiFor({code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
+_sign_for: Final = _Signs(_instead, {0x7F: "\u2421", **{n: chr(0x2400 + n) for n in range(0x20)}})
+_ascii_for: Final = _Signs(_near, {code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
 
 
 def nearest_ascii(character: str) -> str:
@@ -194,8 +185,7 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
     """Any value as one safe line of at most `max_cells` cells; longer ones end in `…`.
 
     None is the sign for missing, numbers and containers a compact text, anything else the name of
-    its type. Never looks at more than four characters for each cell allowed. `safe(safe(x))` is
-    `safe(x)`.
+    its type. Never looks at more than four characters for each cell allowed.
     """
     if type(value) is str and len(value) <= max_cells and value.isascii() and value.isprintable():
         return SafeText(value)
@@ -276,27 +266,25 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
         yield "true" if value else "false"
     elif isinstance(value, int):
         # Python refuses to print integers of more than 4,300 digits, and takes long for fewer.
-        large = value.bit_length() > 4_000
-        yield (
-            f"an integer of about {value.bit_length() * 0.30103:.0f} digits"
-            if large
-            else str(value)
-        )
+        digits = value.bit_length() * 0.30103
+        yield f"an integer of about {digits:.0f} digits" if digits > 1_200 else str(value)
     elif isinstance(value, (float, Decimal, date)):
         yield str(value)
+    elif depth > 8:
+        yield "…"
     elif isinstance(value, Mapping):
         yield "{"
         for position, (key, item) in enumerate(value.items()):
             yield ", " if position else ""
             yield from _parts(key, limit, depth + 1)
             yield ": "
-            yield from _parts(item, limit, depth + 1) if depth < 8 else ("…",)
+            yield from _parts(item, limit, depth + 1)
         yield "}"
     elif isinstance(value, Sequence):
         yield "["
         for position, item in enumerate(value):
             yield ", " if position else ""
-            yield from _parts(item, limit, depth + 1) if depth < 8 else ("…",)
+            yield from _parts(item, limit, depth + 1)
         yield "]"
     else:
         # Never repr() or str(): they may hold what must not be shown, and may raise.
@@ -322,12 +310,7 @@ _RISKY: Final = lazy_pattern(lambda: f"{MARKS}|{_hostile()}")
 
 
 def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if found[0] in "\n\r\t":
-        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[found[0]]
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return ascii(found[0])[1:-1]
 
 
 def plain(text: str) -> SafeText:
