@@ -102,7 +102,7 @@ _ASCII_FOR: Final[dict[str, str]] = {
 }
 
 
-class _Signs(dict[int, str]):
+class _CharacterTable(dict[int, str]):
     """For str.translate: what is shown for a character, worked out once."""
 
     def __init__(self, sign: Callable[[str], str], known: dict[int, str]) -> None:
@@ -136,8 +136,8 @@ def _near(char: str) -> str:
     return "".join(part for part in parts if " " < part <= "~") or "?"
 
 
-_sign_for: Final = _Signs(_instead, {0x7F: "\u2421", **{n: chr(0x2400 + n) for n in range(0x20)}})
-_ascii_for: Final = _Signs(_near, {code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
+_sign_for: Final = _CharacterTable(_instead, {0x7F: "\u2421", **{n: chr(0x2400 + n) for n in range(0x20)}})
+_ascii_for: Final = _CharacterTable(_near, {code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
 
 
 def nearest_ascii(character: str) -> str:
