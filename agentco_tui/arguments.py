@@ -68,9 +68,9 @@ class UsageError(Exception):
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, without the usage before it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+    def __init__(self, **options: Any) -> None:
+        kind = argparse.RawDescriptionHelpFormatter
+        super().__init__(**options, formatter_class=kind, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (help: {self.prog} --help)")

@@ -136,7 +136,8 @@ def _near(char: str) -> str:
     return "".join(part for part in parts if " " < part <= "~") or "?"
 
 
-_sign_for: Final = _CharacterTable(_instead, {0x7F: "\u2421", **{n: chr(0x2400 + n) for n in range(0x20)}})
+_CONTROLS: Final = {0x7F: "\u2421", **{code: chr(0x2400 + code) for code in range(0x20)}}
+_sign_for: Final = _CharacterTable(_instead, _CONTROLS)
 _ascii_for: Final = _CharacterTable(_near, {code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
 
 
