@@ -21,7 +21,7 @@ from agentco_tui.actions.services import Services
 from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError
 from agentco_tui.format import money
-from agentco_tui.live.fetch import of_all_companies
+from agentco_tui.live.poller import of_all_companies
 from agentco_tui.model import Budget, Receipt, Ref
 from agentco_tui.text import SafeText, plain, safe, signs
 

@@ -12,7 +12,7 @@ from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.config import Problem, Settings, SettingsError
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Query
-from agentco_tui.live.fetch import AT_ONCE, Take, fetch
+from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Store
 from agentco_tui.text import plain
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.keys import COMMANDS
-from agentco_tui.live.fetch import of_all_companies
+from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetOverview, Listing, Trace
 from agentco_tui.text import SafeText, plain

@@ -24,7 +24,7 @@ from agentco_tui.commands.output import Exit, complain, say, say_json
 from agentco_tui.config import Settings
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
-from agentco_tui.live.fetch import fetch
+from agentco_tui.live.poller import fetch
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Moment, Ref, Severity
 from agentco_tui.text import safe, signs

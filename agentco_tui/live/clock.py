@@ -10,21 +10,9 @@ SKEW_THAT_MATTERS = 3.0
 """Seconds; a Date header has a resolution of one second and travels for a while."""
 
 
-def _steady_clock() -> int:
-    """The clock that never jumps and goes on while a laptop sleeps.
-
-    Data from before the sleep would otherwise show as some seconds old. On Linux that is
-    not CLOCK_MONOTONIC, on macOS it is.
-    """
-    clock: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    try:
-        time.clock_gettime(clock)
-    except OSError:
-        return time.CLOCK_MONOTONIC
-    return clock
-
-
-_STEADY = _steady_clock()
+_STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Goes on while a laptop sleeps: data from before would otherwise show as some seconds old. On
+Linux that is not CLOCK_MONOTONIC, on macOS it is."""
 
 
 class Clock(Protocol):

@@ -98,12 +98,13 @@ class Query(msgspec.Struct, frozen=True):
     """What the feeds are asked about: a company or all, and the filters of the activity log."""
 
     company: str | None = None
-    activity: ActivityFilter = msgspec.field(default_factory=ActivityFilter)
+    activity: ActivityFilter = ActivityFilter()
 
     @property
-    def activity_company(self) -> str | None:
-        """The company of the activity log: its own filter's, else the scope's."""
-        return self.activity.company or self.company
+    def log(self) -> ActivityFilter:
+        """What is asked of the log: where its filter names no company, that in scope."""
+        company = self.activity.company or self.company
+        return msgspec.structs.replace(self.activity, company=company)
 
 
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
@@ -116,8 +117,7 @@ SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)
 def question(feed: FeedName, query: Query) -> object:
     """What of a query decides a feed's answer: an answer to another question is not shown."""
     if feed is FeedName.ACTIVITY:
-        chosen = query.activity
-        return query.activity_company, chosen.agent, chosen.from_date, chosen.to_date, chosen.limit
+        return query.log
     # Parts of the overview stand in for the agents of the company in scope.
     return query.company if feed in (*BY_COMPANY, FeedName.BUDGET) else None
 
@@ -168,7 +168,5 @@ def began_at(freshness: Freshness, clock: Clock) -> float:
     """When the last answered read of a feed began, in seconds since 1970 by the platform's clock;
     now, if none was answered yet.
     """
-    if freshness.answered_at is None:
-        return clock.now()
-    began = freshness.answered_at - (freshness.took or 0.0)
-    return clock.now() - (clock.monotonic() - began)
+    age = freshness.age(clock.monotonic())
+    return clock.now() - (0.0 if age is None else age + (freshness.took or 0.0))

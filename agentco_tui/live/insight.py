@@ -104,16 +104,14 @@ def waits_for_person(task: Task) -> bool:
 
 def task_level(task: Task, now: float, limits: Thresholds) -> Level:
     """How badly a waiting task needs its person: by its wait, sooner if it is urgent."""
-    since = task.waiting_since or task.created
+    since, is_urgent = task.waiting_since or task.created, priority_rank(task.priority) == 0
     if since is None:
-        return Level.WARNING if priority_rank(task.priority) == 0 else Level.UNKNOWN
+        return Level.WARNING if is_urgent else Level.UNKNOWN
     waited = now - since.at
-    if waited >= limits.waiting_critical:
-        return Level.CRITICAL
     is_late = waited >= limits.waiting_warning
-    if priority_rank(task.priority) == 0:
-        return Level.CRITICAL if is_late else Level.WARNING
-    return Level.WARNING if is_late else Level.OK
+    if waited >= limits.waiting_critical or (is_urgent and is_late):
+        return Level.CRITICAL
+    return Level.WARNING if is_urgent or is_late else Level.OK
 
 
 def budget_level(budget: Budget, limits: Thresholds) -> Level:
@@ -143,19 +141,12 @@ def is_open(alert: Alert) -> bool:
 
 def alert_level(alert: Alert, limits: Thresholds) -> Level:
     """How bad an alert is: by its severity, else its share; being an alert, at least a warning."""
-    if not is_open(alert):
+    if not is_open(alert) or alert.severity is Severity.INFO:
         return Level.OK
-    if alert.severity is not Severity.UNKNOWN:
-        return _BY_SEVERITY[alert.severity]
-    over = alert.share is not None and alert.share * 100 >= limits.critical_percent
-    return Level.CRITICAL if over else Level.WARNING
-
-
-_BY_SEVERITY = {
-    Severity.CRITICAL: Level.CRITICAL,
-    Severity.WARNING: Level.WARNING,
-    Severity.INFO: Level.OK,
-}
+    is_over = alert.share is not None and alert.share * 100 >= limits.critical_percent
+    if alert.severity is Severity.CRITICAL or (alert.severity is Severity.UNKNOWN and is_over):
+        return Level.CRITICAL
+    return Level.WARNING
 
 
 class NeedKind(StrEnum):
@@ -259,24 +250,17 @@ def worst_tasks(
     """
     rest = iter(pending)
     kept: list[tuple[tuple[float, ...], str, Task]] = []
-    last: tuple[float, ...] | None = None
     counted: Counter[Level] = Counter()
     while chunk := list(islice(rest, _CHUNK)):
         for task in chunk:
             level = task_level(task, now, limits)
             if level >= Level.WARNING and waits_for_person(task):
                 counted[level] += 1
-                place = (-level, *_task_rank(task, now))
-                if last is None or place <= last:
-                    kept.append((place, task.id, task))
-        if len(kept) > 2 * most:
-            kept.sort()
-            del kept[most:]
-            # What comes after the last of these can't be among the first.
-            last = kept[-1][0]
+                kept.append(((-level, *_task_rank(task, now)), task.id, task))
+        kept.sort()
+        del kept[most:]
         yield
-    kept.sort()
-    return [task for *_, task in kept[:most]], counted
+    return [task for *_, task in kept], counted
 
 
 def picked(records: Iterable[T], wanted: Callable[[T], bool]) -> Generator[None, None, list[T]]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from random import Random
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,18 +23,23 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import (
     ApiError,
     Broken,
+    Invalid,
     KeyRejected,
+    NotFound,
     TimedOut,
     Unreachable,
     Unreadable,
 )
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
-from agentco_tui.live.fetch import AT_ONCE, Take, fetch
+from agentco_tui.live.names import Names
 from agentco_tui.live.single_flight import SingleFlight
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Change, Store
+from agentco_tui.model import Activity, BudgetOverview, BudgetScope, Company, Listing, Record
 from agentco_tui.text import plain
 
+AT_ONCE = 4
+"""Feeds that are asked at the same time."""
 HANGING_AT_ONCE = 2
 """Of these for feeds that got no answer in time when they were last asked: a part of the platform
 that hangs must not hold up the others."""
@@ -54,7 +60,17 @@ LONGEST_WAIT_ASKED = 600.0
 SHARE_OF_TIME = 4
 """A feed is busy for at most one part in this many: a slow platform is asked less often."""
 
+ACTIVITY_LIMIT = 200
+"""Entries asked for at a poll, where the person chose no limit."""
+ACTIVITY_CATCH_UP = 1_000
+"""Entries asked for once, where a poll doesn't join the entries that are known."""
+
 log = logging.getLogger(__name__)
+
+R = TypeVar("R", bound=Record)
+
+Take = Callable[[], Change]
+"""Puts a fetched answer into the store; called only if the query is still the same."""
 
 
 @dataclass(slots=True)
@@ -337,3 +353,99 @@ def after_failure(error: ApiError, failures: int, refresh: float, random: Random
     if error.retry_after is not None:
         delay = max(delay, min(error.retry_after, LONGEST_WAIT_ASKED))
     return delay
+
+
+# ---- how each feed is asked
+
+
+async def fetch(feed: FeedName, client: Client, store: Store, query: Query) -> Take:
+    """Ask for a feed once. Raises ApiError."""
+    if feed is FeedName.BUDGET:
+        return partial(_take_overview, store, await client.budget(), query.company)
+    if feed is FeedName.ACTIVITY:
+        return partial(store.take_activity, await _activity(client, store, query))
+    listing = await LISTINGS[feed](client, store, query)
+    return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
+
+
+LISTINGS: dict[FeedName, Callable[[Client, Store, Query], Awaitable[Listing[Any]]]] = {
+    FeedName.COMPANIES: lambda client, _, __: client.companies(),
+    FeedName.AGENTS: lambda client, store, query: of_all_companies(
+        client.agents, store, query.company, client.companies
+    ),
+    FeedName.PENDING: lambda client, _, query: client.tasks(
+        company_id=query.company, status="pending"
+    ),
+    FeedName.TASKS: lambda client, _, query: client.tasks(company_id=query.company),
+    FeedName.COMPANY_BUDGETS: lambda client, _, __: client.company_budgets(),
+    FeedName.AGENT_BUDGETS: lambda client, store, query: of_all_companies(
+        client.agent_budgets, store, query.company, client.companies
+    ),
+    FeedName.ALERTS: lambda client, _, __: client.budget_alerts(),
+}
+"""The feeds whose answer is all there is of their collection."""
+
+
+def _take_overview(store: Store, overview: BudgetOverview, company: str | None) -> Change:
+    """Without other companies' agents, who must not stand in for those in scope."""
+    if company is not None:
+        company_of = Names(store).company_of
+        parts = tuple(
+            part
+            for part in overview.parts
+            if part.scope is not BudgetScope.AGENT
+            or ((owner := company_of(part)) is not None and owner.id == company)
+        )
+        overview = replace(overview, parts=parts)
+    return store.take_overview(overview)
+
+
+async def _activity(client: Client, store: Store, query: Query) -> Listing[Activity]:
+    """GET /api/activity; asks once for more where the answer doesn't join what is known."""
+    chosen = query.log
+    of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
+    # What the window would not keep need not come over the line.
+    limit = min(chosen.limit or ACTIVITY_LIMIT, store.activity.capacity)
+    listing = await client.activity(*of, limit=limit)
+    if limit < ACTIVITY_CATCH_UP and not store.activity.joins(listing):
+        try:
+            return await client.activity(*of, limit=ACTIVITY_CATCH_UP)
+        except ApiError as error:
+            # Whether that limit is refused or too much for the platform: what it did answer is
+            # true, and the window shows the gap.
+            log.info("the log could not be caught up with: %r", error)
+    return listing
+
+
+async def of_all_companies(
+    ask: Callable[[str | None], Awaitable[Listing[R]]],
+    store: Store,
+    company: str | None,
+    companies: Callable[[], Awaitable[Listing[Company]]] | None = None,
+) -> Listing[R]:
+    """A listing for a company, or for all of them.
+
+    The interface doesn't say whether `company_id` may be left out; where the platform refuses a
+    request without it, every known company is asked in turn. `companies` asks which there are,
+    for when none is known yet.
+    """
+    try:
+        return await ask(company)
+    except (Invalid, NotFound):
+        if company is not None:
+            raise
+        known = [record.id for record in store.companies]
+        if not known and companies is not None:
+            known = [record.id for record in (await companies()).records]
+        if not known:
+            raise
+        listings = [await ask(each) for each in known]
+    return Listing(
+        records=tuple(record for listing in listings for record in listing.records),
+        unread=sum(listing.unread for listing in listings),
+        unread_reasons=tuple(why for listing in listings for why in listing.unread_reasons)[:5],
+        capped=any(listing.capped for listing in listings),
+        more=any(listing.more for listing in listings),
+        shape=listings[0].shape,
+        pages=sum(listing.pages for listing in listings),
+    )

@@ -93,14 +93,6 @@ def test_a_longer_poll_moves_the_gap_back_and_then_closes_it() -> None:
     assert window.merge(poll([0.0, 1.0, 2.0, 3.0], 4)) == ((), (), ("gap:2",))
 
 
-def test_older_entries_of_the_same_second_come_before_the_known_ones() -> None:
-    window = ActivityWindow()
-    log = [5.0] * 12
-    window.merge(poll(log, 4))
-    window.merge(poll(log, 9))
-    assert numbers(window) == list(range(3, 12))
-
-
 def test_a_log_that_began_anew_in_the_past_is_marked_too() -> None:
     """The platform's clock was set back, or the log comes from a backup."""
     window = ActivityWindow()
@@ -109,17 +101,6 @@ def test_a_log_that_began_anew_in_the_past_is_marked_too() -> None:
     early = [Activity(id=f"{n}", at=Moment(float(n)), text=plain("early")) for n in (1, 2)]
     window.merge(Listing(records=tuple(reversed(early))))
     assert numbers(window) == [1, 2, None, 8, 9]
-
-
-def test_the_capacity_counts_marks_and_bounds_the_window() -> None:
-    window = ActivityWindow(capacity=7)
-    log: list[float] = []
-    for _ in range(30):
-        log += [float(len(log) + step) for step in range(5)]
-        window.merge(poll(log, 2))
-        assert len(window) <= 7
-    assert numbers(window)[-2:] == [148, 149]
-    assert window.dropped > 60
 
 
 def test_an_empty_answer_and_the_same_answer_change_nothing_and_a_corrected_entry_does() -> None:

@@ -8,7 +8,7 @@ from agentco_tui.api.errors import Invalid, NotFound
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Pace, Phase, Query, question
-from agentco_tui.live.fetch import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
+from agentco_tui.live.poller import ACTIVITY_CATCH_UP, ACTIVITY_LIMIT
 from agentco_tui.live.store import Store
 from tests.live.choosy import Choice, ChoosyPlatform
 from tests.live.stage import EVERYTHING, Stage, stage
@@ -49,16 +49,6 @@ async def test_where_a_company_is_demanded_each_is_asked(
                 assert others == ([] if companies_first else ["/api/companies"])
 
 
-async def test_with_a_company_in_scope_only_that_one_is_asked() -> None:
-    choice = demands_a_company(422, "/api/agents", BUDGETS)
-    with ChoosyPlatform(choice, companies=2, agents=16, tasks=10) as platform:
-        company = list(platform.world.state.companies)[1]
-        async with stage(platform, wanted=NONE, query=Query(company=company)) as on:
-            await on.poller.read_again(FeedName.AGENTS)
-        assert platform.asked == [("/api/agents", {"company_id": company})]
-        assert set(on.store.agents.records) == {a.id for a in platform.world.agents(company)}
-
-
 @pytest.mark.parametrize("feed", [FeedName.AGENTS, FeedName.AGENT_BUDGETS])
 async def test_a_refusal_that_has_another_reason_is_told(
     platform: EmbeddedPlatform, feed: FeedName
@@ -71,25 +61,6 @@ async def test_a_refusal_that_has_another_reason_is_told(
             company = next(iter(platform.world.state.companies))
             on.poller.set_query(Query(company=company))
             assert isinstance((await on.poller.read_again(feed)).failure, error)
-
-
-async def test_no_company_at_all_is_the_platforms_refusal() -> None:
-    choice = demands_a_company(422, "/api/agents")
-    with ChoosyPlatform(choice, companies=1, agents=1, tasks=1) as platform:
-        platform.world.state.companies.clear()
-        async with stage(platform, wanted=NONE) as on:
-            assert isinstance((await on.poller.read_again(FeedName.AGENTS)).failure, Invalid)
-
-
-async def test_one_company_that_fails_leaves_the_picture_as_it_was() -> None:
-    choice = demands_a_company(422, "/api/agents")
-    with ChoosyPlatform(choice, companies=3, agents=24, tasks=10) as platform:
-        async with stage(platform, wanted=NONE) as on:
-            await on.poller.read_again(FeedName.AGENTS)
-            before = dict(on.store.agents.records)
-            platform.faults.add("agents:status=500,after=1,times=1")
-            assert (await on.poller.read_again(FeedName.AGENTS)).phase is Phase.STALE
-            assert dict(on.store.agents.records) == before
 
 
 def test_a_question_holds_what_decides_the_answer_and_nothing_else() -> None:

@@ -103,18 +103,6 @@ async def test_a_feed_that_speeds_up_is_asked_at_once_only_if_it_is_old(
         assert on.asked()["agents"] == 1
 
 
-async def test_a_feed_that_slows_down_is_not_asked_before_its_new_time(
-    platform: EmbeddedPlatform,
-) -> None:
-    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
-        await on.settled()
-        on.show("tasks")
-        platform.requests.clear()
-        await on.go_by(REFRESH * 1.5)
-        await on.arrived()
-        assert on.asked() == {"pending": 1}
-
-
 async def test_a_feed_that_went_off_while_it_waited_its_turn_is_not_asked(
     platform: EmbeddedPlatform,
 ) -> None:
@@ -186,18 +174,3 @@ async def test_when_the_focus_is_back_what_is_overdue_is_asked_at_once(
         assert not on.asked()
         on.poller.set_attention(True)
         await on.until(lambda: on.asked() == {"agents": 1})
-
-
-async def test_focus_changes_nothing_for_what_fails_or_is_off(platform: EmbeddedPlatform) -> None:
-    platform.faults.add("agents:status=503,retry_after=500")
-    async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
-        await on.settled()
-        before = on.freshness(FeedName.AGENTS)
-        assert before.failure is not None
-        platform.requests.clear()
-        for focused in (False, True) * 3:
-            on.poller.set_attention(focused)
-        await on.arrived()
-        assert on.freshness(FeedName.AGENTS) == before
-        assert on.poller.pace(FeedName.BUDGET) is Pace.OFF
-        assert not on.asked()

@@ -17,7 +17,7 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import DOLLAR
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, ActivityFilter, FeedName, Pace, Phase, Query
-from agentco_tui.live.fetch import AT_ONCE
+from agentco_tui.live.poller import AT_ONCE
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
 T = TypeVar("T")
@@ -184,7 +184,7 @@ class Dashboard(RuleBasedStateMachine):
     def log_without_holes(self) -> None:
         """Between two entries that stand side by side nothing is missing without a mark."""
         on = self.on
-        company = on.poller.query.activity_company
+        company = on.poller.query.log.company
         log = [entry.id for entry in reversed(self.world.activity(company))]
         place = {entry_id: index for index, entry_id in enumerate(log)}
         before: int | None = None
@@ -224,7 +224,7 @@ class Dashboard(RuleBasedStateMachine):
         assert store.whole_budget is not None
         assert store.whole_budget.spent is not None
         self.log_without_holes()
-        newest = [entry.id for entry in world.activity(on.poller.query.activity_company)]
+        newest = [entry.id for entry in world.activity(on.poller.query.log.company)]
         asked = on.poller.query.activity.limit or 200
         shown = [entry.id for entry in store.activity if not is_gap(entry)]
         assert shown[::-1][: min(asked, len(newest))] == newest[:asked]

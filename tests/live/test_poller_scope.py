@@ -11,7 +11,6 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import (
-    BY_COMPANY,
     SCOPED,
     ActivityFilter,
     FeedName,
@@ -100,19 +99,6 @@ async def test_a_failure_of_the_old_question_is_not_the_news_failure(
     assert [freshness.phase for freshness in seen] == [Phase.LIVE]
 
 
-async def test_there_and_back_while_an_answer_is_under_way(platform: EmbeddedPlatform) -> None:
-    old, new = companies(platform)
-    async with stage(platform, wanted=only(*BY_COMPANY), query=Query(company=old)) as on:
-        await on.settled()
-        await start(on, "agents:latency=30ms,times=1")
-        for company in (new, None, old):
-            on.poller.set_query(Query(company=company))
-            assert not any(held(on.store, feed) for feed in BY_COMPANY)
-        await on.settled()
-        for feed in BY_COMPANY:
-            assert set(held(on.store, feed).values()) == {old}, feed
-
-
 async def test_what_is_asked_about_all_is_kept_when_the_scope_changes(
     platform: EmbeddedPlatform,
 ) -> None:
@@ -173,24 +159,6 @@ async def test_every_filter_of_the_log_goes_out_and_the_log_begins_anew(
         await on.arrived()
         assert not on.asked()
         assert list(on.store.activity) == shown
-
-
-async def test_a_question_about_what_is_off_waits_until_it_shows(
-    platform: EmbeddedPlatform,
-) -> None:
-    old, new = companies(platform)
-    async with stage(platform, wanted=only(FeedName.AGENTS), query=Query(company=old)) as on:
-        await on.settled()
-        on.poller.set_paces(only(FeedName.ALERTS))
-        platform.requests.clear()
-        on.poller.set_query(Query(company=new))
-        await on.settled()
-        await on.arrived()
-        assert on.asked()["agents"] == 0
-        assert not held(on.store, FeedName.AGENTS)
-        on.poller.set_paces(only(FeedName.AGENTS))
-        await on.settled()
-        assert set(held(on.store, FeedName.AGENTS).values()) == {new}
 
 
 async def test_read_again_answers_the_question_of_now(platform: EmbeddedPlatform) -> None:

@@ -83,13 +83,6 @@ async def test_a_write_between_comparing_and_taking_is_taken_into_account(
     assert collection.get("ag_2") == agent(2)
 
 
-async def test_the_same_listing_is_not_compared_again(collection: Collection[Agent]) -> None:
-    same = listing(*map(agent, range(1, MANY)))
-    assert collection.replace(same, await collection.compare(same))
-    assert await collection.compare(same) is None
-    assert not collection.replace(same)
-
-
 rows = st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["Ada", "Grace"])), max_size=14)
 
 
@@ -121,38 +114,6 @@ async def test_few_changes_in_a_long_list_build_no_list_anew(
     assert compared is not None
     assert compared.records == {"ag_7": agent(7, "Grace")}
     assert compared.change == Change(FeedName.AGENTS, changed=("ag_7",))
-
-
-async def test_each_change_is_a_version_of_its_own(collection: Collection[Agent]) -> None:
-    versions = [collection.version]
-    same = list(collection)
-    for coming in (
-        [agent(0, "Grace"), *same[1:]],
-        same[1:],
-        same[:0:-1],
-    ):
-        now = listing(*coming)
-        collection.replace(now, await collection.compare(now))
-        assert tuple(collection) == tuple(coming)
-        versions.append(collection.version)
-    assert len(set(versions)) == 4
-    now = listing(*same[:0:-1])
-    collection.replace(now, await collection.compare(now))
-    assert collection.version == versions[-1]
-
-
-async def test_of_two_comparisons_at_once_the_later_takes_the_earlier_into_account(
-    collection: Collection[Agent],
-) -> None:
-    same = list(collection)
-    one, two = (
-        listing(agent(0, "Grace"), *same[1:]),
-        listing(*same[:-1], agent(MANY - 1, "Grace")),
-    )
-    first, second = await asyncio.gather(collection.compare(one), collection.compare(two))
-    assert collection.replace(one, first).changed == ("ag_0",)
-    assert set(collection.replace(two, second).changed) == {"ag_0", f"ag_{MANY - 1}"}
-    assert collection.get("ag_0") == agent(0)
 
 
 def test_the_same_listing_again_changes_nothing() -> None:
