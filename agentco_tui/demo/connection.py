@@ -19,11 +19,10 @@ from urllib.parse import parse_qsl
 from agentco_tui.demo.operations import Operation, operation_of
 from agentco_tui.demo.world_state import RefusedError
 
-_HEAD_MOST = 256 * 1024
+HEAD_MOST = 256 * 1024
 
 
 def phrase_of(status: int) -> str:
-    """What a status is called."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -42,12 +41,11 @@ class Request:
 
     @cached_property
     def operation(self) -> Operation | None:
-        """The operation it means; None for an unknown path."""
         return operation_of(self.method, self.path)
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The query, sorted."""
+        """Those of the query, sorted."""
         return tuple(sorted(parse_qsl(self.query, keep_blank_values=True)))
 
     def get(self, *names: str) -> str | None:
@@ -95,26 +93,22 @@ class ClientConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._unread = b""
-        self._coming: asyncio.Task[bytes] | None = None
 
     async def request(self) -> Request | None:
         """The next request, with as much of its body as came; None once there is no more."""
-        while b"\r\n\r\n" not in self._unread:
-            if len(self._unread) > _HEAD_MOST or not await self._more():
-                return None
-        head, _, self._unread = self._unread.partition(b"\r\n\r\n")
-        first, *lines = head.decode("latin-1").split("\r\n")
-        pairs = (line.partition(":") for line in lines)
-        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         try:
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+            pairs = (line.partition(":") for line in lines)
+            headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
             method, target, _ = first.split(" ")
             length = int(headers.get("content-length", "0"))
-        except ValueError:
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError, OSError):
             return None
-        while len(self._unread) < length and await self._more():
-            continue
-        body, self._unread = self._unread[:length], self._unread[length:]
+        try:
+            body = await self._reader.readexactly(length)
+        except asyncio.IncompleteReadError as error:
+            body = error.partial
         path, _, query = target.partition("?")
         return Request(method, path, query, headers, body)
 
@@ -125,35 +119,25 @@ class ClientConnection:
 
     async def pause(self, seconds: float | None) -> bool:
         """Wait so long, None for ever; False at once if the client goes meanwhile."""
-        if self._coming is None:
-            self._coming = asyncio.create_task(self._read())
-        done, _ = await asyncio.wait({self._coming}, timeout=seconds)
-        return not done or await self._more()
+        # A client that waits for its answer sends nothing more, so whatever can be read is the end.
+        try:
+            async with asyncio.timeout(seconds):
+                await self._reader.read(1)
+        except TimeoutError:
+            return True
+        except OSError:
+            pass
+        return False
 
-    async def end(self, *, reset: bool = False) -> None:
+    def end(self, *, reset: bool = False) -> None:
         """End the connection in good order as TCP sees it, or with a reset."""
         if reset:
             sock: socket.socket = self._writer.get_extra_info("socket")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self._writer.transport.abort()
+            self.abort()
         else:
             self._writer.close()
-        while await self._more():
-            continue
 
     def abort(self) -> None:
         """Cut it at once; whoever waits for it hears that the client has gone."""
         self._writer.transport.abort()
-
-    async def _more(self) -> bool:
-        """Take in what comes next; False once the client has gone."""
-        coming, self._coming = self._coming, None
-        piece = await (coming or self._read())
-        self._unread += piece
-        return bool(piece)
-
-    async def _read(self) -> bytes:
-        try:
-            return await self._reader.read(65_536)
-        except OSError:
-            return b""

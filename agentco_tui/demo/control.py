@@ -1,22 +1,21 @@
 """What a test may see of a platform and do to it: the request log, and the control path over HTTP.
 
-    GET, POST, DELETE /_demo/faults     {"spec": "tasks:hang"} or {"specs": [...]}
-    GET, DELETE       /_demo/requests   the request log
-    GET, POST         /_demo/world      any of {"advance": 60, "speed": 0,
-                                        "another_operator": {"task_id", "decision", "who"},
-                                        "revoke": "full"|"read", "restore": "full"|"read",
-                                        "replace": {"which": "full"|"read", "key"}}
+    POST, DELETE  /_demo/faults     {"specs": ["tasks:hang"]}
+    GET, DELETE   /_demo/requests   the request log
+    GET, POST     /_demo/world      any of {"advance": 60, "revoke": "full"|"read",
+                                    "restore": "full"|"read",
+                                    "replace": {"which": "full"|"read", "key"}}
 
-The control path is in no request log, no fault strikes it, and it needs the full key (a revoked or
-replaced one too, or a revocation could not be taken back).
+The control path is in no request log, no fault strikes it, and it needs the full key of the start
+(also when that is revoked or replaced, or a revocation could not be taken back).
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from agentco_tui.demo.connection import Answer, Request
@@ -29,7 +28,7 @@ CONTROL = "/_demo/"
 _KEPT = 20_000
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Seen:
     """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
 
@@ -42,8 +41,6 @@ class Seen:
     status: int
     authorised: bool
     """Whether a valid key was sent."""
-    has_key: bool
-    """Whether an Authorization header was sent at all."""
     operation: str | None
     """The operation of the interface, such as `approve`; None for an unknown path."""
     fault: str | None
@@ -63,12 +60,10 @@ class RequestLog:
         self.count = 0
 
     def add(self, seen: Seen) -> None:
-        """Note a request."""
         self._seen.append(seen)
         self.count += 1
 
     def clear(self) -> None:
-        """Forget all."""
         self._seen.clear()
         self.count = 0
 
@@ -102,22 +97,23 @@ class Control:
         self._keys = keys
         self._faults = faults
         self._requests = requests
-
-    def answer(self, request: Request) -> Answer:
-        """Do what was asked, and tell how things stand."""
-        serve = {
+        self._authorization = f"Bearer {keys['full']}"
+        self._paths: dict[str, Callable[[Request], dict[str, Any]]] = {
             "/_demo/faults": self._on_faults,
             "/_demo/requests": self._on_requests,
             "/_demo/world": self._on_world,
-        }.get(request.path)
+        }
+
+    def answer(self, request: Request) -> Answer:
+        """Do what was asked, and tell how things stand."""
         told: dict[str, Any]
         try:
-            if serve is None:
+            if request.path not in self._paths:
                 status, told = 404, {"error": "no such path"}
-            elif not self._keys.holds_full(request.headers.get("authorization")):
+            elif request.headers.get("authorization") != self._authorization:
                 status, told = 401, {"error": "the control path needs the full key"}
             else:
-                status, told = 200, serve(request)
+                status, told = 200, self._paths[request.path](request)
         except RefusedError as refusal:
             status, told = refusal.status, {"error": str(refusal)}
         except (ValueError, TypeError, KeyError) as error:
@@ -128,20 +124,15 @@ class Control:
         if request.method == "DELETE":
             self._faults.clear()
         elif request.method == "POST":
-            wanted = request.json()
-            for spec in wanted.get("specs", [wanted.get("spec")]):
-                self._faults.add(str(spec))
-        told = [
-            {**dataclasses.asdict(armed.fault), "matched": armed.matched, "struck": armed.struck}
-            for armed in self._faults.in_force()
-        ]
-        return {"faults": told}
+            for spec in request.json()["specs"]:
+                self._faults.add(spec)
+        return {"faults": len(self._faults.in_force())}
 
     def _on_requests(self, request: Request) -> dict[str, Any]:
         if request.method == "DELETE":
             self._requests.clear()
         told = [
-            {**dataclasses.asdict(seen), "body": seen.body.decode("utf-8", "replace")}
+            {**asdict(seen), "body": seen.body.decode("utf-8", "replace")}
             for seen in self._requests
         ]
         return {"count": self._requests.count, "requests": told}
@@ -149,24 +140,15 @@ class Control:
     def _on_world(self, request: Request) -> dict[str, Any]:
         world = self._world
         changes: dict[str, Callable[[Any], object]] = {
-            "speed": lambda speed: setattr(world.clock, "speed", float(speed)),
-            "advance": lambda seconds: world.advance(float(seconds)),
-            "another_operator": lambda told: world.another_operator(**told),
+            "advance": world.advance,
             "revoke": self._keys.revoke,
             "restore": self._keys.restore,
             "replace": lambda told: self._keys.replace(**told),
         }
-        wanted = request.json() if request.method == "POST" else {}
-        if unknown := set(wanted) - set(changes):
-            raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
-        for name, value in wanted.items():
+        for name, value in (request.json() if request.method == "POST" else {}).items():
             changes[name](value)
         with world.living() as state:
             return {
-                "now": world.now,
-                "speed": world.clock.speed,
-                "companies": len(state.companies),
-                "agents": len(state.agents),
                 "tasks": dict(Counter(task.status for task in state.tasks.values())),
                 "applied": dict(world.applied),
                 "attempts": dict(world.attempts),

@@ -10,16 +10,25 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import unquote
 
 from agentco_tui.demo import record_fields as f
 from agentco_tui.demo.connection import Answer, Request, phrase_of
 from agentco_tui.demo.operations import OPERATIONS, Keys, path_pattern
 from agentco_tui.demo.renderer import Identified, Renderer
-from agentco_tui.demo.shapes import Shape, moment
+from agentco_tui.demo.shapes import Shape
 from agentco_tui.demo.world import World
-from agentco_tui.demo.world_state import DOLLAR, Entry, RefusedError, WorldState, check
+from agentco_tui.demo.world_state import (
+    DOLLAR,
+    DemoAgent,
+    DemoCompany,
+    Entry,
+    RefusedError,
+    WorldState,
+    check,
+    iso,
+)
 
 R = TypeVar("R", bound=Identified)
 _HOUR = 3_600.0
@@ -39,11 +48,14 @@ class _Admitted:
     def texts(self, *names: str) -> list[str]:
         """These fields of the body as texts; RefusedError names each that isn't one."""
         body = self.request.json()
-        rules = [(name not in body, name, "is required") for name in names]
-        rules += [
-            (not isinstance(body.get(name, ""), str), name, "must be a string") for name in names
-        ]
-        check(*sorted(rules, key=lambda rule: names.index(rule[1])))
+        check(
+            *(
+                (not isinstance(body.get(name), str), name, "must be a string")
+                if name in body
+                else (True, name, "is required")
+                for name in names
+            )
+        )
         return [body[name] for name in names]
 
     def day(self, name: str) -> date | None:
@@ -90,9 +102,8 @@ class Interface:
     def refused(self, status: int) -> Answer:
         """The answer with this status, in the platform's own words."""
         phrase = phrase_of(status)
-        return self._renderer.refusal(
-            RefusedError(status, phrase.lower().replace(" ", "_"), phrase)
-        )
+        code = phrase.lower().replace(" ", "_")
+        return self._renderer.refusal(RefusedError(status, code, phrase))
 
     def _admitted(self, request: Request) -> Answer:
         operation = request.operation
@@ -118,17 +129,11 @@ class Interface:
         asked: _Admitted,
         rows: Sequence[R],
         fields: Callable[[R], f.Fields],
-        *,
-        version: Callable[[R], object] = lambda row: getattr(row, "version", 0),
-        revision: object = None,
+        hour: float = 0.0,
     ) -> Answer:
+        revision = asked.state.revisions[type(rows[0])] if rows else 0
         return self._renderer.listing(
-            kind,
-            rows,
-            asked.request,
-            fields=fields,
-            version=version,
-            revision=revision or asked.state.revisions[kind],
+            kind, rows, asked.request, fields=fields, revision=revision, hour=hour
         )
 
     # One method for each operation, under its name.
@@ -138,16 +143,18 @@ class Interface:
         return self._list("companies", asked, rows, f.company_fields)
 
     def _company(self, asked: _Admitted) -> Answer:
-        company = self.world.company(asked.record_id)
-        return self._renderer.single("companies", f.company_fields(company))
+        return self._one_company(self.world.company(asked.record_id))
 
     def _create_company(self, asked: _Admitted) -> Answer:
-        company = self.world.create_company(*asked.texts("name", "template", "mission"))
-        return self._renderer.single("companies", f.company_fields(company), 201)
+        named = asked.texts("name", "template", "mission")
+        return self._one_company(self.world.create_company(*named), 201)
 
     def _clone_company(self, asked: _Admitted) -> Answer:
-        company = self.world.clone_company(asked.record_id, *asked.texts("name", "mission"))
-        return self._renderer.single("companies", f.company_fields(company), 201)
+        named = asked.texts("name", "mission")
+        return self._one_company(self.world.clone_company(asked.record_id, *named), 201)
+
+    def _one_company(self, company: DemoCompany, status: int = 200) -> Answer:
+        return self._renderer.single("companies", f.company_fields(company), status)
 
     def _agents(self, asked: _Admitted) -> Answer:
         rows = self.world.agents(asked.request.get("company_id"))
@@ -181,9 +188,8 @@ class Interface:
     def _export(self, asked: _Admitted) -> Answer:
         wanted = asked.request.get("format") or "csv"
         if wanted != "csv":
-            raise RefusedError(
-                400, "unknown_format", f"unknown format {wanted!r}: only csv is known"
-            )
+            words = f"unknown format {wanted!r}: only csv is known"
+            raise RefusedError(400, "unknown_format", words)
         headers = {
             "content-type": "text/csv; charset=utf-8",
             "content-disposition": 'attachment; filename="activity.csv"',
@@ -194,30 +200,22 @@ class Interface:
         return self._renderer.single("overview", f.overview_fields(asked.state, asked.hour))
 
     def _company_budgets(self, asked: _Admitted) -> Answer:
-        state, hour = asked.state, asked.hour
-        return self._list(
-            "company_budgets",
-            asked,
-            list(state.companies.values()),
-            lambda company: f.company_budget_fields(state, company, hour),
-            version=lambda company: (company.version, hour),
-            revision=(state.revisions["budgets"], state.revisions["companies"], hour),
-        )
+        def fields(company: DemoCompany) -> f.Fields:
+            return f.company_budget_fields(asked.state, company, asked.hour)
+
+        rows = list(asked.state.companies.values())
+        return self._list("company_budgets", asked, rows, fields, asked.hour)
 
     def _agent_budgets(self, asked: _Admitted) -> Answer:
-        state, hour = asked.state, asked.hour
-        return self._list(
-            "agent_budgets",
-            asked,
-            self.world.agents(asked.request.get("company_id")),
-            lambda agent: f.agent_budget_fields(state, agent, hour),
-            version=lambda agent: (agent.spent, agent.limit, agent.status, hour),
-            revision=(state.revisions["budgets"], hour),
-        )
+        def fields(agent: DemoAgent) -> f.Fields:
+            return f.agent_budget_fields(asked.state, agent, asked.hour)
+
+        rows = self.world.agents(asked.request.get("company_id"))
+        return self._list("agent_budgets", asked, rows, fields, asked.hour)
 
     def _set_limit(self, asked: _Admitted) -> Answer:
         """`monthly_limit` is in whole currency units; 0 lifts it."""
-        body: dict[str, Any] = asked.request.json()
+        body = asked.request.json()
         value = body.get("monthly_limit", 0)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         too_far = is_number and not (math.isfinite(value) and 0 <= value <= 1_000_000_000)
@@ -242,7 +240,7 @@ def _as_csv(entries: Iterable[Entry]) -> bytes:
     for entry in entries:
         cells = (
             entry.id,
-            moment(entry.at, "z"),
+            iso(entry.at),
             entry.level,
             entry.action,
             entry.company.name if entry.company else "",

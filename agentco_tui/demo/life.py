@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from agentco_tui.demo.stories import BOOK, FOR_ROLE, PRIORITIES, Facts, Story, facts, fill, stream
 from agentco_tui.demo.world_state import (
@@ -23,7 +22,6 @@ from agentco_tui.demo.world_state import (
     WorldState,
 )
 
-_KEPT_DONE = 20_000
 WARN_AT = 80
 STOP_AT = 100
 
@@ -50,8 +48,7 @@ def forecast(state: WorldState, spent: int, at: float) -> int:
 
 def particulars(state: WorldState, task: DemoTask) -> Facts:
     """What a task is about in detail: drawn from its number, or as it was given."""
-    drawn = facts(state.seed, task.number)
-    return {**drawn, **task.given} if task.given else drawn
+    return {**facts(state.seed, task.number), **(task.given or {})}
 
 
 class Budgets:
@@ -67,59 +64,36 @@ class Budgets:
             return
         agent.spent += micros
         agent.company.spent += micros
-        self._state.changed_agent(agent)
-        self._state.changed_company(agent.company)
-        self._state.revisions["budgets"] += 1
-        self.review_agent(agent, at)
-        self.review(agent.company, at)
-
-    def set_limit(self, agent: DemoAgent, micros: int | None, at: float) -> None:
-        """Set or lift an agent's monthly limit; it is paused or resumed as that demands."""
-        agent.limit = micros
-        self._state.changed_agent(agent)
-        self._state.revisions["budgets"] += 1
-        self.review_agent(agent, at)
-
-    def review_agent(self, agent: DemoAgent, at: float) -> None:
-        """Bring the status and the alert of an agent in line with its money."""
-        reached = level(agent.spent, agent.limit)
-        if reached == STOP_AT and agent.status == "active":
-            agent.status, agent.pause_reason = "paused", "budget"
-            self._state.changed_agent(agent)
-        elif reached < STOP_AT and agent.pause_reason == "budget":
-            agent.status, agent.pause_reason = "active", None
-            self._state.changed_agent(agent)
-            self._state.log(at, "info", "agent.resumed", f"{agent.name} works again", agent=agent)
+        self._state.changed(agent, agent.company)
         self.review(agent, at)
+        self.review(agent.company, at)
 
     def end_period(self, at: float) -> None:
         """A new month: nothing is spent, all that was stopped for money goes on."""
-        state = self._state
-        for company in state.companies.values():
-            company.spent = 0
-            state.changed_company(company)
-        for agent in state.agents.values():
-            agent.spent = 0
-            state.changed_agent(agent)
-            self.review_agent(agent, at)
-        for company in state.companies.values():
-            self.review(company, at)
-        state.revisions["budgets"] += 1
-        state.log(at, "info", "budget.period_started", "A new budget period began")
+        owners: list[DemoAgent | DemoCompany] = list(self._state.agents.values())
+        owners += self._state.companies.values()
+        for owner in owners:
+            owner.spent = 0
+            self._state.changed(owner)
+        for owner in owners:
+            self.review(owner, at)
+        self._state.log(at, "info", "budget.period_started", "A new budget period began")
 
     def review(self, owner: DemoAgent | DemoCompany, at: float) -> None:
-        """Bring the alert of an agent or a company in line with its money."""
+        """Bring the alert, and the status of an agent, in line with the owner's money."""
+        if isinstance(owner, DemoAgent):
+            self._review_status(owner, at)
         spent, limit, reached = owner.spent, owner.limit, level(owner.spent, owner.limit)
         standing = self._open.get(owner.id)
         if standing is not None and standing.threshold == reached:
             # The sums of an open alert follow the money; its time and words stay.
             if (standing.spent, standing.limit) != (spent, limit):
                 standing.spent, standing.limit = spent, limit or 0
-                self._state.changed_alert(standing)
+                self._state.changed(standing)
             return
         if standing is not None:
             standing.resolved = at
-            self._state.changed_alert(standing)
+            self._state.changed(standing)
             del self._open[owner.id]
         if not reached or not limit:
             return
@@ -135,16 +109,18 @@ class Budgets:
         alert_id = self._state.new_id("alt")
         alert = DemoAlert(alert_id, severity, words, reached, company, agent, limit, spent, at)
         self._open[owner.id] = self._state.alerts[alert.id] = alert
-        self._state.revisions["alerts"] += 1
+        self._state.changed(alert)
         self._state.log(at, log_level, action, words, company=company, agent=agent, actor="budget")
 
-
-@dataclass(frozen=True, order=True, slots=True)
-class _Due:
-    at: float
-    turn: int
-    what: str
-    task: str = ""
+    def _review_status(self, agent: DemoAgent, at: float) -> None:
+        reached = level(agent.spent, agent.limit)
+        if reached == STOP_AT and agent.status == "active":
+            agent.status, agent.pause_reason = "paused", "budget"
+            self._state.changed(agent)
+        elif reached < STOP_AT and agent.pause_reason == "budget":
+            agent.status, agent.pause_reason = "active", None
+            self._state.changed(agent)
+            self._state.log(at, "info", "agent.resumed", f"{agent.name} works again", agent=agent)
 
 
 class Life:
@@ -153,27 +129,27 @@ class Life:
     def __init__(self, state: WorldState, budgets: Budgets) -> None:
         self._state = state
         self._budgets = budgets
-        self._queue: list[_Due] = []
+        self._queue: list[tuple[float, int, str, str]] = []
+        """(When, turn, which event, the id of its task)."""
         self._turn = 0
         self._talk = stream(state.seed, "talk")
         self._arrive = stream(state.seed, "arrive")
         self._colleague = stream(state.seed, "colleague")
-        self._handlers: dict[str, Callable[[float, str], None]] = {
-            "talk": self._on_talk,
-            "arrive": self._on_arrive,
-            "colleague": self._on_colleague,
-            "work": self._on_work,
-            "period": self._on_period,
-        }
         self._told_waiting: set[str] = set()
-        self.usual_queue = 0
+        self._usual_queue = 0
         """How many pending tasks there were at first: colleagues help when there are more."""
-        self.hot: list[DemoAgent] = []
+        self._hot: list[DemoAgent] = []
         """Agents close to a threshold, who get to talk more so that alerts rise soon."""
 
     def begin(self, at: float) -> None:
         """Plan the first event of each sort."""
-        self.usual_queue = len(self._state.pending)
+        self._usual_queue = len(self._state.pending)
+        self._hot = [
+            agent
+            for agent in self._state.agents.values()
+            if agent.limit
+            and any(0 < mark - agent.spent / agent.limit < 0.005 for mark in (0.8, 1.0))
+        ]
         self._plan(at + self._talk.uniform(0.5, 3.0), "talk")
         self._plan(at + self._arrive.uniform(8.0, 20.0), "arrive")
         self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
@@ -181,10 +157,10 @@ class Life:
 
     def run_until(self, at: float, reached: Callable[[float], None]) -> None:
         """Let everything happen that is due; `reached` hears the time of each event first."""
-        while self._queue and self._queue[0].at <= at:
-            due = heapq.heappop(self._queue)
-            reached(due.at)
-            self._handlers[due.what](due.at, due.task)
+        while self._queue and self._queue[0][0] <= at:
+            due, _, what, task_id = heapq.heappop(self._queue)
+            reached(due)
+            getattr(self, f"_on_{what}")(due, task_id)
 
     def work_on(self, task: DemoTask, at: float) -> None:
         """Plan the work on a task that has its yes."""
@@ -204,9 +180,7 @@ class Life:
         state = self._state
         state.numbers["task_number"] += 1
         number = state.numbers["task_number"]
-        known = facts(state.seed, number)
-        if given:
-            known = {**known, **given}
+        known = {**facts(state.seed, number), **(given or {})}
         return DemoTask(
             id=state.new_id("tsk"),
             number=number,
@@ -223,23 +197,18 @@ class Life:
 
     def _plan(self, at: float, what: str, task: str = "") -> None:
         self._turn += 1
-        heapq.heappush(self._queue, _Due(at, self._turn, what, task))
+        heapq.heappush(self._queue, (at, self._turn, what, task))
 
     def _chance(self, task: DemoTask) -> random.Random:
         return stream(self._state.seed, task.number, task.progress)
 
     def _somebody(self, chance: random.Random, agents: list[DemoAgent]) -> DemoAgent | None:
-        for _ in range(8):
-            if not agents:
-                return None
-            agent = agents[chance.randrange(len(agents))]
-            if agent.status == "active":
-                return agent
-        return None
+        tries = (agents[chance.randrange(len(agents))] for _ in range(8 if agents else 0))
+        return next((agent for agent in tries if agent.status == "active"), None)
 
     def _on_talk(self, at: float, _: str) -> None:
         chance = self._talk
-        pool = self.hot if chance.random() < 0.15 else list(self._state.agents.values())
+        pool = self._hot if chance.random() < 0.15 else list(self._state.agents.values())
         agent = self._somebody(chance, pool)
         level, template = BOOK.talk[chance.randrange(len(BOOK.talk))]
         known = facts(self._state.seed, chance.randrange(1, 100_000))
@@ -258,15 +227,13 @@ class Life:
             task = self.draft(agent, story, at, chance)
             task.cost = task.estimate // 3
             self._state.add_task(task)
-            words = f"Asks for approval: {task.title}"
-            self._state.log(at, "info", "approval.requested", words, task=task, cost=task.cost)
+            self._state.ask(task, at)
             self._budgets.charge(agent, task.cost, at)
-            self._forget_old()
         self._plan(at + chance.uniform(18.0, 32.0), "arrive")
 
     def _on_colleague(self, at: float, _: str) -> None:
         chance = self._colleague
-        if len(self._state.pending) > self.usual_queue * 1.15:
+        if len(self._state.pending) > self._usual_queue * 1.15:
             # The old and the urgent ones are left to the person at the dashboard.
             easy = [
                 task
@@ -316,7 +283,8 @@ class Life:
         elif task.progress < len(beats):
             beat = beats[task.progress]
             task.progress += 1
-            fails = task.progress == len(beats) and self._fails(task)
+            fate = stream(self._state.seed, task.number, "fails").random()
+            fails = task.progress == len(beats) and fate < 0.09
             cost = task.estimate * 2 // (3 * len(beats))
             task.cost += cost
             if fails:
@@ -333,10 +301,6 @@ class Life:
         self._state.changed_task(task, at)
         self._plan(at + chance.uniform(5.0, 18.0), "work", task.id)
 
-    def _fails(self, task: DemoTask) -> bool:
-        chance = stream(self._state.seed, task.number, "fails")
-        return chance.random() < 0.09
-
     def _end(self, task: DemoTask, status: str, words: str, at: float) -> None:
         task.status, task.finished = status, at
         self._told_waiting.discard(task.id)
@@ -352,14 +316,3 @@ class Life:
         state.period_start, state.resets = state.resets, state.resets + length
         self._budgets.end_period(at)
         self._plan(state.resets, "period")
-
-    def _forget_old(self) -> None:
-        """Keep memory bounded: the oldest ended task goes once there are very many."""
-        state = self._state
-        if len(state.tasks) <= max(_KEPT_DONE, state.numbers["built_tasks"] * 2):
-            return
-        for task in state.tasks.values():
-            if task.finished is not None:
-                del state.tasks[task.id]
-                task.agent.company.tasks -= 1
-                return

@@ -19,7 +19,6 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether it changes the platform."""
         return self.method == "POST"
 
 
@@ -42,7 +41,6 @@ OPERATIONS = (
     Operation("set_limit", "POST", "/api/budget/agents/{id}"),
     Operation("alerts", "GET", "/api/budget/alerts"),
 )
-
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
@@ -68,56 +66,42 @@ def operation_of(method: str, raw_path: str) -> Operation | None:
 
 
 class Keys:
-    """A key that may do everything and one that may only read; each can be revoked or replaced.
+    """A `full` key that may do everything and a `read` key; each can be revoked or replaced.
 
     Generated from the seed unless given, with the prefix `ag_`.
     """
 
     def __init__(self, seed: int, full: str | None = None, read: str | None = None) -> None:
-        self.full = full or _generate(seed, "full")
-        self.read = read or _generate(seed, "read")
+        given = {"full": full, "read": read}
+        self._keys = {which: key or _generate(seed, which) for which, key in given.items()}
         self._revoked: set[str] = set()
-        self._full_ever = [self.full]
+
+    def __getitem__(self, which: str) -> str:
+        if which not in self._keys:
+            raise ValueError("a key is named full or read")
+        return self._keys[which]
 
     def replace(self, which: str, key: str) -> None:
-        """Let `key` be the `full` or `read` key from now on, and the one before it none any more.
-
-        Raises ValueError for what cannot stand in a header.
-        """
+        """Let `key` take the place of one; ValueError for what cannot stand in a header."""
         if not (key.isascii() and key.isprintable() and key.split() == [key]):
             raise ValueError("a key is one word of plain letters, digits and signs")
-        self._named(which)
-        setattr(self, which, key)
-        if which == "full":
-            self._full_ever.append(key)
+        if self[which]:
+            self._keys[which] = key
 
     def revoke(self, which: str) -> None:
-        """Make the `full` or `read` key invalid from now on."""
-        self._revoked.add(self._named(which))
+        self._revoked.add(self[which])
 
     def restore(self, which: str) -> None:
         """Make a revoked key valid again."""
-        self._revoked.discard(self._named(which))
+        self._revoked.discard(self[which])
 
     def permission(self, authorization: str | None) -> str | None:
         """`full`, `read`, or None if the header holds no valid key."""
         scheme, _, token = (authorization or "").partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        for which, key in (("full", self.full), ("read", self.read)):
-            if hmac.compare_digest(token.encode(), key.encode()):
+        for which, key in self._keys.items():
+            if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), key.encode()):
                 return None if key in self._revoked else which
         return None
-
-    def holds_full(self, authorization: str | None) -> bool:
-        """Whether a full key was sent, one that still holds or not: the control path stays open."""
-        sent = (authorization or "").encode()
-        return any(hmac.compare_digest(sent, f"Bearer {key}".encode()) for key in self._full_ever)
-
-    def _named(self, which: str) -> str:
-        if which not in {"full", "read"}:
-            raise ValueError("a key is named full or read")
-        return self.full if which == "full" else self.read
 
 
 def _generate(seed: int, which: str) -> str:

@@ -7,8 +7,7 @@ marked by small types, because that is where platforms differ.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentco_tui.demo.life import forecast, level, particulars, share
 from agentco_tui.demo.stories import fill
@@ -25,8 +24,7 @@ from agentco_tui.demo.world_state import (
 Fields = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Cash:
+class Cash(NamedTuple):
     """A sum in micro-dollars; None where there is no limit.
 
     `rest` marks what is left of a limit: below nothing, some platforms send 0.
@@ -36,37 +34,32 @@ class Cash:
     rest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(NamedTuple):
     """A moment in seconds since 1970 UTC; None where it has not come."""
 
     at: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A reference to another record."""
 
     id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A part of a whole, 1 = all of it; None without a whole."""
 
     ratio: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A status, a priority or a level, which a shape may spell in its own way."""
 
     word: str
 
 
 def company_fields(company: DemoCompany) -> Fields:
-    """A company."""
     return {
         "id": company.id,
         "name": company.name,
@@ -80,20 +73,18 @@ def company_fields(company: DemoCompany) -> Fields:
     }
 
 
-def remaining(spent: int, limit: int | None) -> Cash:
-    """What is left of a limit; None without one."""
+def _remaining(spent: int, limit: int | None) -> Cash:
     return Cash(None if limit is None else limit - spent, rest=True)
 
 
 def agent_fields(agent: DemoAgent) -> Fields:
-    """An agent."""
     return {
         "id": agent.id,
         "name": agent.name,
         "role": agent.role,
         "company": Link(agent.company.id, agent.company.name),
         "trust_score": agent.trust,
-        "budget_remaining": remaining(agent.spent, agent.limit),
+        "budget_remaining": _remaining(agent.spent, agent.limit),
         "status": Word(agent.status),
         "pause_reason": agent.pause_reason,
         "model": agent.model,
@@ -104,7 +95,6 @@ def agent_fields(agent: DemoAgent) -> Fields:
 
 
 def task_fields(task: DemoTask) -> Fields:
-    """A task."""
     return {
         "id": task.id,
         "title": task.title,
@@ -124,7 +114,6 @@ def task_fields(task: DemoTask) -> Fields:
 
 
 def entry_fields(entry: Entry) -> Fields:
-    """An entry of the activity log."""
     return {
         "id": entry.id,
         "timestamp": When(entry.at),
@@ -140,7 +129,6 @@ def entry_fields(entry: Entry) -> Fields:
 
 
 def alert_fields(alert: DemoAlert) -> Fields:
-    """A budget alert."""
     return {
         "id": alert.id,
         "severity": Word(alert.severity),
@@ -163,17 +151,15 @@ def _money_fields(state: WorldState, spent: int, limit: int | None, hour: float)
         "monthly_limit": Cash(limit),
         "has_limit": limit is not None,
         "spent": Cash(spent),
-        "remaining": remaining(spent, limit),
+        "remaining": _remaining(spent, limit),
         "used": Share(share(spent, limit)),
         "forecast": Cash(forecast(state, spent, hour)),
         "currency": "USD",
         "period": "monthly",
         "period_start": When(state.period_start),
         "resets_at": When(state.resets),
+        "status": Word({0: "ok", 80: "warning", 100: "exceeded"}[level(spent, limit)]),
     }
-
-
-_LEVEL_WORD = {0: "ok", 80: "warning", 100: "exceeded"}
 
 
 def company_budget_fields(state: WorldState, company: DemoCompany, hour: float) -> Fields:
@@ -181,34 +167,29 @@ def company_budget_fields(state: WorldState, company: DemoCompany, hour: float) 
     return {
         "company": Link(company.id, company.name),
         **_money_fields(state, company.spent, company.limit, hour),
-        "status": Word(_LEVEL_WORD[level(company.spent, company.limit)]),
         "agent_count": company.agents,
     }
 
 
 def agent_budget_fields(state: WorldState, agent: DemoAgent, hour: float) -> Fields:
     """The budget of an agent; the forecast of a stopped one is what it has spent."""
-    budget = {
+    paused = agent.status == "paused"
+    return {
         "agent": Link(agent.id, agent.name),
         "company": Link(agent.company.id, agent.company.name),
         **_money_fields(state, agent.spent, agent.limit, hour),
-        "status": Word(_LEVEL_WORD[level(agent.spent, agent.limit)]),
-        "paused": agent.status == "paused",
+        **({"forecast": Cash(agent.spent)} if paused else {}),
+        "paused": paused,
         "pause_reason": agent.pause_reason,
     }
-    if agent.status == "paused":
-        budget["forecast"] = Cash(agent.spent)
-    return budget
 
 
 def overview_fields(state: WorldState, hour: float) -> Fields:
-    """The budget of the whole."""
     companies = state.companies.values()
     spent = sum(company.spent for company in companies)
     limit = sum(company.limit or 0 for company in companies) or None
     return {
         **_money_fields(state, spent, limit, hour),
-        "status": Word(_LEVEL_WORD[level(spent, limit)]),
         "company_count": len(state.companies),
         "agent_count": len(state.agents),
         "paused_agents": sum(a.status == "paused" for a in state.agents.values()),

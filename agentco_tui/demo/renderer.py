@@ -55,8 +55,7 @@ class Identified(Protocol):
     """A record of the world."""
 
     @property
-    def id(self) -> str:
-        """Its identifier."""
+    def id(self) -> str: ...
 
 
 R = TypeVar("R", bound=Identified)
@@ -71,7 +70,6 @@ class Renderer:
         self._lists: dict[tuple[object, ...], tuple[object, Answer]] = {}
 
     def single(self, kind: str, fields: Fields, status: int = 200) -> Answer:
-        """The answer that is one record."""
         return self._enveloped(kind, self._record(kind, fields), [fields], status)
 
     def approved(self, task: Fields) -> Answer:
@@ -81,9 +79,9 @@ class Renderer:
         return self._answer(status, written(template, values))
 
     def trace(self, steps: list[Fields], task: Fields) -> Answer:
-        """The answer that is a trace."""
         shape = self.shape
         form = TRACES[shape.trace]
+        keys = shape.keys if form.rekey else "snake"
         root_id = f"{task['id']}-root"
         whole: dict[str, Any] = {
             "total_tokens": sum(step["total_tokens"] for step in steps),
@@ -97,21 +95,18 @@ class Renderer:
         }
         by_id: dict[str, Json] = {}
         top = [written(form.root, whole)] if form.root else []
-        template = rekeyed(form.step, shape.keys) if form.rekey else form.step
+        template = rekeyed(form.step, keys)
         for step in steps:
             values = {name: told(value, shape) for name, value in step.items()}
-            for name in ("type", "outcome"):
-                values[name] = form.words.get(step[name], step[name])
+            values |= {name: form.words.get(step[name], step[name]) for name in ("type", "outcome")}
             values["parent_or_root"] = step["parent_id"] or root_id
             shown = by_id[step["id"]] = written(template, values)
-            siblings = top
+            parent = by_id.get(step["parent_id"]) if form.children else None
             if form.children:
                 shown[form.children] = []
-                if step["parent_id"] in by_id:
-                    siblings = by_id[step["parent_id"]][form.children]
-            siblings.append(shown)
-        template = rekeyed(form.whole, shape.keys) if form.rekey else form.whole
-        return self._enveloped("trace", written(template, {**whole, "steps": top}), [], 200)
+            (parent[form.children] if parent else top).append(shown)
+        body = written(rekeyed(form.whole, keys), {**whole, "steps": top})
+        return self._enveloped("trace", body, [], 200)
 
     def refusal(self, refusal: RefusedError) -> Answer:
         """The answer that says no."""
@@ -144,23 +139,24 @@ class Renderer:
         request: Request,
         *,
         fields: Callable[[R], Fields],
-        version: Callable[[R], object],
-        revision: object,
+        revision: int,
+        hour: float = 0.0,
     ) -> Answer:
         """The answer that is a list, or a page of one.
 
-        `fields` gives a row's neutral fields and `version` changes with them; the answer is kept
-        for the same request until `revision` is another one.
+        `fields` gives a row's neutral fields, the same as long as its version and the `hour` are;
+        the answer is kept for the same request until `revision` or `hour` is another one.
         """
         key = (kind, request.path, request.parameters, request.headers.get("host"))
+        state = (revision, hour)
         kept = self._lists.get(key)
-        if kept is not None and kept[0] == revision:
+        if kept is not None and kept[0] == state:
             return kept[1]
         shape = self.shape
         start, size = self._part(kind, [row.id for row in rows], request)
         shown = rows[start : start + size]
         values = _page(rows, request, start, size)
-        sent: list[Json] = [self._raw(kind, row, fields, version) for row in shown]
+        sent: list[Json] = [self._raw(kind, row, fields, hour) for row in shown]
         if shape.row != "$row":
             sent = [
                 written(shape.row, {"row": row, "row_cursor": f"c{turn}"})
@@ -174,7 +170,7 @@ class Renderer:
         answer.headers.update((k, str(v)) for k, v in headers.items() if v is not None)
         if len(self._lists) >= _KEPT_LISTS:
             self._lists.clear()
-        self._lists[key] = (revision, answer)
+        self._lists[key] = (state, answer)
         return answer
 
     def _answer(self, status: int, body: Json, media: str = "") -> Answer:
@@ -219,10 +215,8 @@ class Renderer:
         }
         return written(template, {**dressed, **more})
 
-    def _raw(
-        self, kind: str, row: R, fields: Callable[[R], Fields], version: Callable[[R], object]
-    ) -> msgspec.Raw:
-        now = version(row)
+    def _raw(self, kind: str, row: R, fields: Callable[[R], Fields], hour: float) -> msgspec.Raw:
+        now = (getattr(row, "version", 0), hour)
         kept = self._records.get((kind, row.id))
         if kept is not None and kept[0] == now:
             return kept[1]

@@ -25,14 +25,9 @@ def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int
     _build_companies(state, companies, chance)
     _build_agents(state, agents, chance)
     _build_tasks(state, life, tasks, chance)
-    state.numbers["built_tasks"] = tasks
     _tell_past(state, chance)
     _set_budgets(state, budgets, chance)
-    _number_entries(state)
-
-
-def _number_entries(state: WorldState) -> None:
-    """Put the log in the order of time, and number it in that order."""
+    # The log is numbered in the order of time.
     told = sorted(state.entries, key=lambda entry: entry.at)
     state.entries.clear()
     state.entries.extend(
@@ -120,20 +115,18 @@ def _build_tasks(state: WorldState, life: Life, count: int, chance: random.Rando
         ago = chance.random() ** 1.6 * (HISTORY - 14_400) + 5_400
         plan.append((state.start - ago, status, None))
     plan.sort(key=lambda planned: planned[0])
+    by_title = {story.title: story for story in BOOK.stories}
     for at, status, scene in plan:
         if scene is not None:
-            agent = by_name[scene.agent]
-            story = next(story for story in BOOK.stories if story.title == scene.title)
-            task = life.draft(
-                agent, story, at, chance, given=scene.given or None, priority=scene.priority
-            )
+            agent, story = by_name[scene.agent], by_title[scene.title]
         else:
             agent = agents[int(chance.random() * len(agents))]
             if status == "running" and agent.limit is not None and agent.spent > agent.limit * 0.95:
                 agent = agents[-1]
             told = FOR_ROLE[agent.role]
             story = told[int(chance.random() * len(told))]
-            task = life.draft(agent, story, at, chance)
+        given, priority = (scene.given, scene.priority) if scene else (None, None)
+        task = life.draft(agent, story, at, chance, given=given, priority=priority)
         task.cost = task.estimate // 3
         if status != "pending":
             _age(state, task, status, chance)
@@ -165,8 +158,7 @@ def _age(state: WorldState, task: DemoTask, status: str, chance: random.Random) 
 def _tell_past(state: WorldState, chance: random.Random) -> None:
     """Write the activity log of the past days, as it would have been written then."""
     for task in list(state.tasks.values())[-_TOLD_TASKS:]:
-        words = f"Asks for approval: {task.title}"
-        state.log(task.created, "info", "approval.requested", words, task=task, cost=task.cost)
+        state.ask(task, task.created)
         if task.decided is None:
             continue
         verb = "rejected" if task.status == "rejected" else "approved"
@@ -206,7 +198,7 @@ def _set_budgets(state: WorldState, budgets: Budgets, chance: random.Random) -> 
         if not reached:
             continue
         ago = chance.uniform(1_500, 9_000) if reached > WARN_AT else chance.uniform(4_000, 80_000)
-        budgets.review_agent(agent, state.start - ago)
+        budgets.review(agent, state.start - ago)
     for company in state.companies.values():
         if level(company.spent, company.limit):
             budgets.review(company, state.start - chance.uniform(9_000, 90_000))

@@ -13,13 +13,13 @@ import time
 from email.utils import formatdate
 from typing import Any, Self
 
-from agentco_tui.demo.connection import Answer, ClientConnection, Request
+from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Request
 from agentco_tui.demo.control import CONTROL, Control, RequestLog, Seen
-from agentco_tui.demo.faults import Fault, Faults
+from agentco_tui.demo.faults import Faults
 from agentco_tui.demo.interface import Interface
 from agentco_tui.demo.operations import Keys
 from agentco_tui.demo.shapes import ALL
-from agentco_tui.demo.strikes import BROKEN, SPOILED, break_off, status_answer, status_sent
+from agentco_tui.demo.strikes import BROKEN, SPOILED, break_off, status_sent
 from agentco_tui.demo.world import World
 
 _PATIENCE = 10.0
@@ -78,12 +78,11 @@ class EmbeddedPlatform:
     @property
     def full_key(self) -> str:
         """The key that may do everything."""
-        return self.keys.full
+        return self.keys["full"]
 
     @property
     def read_key(self) -> str:
-        """The key that may only read."""
-        return self.keys.read
+        return self.keys["read"]
 
     @property
     def base_url(self) -> str:
@@ -92,11 +91,9 @@ class EmbeddedPlatform:
 
     @property
     def running(self) -> bool:
-        """Whether it accepts connections."""
         return self._thread is not None and self._thread.is_alive()
 
     def revoke_key(self, which: str = "full") -> None:
-        """Make the `full` or the `read` key invalid from now on."""
         self.keys.revoke(which)
 
     def replace_key(self, key: str, which: str = "full") -> None:
@@ -107,6 +104,7 @@ class EmbeddedPlatform:
         """Serve from a thread; returns once connections are accepted. OSError: port taken."""
         if self._thread is not None:
             raise RuntimeError("the platform is running already")
+        # asyncio sends at once (TCP_NODELAY) only where the protocol is named.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -138,7 +136,6 @@ class EmbeddedPlatform:
         self._thread = self._loop = None
 
     def __enter__(self) -> Self:
-        """Start it."""
         self.start()
         return self
 
@@ -151,7 +148,9 @@ class EmbeddedPlatform:
     async def _run(self, listener: socket.socket, ready: threading.Event) -> None:
         self._ending = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        server = await asyncio.start_server(self._on_connection, sock=listener, backlog=2048)
+        server = await asyncio.start_server(
+            self._on_connection, sock=listener, backlog=2048, limit=HEAD_MOST
+        )
         ready.set()
         await self._ending.wait()
         # Those that are only just being taken in are tasks, too: nothing must be left open.
@@ -191,29 +190,22 @@ class EmbeddedPlatform:
         if latency and not await connection.pause(latency):
             self._note(request, 0, "latency", started)
             return
-        dated = {"date": formatdate(self.world.clock.now(), usegmt=True)}
-        answer = Answer(0, dated)
-        if fault is None or fault.applied:
+        answer = Answer(0, {})
+        if fault is None or fault.applied == "after":
             answer = self._interface.answer(request)
-            answer = answer.replaced(answer.body, **dated)
-        if fault is None:
-            self._note(request, answer.status, "latency" if latency else None, started)
-        elif fault.kind in BROKEN:
+        if fault and fault.kind == "status":
+            answer = self._interface.refused(fault.number(500))
+        date = formatdate(self.world.clock.now(), usegmt=True)
+        answer = answer.replaced(answer.body, date=date)
+        if fault and fault.kind in BROKEN:
             self._note(request, status_sent(fault, answer), fault.kind, started)
             await break_off(connection, fault, answer)
             return
-        else:
-            answer = self._struck(fault, answer)
-            self._note(request, answer.status, fault.kind, started)
-        await connection.send(answer.head() + (answer.body if request.method != "HEAD" else b""))
-
-    def _struck(self, fault: Fault, answer: Answer) -> Answer:
-        if fault.kind != "status":
-            return SPOILED[fault.kind](fault, answer)
-        status = fault.number(500)
-        return status_answer(
-            fault, {"date": answer.headers["date"]}, self._interface.refused(status)
-        )
+        if fault:
+            answer = SPOILED[fault.kind](fault, answer)
+        struck = fault.kind if fault else "latency" if latency else None
+        self._note(request, answer.status, struck, started)
+        await connection.send(answer.head() + answer.body)
 
     def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
         """Note a request before the first byte leaves: whoever has an answer finds it noted."""
@@ -227,7 +219,6 @@ class EmbeddedPlatform:
                 request.body,
                 status,
                 authorised=self.keys.permission(authorization) is not None,
-                has_key=authorization is not None,
                 operation=request.operation.name if request.operation else None,
                 fault=fault,
                 at=self.world.clock.now(),
@@ -237,19 +228,16 @@ class EmbeddedPlatform:
         )
 
 
-def serve(*, host: str = "127.0.0.1", until_stdin_closes: bool = False, **options: Any) -> int:
+def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:
     """Serve an `EmbeddedPlatform` of these options until SIGINT, SIGTERM or SIGHUP; the exit code.
 
-    On loopback only. `until_stdin_closes` ends it with standard input too, for a parent that runs
-    this as a child. Prints address and keys first. 0 after a signal, 2 for options that can't be
-    served.
+    `until_stdin_closes` ends it with standard input too, for a parent that runs this as a child.
+    Prints address and keys first. 0 after a signal, 2 for options that can't be served.
     """
-    if host not in {"127.0.0.1", "localhost"}:
-        return _refuse(f"agentco-tui demo serves on loopback only, not on {host}")
     try:
         platform = EmbeddedPlatform(**options)
     except ValueError as error:
-        return _refuse(f"agentco-tui demo: {error}")
+        return _refuse(str(error))
     # Blocked before the first thread begins, so that only the wait below takes them.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
@@ -262,8 +250,8 @@ def serve(*, host: str = "127.0.0.1", until_stdin_closes: bool = False, **option
         # Whoever started this is gone; what Python flushes at its end must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        return _refuse(f"agentco-tui demo: can't use port {platform.port}: {reason}")
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+        return _refuse(f"can't use port {platform.port}: {reason}")
     finally:
         platform.stop()
         while signal.sigpending() & _ENDING:
@@ -280,18 +268,16 @@ def _end_with_stdin() -> None:
 
 
 def _refuse(line: str) -> int:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(f"agentco-tui demo: {line}\n")
     return 2
 
 
 def _announce(platform: EmbeddedPlatform) -> None:
-    lines = (
-        f"address   {platform.base_url}",
-        f"full key  {platform.full_key}",
-        f"read key  {platform.read_key}",
-        "",
-        "in another terminal:",
-        f"  AGENTCO_BASE_URL={platform.base_url} AGENTCO_API_KEY={platform.full_key} agentco-tui",
+    sys.stdout.write(
+        f"address   {platform.base_url}\n"
+        f"full key  {platform.full_key}\n"
+        f"read key  {platform.read_key}\n\n"
+        "in another terminal:\n"
+        f"  AGENTCO_BASE_URL={platform.base_url} AGENTCO_API_KEY={platform.full_key} agentco-tui\n"
     )
-    sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

@@ -12,14 +12,14 @@ import functools
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import format_datetime
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from agentco_tui.demo.record_fields import Cash, Fields, Link, Share, When, Word
-from agentco_tui.demo.world_state import CENT, DOLLAR
+from agentco_tui.demo.world_state import CENT, DOLLAR, iso
 
 Json = Any
 
@@ -132,39 +132,36 @@ def written(template: Json, values: Mapping[str, Any]) -> Json:
 @functools.lru_cache(maxsize=4096)
 def rekey(key: str, keys: str) -> str:
     """A snake_case key in another writing."""
-    parts = key.split("_")
+    first, *rest = key.split("_")
     if keys == "camel":
-        return parts[0] + "".join(part.capitalize() for part in parts[1:])
-    return "-".join(parts) if keys == "kebab" else key
+        return first + "".join(part.capitalize() for part in rest)
+    return "-".join((first, *rest)) if keys == "kebab" else key
 
 
 def rekeyed(value: Json, keys: str) -> Json:
     """The same with every key of every object in another writing."""
-    if keys == "snake":
-        return value
     if isinstance(value, dict):
         return {rekey(key, keys): rekeyed(inner, keys) for key, inner in value.items()}
     return [rekeyed(inner, keys) for inner in value] if isinstance(value, list) else value
 
 
-def moment(at: float | None, times: str) -> Json:
-    """A moment in the writing of a shape."""
+def _moment(at: float | None, times: str) -> Json:
     if at is None:
         return None
-    if times == "epoch":
-        return int(at)
-    if times == "epoch_ms":
-        return int(at * 1000)
-    when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC)
-    if times == "http":
-        return format_datetime(when.replace(microsecond=0), usegmt=True)
-    if times == "offset":
-        return when.isoformat(timespec="microseconds")
-    timespec = "milliseconds" if when.microsecond else "seconds"
-    return when.replace(tzinfo=None).isoformat(timespec=timespec) + "Z"
+    match times:
+        case "epoch":
+            return int(at)
+        case "epoch_ms":
+            return int(at * 1000)
+        case "http":
+            return formatdate(int(at), usegmt=True)
+        case "offset":
+            when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC)
+            return when.isoformat(timespec="microseconds")
+    return iso(at)
 
 
-def cash(name: str, micros: int | None, shape: Shape) -> dict[str, Json]:
+def _cash(name: str, micros: int | None, shape: Shape) -> dict[str, Json]:
     """A sum under the name that tells its unit."""
     kind = shape.money
     named = f"{name}_{kind}" if kind in {"usd", "cents"} else name
@@ -190,27 +187,24 @@ def record_id(value: str | None, shape: Shape) -> Json:
 def told(value: Any, shape: Shape) -> Json:
     """A value of a record in the spelling of a shape; what has no spelling of its own stays."""
     if isinstance(value, When):
-        return moment(value.at, shape.times)
+        return _moment(value.at, shape.times)
     return shape.words.get(value.word, value.word) if isinstance(value, Word) else value
 
 
 def _link(name: str, target: Link, shape: Shape) -> dict[str, Json]:
     told_id = record_id(target.id, shape)
-    if shape.links == "related":
-        return {}
     if shape.links == "nested":
         return {name: {"id": told_id, "name": target.name}}
-    return {f"{name}_id": told_id, f"{name}_name": target.name}
+    flat = {f"{name}_id": told_id, f"{name}_name": target.name}
+    return flat if shape.links == "flat" else {}
 
 
 def _part(name: str, ratio: float | None, shape: Shape) -> dict[str, Json]:
     """A share; the one called `used` under the shape's own name."""
     own, form = shape.share
     shown = own if name == "used" else name if form == "ratio" else f"{name}_percent"
-    if ratio is None:
-        return {shown: None}
-    if form == "ratio":
-        return {shown: round(ratio, 6)}
+    if ratio is None or form == "ratio":
+        return {shown: None if ratio is None else round(ratio, 6)}
     percent = round(ratio * 100, 2)
     whole = int(percent) if percent == int(percent) else percent
     return {shown: f"{whole}%" if form == "text" else whole}
@@ -230,7 +224,7 @@ def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
             case Cash(micros, rest):
                 if rest and micros is not None and not shape.rest_below_zero:
                     micros = max(0, micros)
-                dressed |= cash(name, micros, shape)
+                dressed |= _cash(name, micros, shape)
             case Link():
                 dressed |= _link(name, value, shape)
             case Share(ratio):

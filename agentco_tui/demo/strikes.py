@@ -6,10 +6,10 @@ import functools
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from email.utils import formatdate, parsedate_to_datetime
 from http import HTTPStatus
-from itertools import count, cycle
+from itertools import cycle
 from typing import Any
 
 from agentco_tui.demo.connection import Answer, ClientConnection, phrase_of
@@ -86,28 +86,19 @@ async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) 
     if then == "endless":
         endless = {"content-type": "application/json", "transfer-encoding": "chunked"}
         await connection.send(Answer(200, endless).head())
-        for piece in _pieces():
+        piece = b"["
+        while await connection.pause(0):
             await connection.send(b"%x\r\n%b\r\n" % (len(piece), piece))
-            if not await connection.pause(0):
-                return
+            piece = b'{"id":"x","title":"and one more"},' * 1_000
+        return
     if then == "drip":
         for turn in range(len(answer.body)):
             await connection.send(answer.body[turn : turn + 1])
             if not await connection.pause(fault.span(1.0)):
                 return
     if then == "silence":
-        while await connection.pause(None):
-            continue
-    await connection.end(reset=then == "reset")
-
-
-def _pieces() -> Iterator[bytes]:
-    """Pieces of a list that never ends."""
-    yield b"["
-    for start in count(0, 1_000):
-        yield b"".join(
-            b'{"id":"x_%d","title":"and one more"},' % n for n in range(start, start + 1_000)
-        )
+        await connection.pause(None)
+    connection.end(reset=then == "reset")
 
 
 @functools.lru_cache(maxsize=8)
@@ -156,9 +147,8 @@ def _hostile(_fault: Fault, answer: Answer) -> Answer:
             return {name: walk(inner, name) for name, inner in value.items()}
         if isinstance(value, list):
             return [walk(inner, key) for inner in value]
-        if isinstance(value, str) and not _MEANT.search(key):
-            return f"{value} {next(payloads)}"
-        return value
+        spoiled = isinstance(value, str) and not _MEANT.search(key)
+        return f"{value} {next(payloads)}" if spoiled else value
 
     try:
         return answer.replaced(json.dumps(walk(json.loads(answer.body))).encode())
@@ -193,33 +183,20 @@ def _odd_rows(_fault: Fault, answer: Answer) -> Answer:
         return answer
 
 
-SPOILED: dict[str, Callable[[Fault, Answer], Answer]] = {
-    "gzip_bomb": _gzip_bomb,
-    "bad_json": _bad_json,
-    "odd_rows": _odd_rows,
-    "hostile": _hostile,
-    "redirect": _redirect,
-    "clock": _clock,
-}
-"""What these kinds send in place of the true answer."""
-
-
-def status_answer(fault: Fault, headers: dict[str, str], refused: Answer) -> Answer:
-    """The answer with the status of the fault; `refused` is that in the platform's own words.
-
-    `headers` holds the Date of the answer, from which a Retry-After as a date counts.
-    """
+def _status(fault: Fault, answer: Answer) -> Answer:
+    """The answer with the status of the fault; `answer` is that in the platform's own words."""
     status = fault.number(500)
     wanted = fault.retry_after
     if wanted is not None and wanted.startswith("date"):
-        at = parsedate_to_datetime(headers["date"]).timestamp() + float(wanted[4:] or 0)
+        at = parsedate_to_datetime(answer.headers["date"]).timestamp() + float(wanted[4:] or 0)
         wanted = formatdate(at, usegmt=True)
+    headers = {"date": answer.headers["date"]}
     if wanted is not None:
-        headers = headers | {"retry-after": "in a moment" if wanted == "odd" else wanted}
+        headers["retry-after"] = "in a moment" if wanted == "odd" else wanted
     if status == HTTPStatus.NO_CONTENT:
         return Answer(status, headers)
     if fault.body == "json":
-        return Answer(status, headers | refused.headers, refused.body)
+        return Answer(status, answer.headers | headers, answer.body)
     page = f"<html><body><h1>{status} {phrase_of(status)}</h1></body></html>"
     media, body = {
         "html": ("text/html; charset=utf-8", LOGIN_PAGE if status < 300 else page),
@@ -228,3 +205,15 @@ def status_answer(fault: Fault, headers: dict[str, str], refused: Answer) -> Ans
         "null": ("application/json", "null"),
     }[fault.body]
     return Answer(status, headers | {"content-type": media}, body.encode())
+
+
+SPOILED: dict[str, Callable[[Fault, Answer], Answer]] = {
+    "status": _status,
+    "gzip_bomb": _gzip_bomb,
+    "bad_json": _bad_json,
+    "odd_rows": _odd_rows,
+    "hostile": _hostile,
+    "redirect": _redirect,
+    "clock": _clock,
+}
+"""What these kinds make of the true answer, or of the platform's own refusal."""

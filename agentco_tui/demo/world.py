@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -27,11 +27,11 @@ from agentco_tui.demo.world_state import (
     RefusedError,
     WorldState,
     check,
+    iso,
 )
 
 OPERATOR = "operations desk"
 """Who decides through the interface."""
-_PERIOD_DAYS = 30
 
 R = TypeVar("R")
 
@@ -39,26 +39,16 @@ R = TypeVar("R")
 class VirtualClock:
     """Seconds since 1970-01-01 UTC in the world; `speed` of them pass in each real second."""
 
-    def __init__(
-        self,
-        start: float,
-        speed: float = 1.0,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._monotonic = monotonic
+    def __init__(self, start: float, speed: float = 1.0) -> None:
         self._base = start
-        self._since = monotonic()
+        self._since = time.monotonic()
         self.speed = speed
 
     def now(self) -> float:
-        """The present moment of the world."""
-        return self._base + (self._monotonic() - self._since) * self._speed
+        return self._base + (time.monotonic() - self._since) * self._speed
 
     def advance(self, seconds: float) -> None:
-        """Move the clock forward by hand; the past can't be reached.
-
-        Raises ValueError for a negative step.
-        """
+        """Move the clock forward by hand; ValueError for a negative step."""
         if seconds < 0:
             raise ValueError("the clock only moves forward")
         self._base += seconds
@@ -74,7 +64,7 @@ class VirtualClock:
             raise ValueError("speed must be from 0 to 1,000,000")
         if hasattr(self, "_speed"):
             self._base = self.now()
-        self._since = self._monotonic()
+        self._since = time.monotonic()
         self._speed = float(speed)
 
 
@@ -82,8 +72,7 @@ class World:
     """Companies, agents, tasks, budgets and a log, moving along a virtual clock.
 
     `now` is the moment it starts at (seconds since 1970 UTC, default: the real one); `speed`
-    multiplies time, 0 freezes it; budgets begin anew `days_left` midnights from the start;
-    `numeric_ids` makes identifiers numbers without a prefix.
+    multiplies time, 0 freezes it; `numeric_ids` makes identifiers numbers without a prefix.
     `agents` and `tasks` default to 8 and 40 for each company.
     """
 
@@ -96,7 +85,6 @@ class World:
         tasks: int | None = None,
         speed: float = 1.0,
         now: float | None = None,
-        days_left: int = 11,
         numeric_ids: bool = False,
     ) -> None:
         agents = companies * 8 if agents is None else agents
@@ -112,8 +100,8 @@ class World:
         self.state = WorldState(
             seed,
             start,
-            period_start=midnight - (_PERIOD_DAYS - days_left) * DAY,
-            resets=midnight + days_left * DAY,
+            period_start=midnight - 19 * DAY,
+            resets=midnight + 11 * DAY,
             numeric_ids=numeric_ids,
         )
         self.applied: Counter[str] = Counter()
@@ -124,15 +112,7 @@ class World:
         self._budgets = Budgets(self.state)
         self._life = Life(self.state, self._budgets)
         build(self.state, self._budgets, self._life, (companies, agents, tasks))
-        self._life.hot = [
-            agent
-            for agent in self.state.agents.values()
-            if agent.limit
-            and any(0 < mark - agent.spent / agent.limit < 0.005 for mark in (0.8, 1.0))
-        ]
         self._life.begin(start)
-
-    # --- time -----------------------------------------------------------------------------
 
     @property
     def now(self) -> float:
@@ -159,18 +139,13 @@ class World:
     def _reach(self, at: float) -> None:
         self._at = max(self._at, at)
 
-    # --- questions ------------------------------------------------------------------------
-
     def company(self, company_id: str) -> DemoCompany:
-        """One company; RefusedError 404 without it."""
         return _found("company", company_id, self.state.companies)
 
     def agent(self, agent_id: str) -> DemoAgent:
-        """One agent; RefusedError 404 without it."""
         return _found("agent", agent_id, self.state.agents)
 
     def task(self, task_id: str) -> DemoTask:
-        """One task; RefusedError 404 without it."""
         return _found("task", task_id, self.state.tasks)
 
     def agents(self, company_id: str | None = None) -> list[DemoAgent]:
@@ -213,8 +188,6 @@ class World:
         with self.living() as state:
             return sorted(state.alerts.values(), key=lambda alert: alert.created, reverse=True)
 
-    # --- doings ---------------------------------------------------------------------------
-
     def approve(self, task_id: str) -> DemoTask:
         """Approve a pending task through the interface. RefusedError: decided, or unknown."""
         with self.living():
@@ -235,9 +208,7 @@ class World:
             by = f" by {task.decided_by}" if task.decided_by else ""
             when = ""
             if task.decided is not None:
-                moment = datetime.fromtimestamp(task.decided, UTC).replace(tzinfo=None)
-                timespec = "milliseconds" if moment.microsecond else "seconds"
-                when = f" at {moment.isoformat(timespec=timespec)}Z"
+                when = f" at {iso(task.decided)}"
             words = "only pending tasks can be approved: this one is"
             raise RefusedError(409, "already_decided", f"{words} {task.status}, decided{by}{when}")
         self._life.decide(task, decision, who, self._at)
@@ -268,8 +239,7 @@ class World:
             )
             task.title = title.strip()
             state.add_task(task)
-            words = f"Asks for approval: {task.title}"
-            state.log(self._at, "info", "approval.requested", words, task=task)
+            state.ask(task, self._at)
             return task
 
     def create_company(self, name: str, template: str, mission: str) -> DemoCompany:
@@ -299,10 +269,11 @@ class World:
         """Set an agent's monthly limit in whole dollars; 0 lifts it. RefusedError."""
         with self.living() as state:
             agent = self.agent(agent_id)
-            limit = round(dollars * DOLLAR) or None
             words = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
             state.log(self._at, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
-            self._budgets.set_limit(agent, limit, self._at)
+            agent.limit = round(dollars * DOLLAR) or None
+            state.changed(agent)
+            self._budgets.review(agent, self._at)
             return agent
 
     def _check_company(self, name: str, mission: str, *more: tuple[bool, str, str]) -> None:
@@ -320,8 +291,7 @@ class World:
         told = (name.strip(), template.strip(), mission.strip())
         company = DemoCompany(state.new_id("cmp"), *told, created=self._at, limit=500 * DOLLAR)
         state.companies[company.id] = company
-        state.changed_company(company)
-        state.revisions["budgets"] += 1
+        state.changed(company)
         words = f"{company.name} was founded"
         state.log(self._at, "info", "company.created", words, company=company, actor=OPERATOR)
         return company
@@ -343,12 +313,11 @@ class World:
         )
         state.agents[agent.id] = agent
         company.agents += 1
-        state.changed_agent(agent)
-        state.changed_company(company)
-        state.revisions["budgets"] += 1
+        state.changed(agent, company)
 
 
 def _found(kind: str, record_id: str, records: dict[str, R]) -> R:
+    """The record with this id; RefusedError 404 without it."""
     record = records.get(record_id)
     if record is None:
         raise RefusedError(404, "not_found", f"{kind} not found")

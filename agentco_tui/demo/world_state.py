@@ -10,14 +10,15 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from agentco_tui.demo.stories import Facts, Story
 
 DOLLAR = 1_000_000
 CENT = 10_000
-
 KEPT_ENTRIES = 50_000
 """How much of the activity log is kept; the oldest entries go first."""
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class RefusedError(Exception):
@@ -37,6 +38,12 @@ def check(*rules: tuple[bool, str, str]) -> None:
     """Raise the refusal that names each field whose rule is broken: (broken, field, words)."""
     if wrong := [(name, words) for broken, name, words in rules if broken]:
         raise RefusedError(422, "validation_failed", "Validation error", wrong)
+
+
+def iso(at: float) -> str:
+    """A moment as ISO 8601 in UTC, milliseconds only where there are any."""
+    when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC).replace(tzinfo=None)
+    return when.isoformat(timespec="milliseconds" if when.microsecond else "seconds") + "Z"
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +66,7 @@ class DemoCompany:
 
 @dataclass(slots=True, eq=False)
 class DemoAgent:
-    """An agent; `status` is active or paused, `level` the budget alert it stands at."""
+    """An agent; `status` is active or paused."""
 
     id: str
     name: str
@@ -136,10 +143,6 @@ class DemoAlert:
     version: int = 0
 
 
-ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_SPACE = 32**8
-
-
 @dataclass
 class WorldState:
     """All records of a world, in the order in which they came to be."""
@@ -156,8 +159,8 @@ class WorldState:
     pending: dict[str, DemoTask] = field(default_factory=dict)
     alerts: dict[str, DemoAlert] = field(default_factory=dict)
     entries: deque[Entry] = field(default_factory=lambda: deque(maxlen=KEPT_ENTRIES))
-    revisions: Counter[str] = field(default_factory=Counter)
-    """For each kind of record, how often any of it changed."""
+    revisions: Counter[type] = field(default_factory=Counter)
+    """For each kind of record, how often any of it came or changed."""
     numbers: Counter[str] = field(default_factory=Counter)
     """How many of each sort there have been: records by the prefix of their ids, and others."""
 
@@ -165,13 +168,13 @@ class WorldState:
         """The next identifier with this prefix: looks random, never repeats."""
         self.numbers[prefix] += 1
         offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
-        scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % _SPACE
+        scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % 32**8
         if self.numeric_ids:
             return str(scattered)
         letters = []
         for _ in range(8):
             scattered, digit = divmod(scattered, 32)
-            letters.append(ALPHABET[digit])
+            letters.append(_ALPHABET[digit])
         return f"{prefix}_{''.join(letters)}"
 
     def log(
@@ -191,37 +194,26 @@ class WorldState:
         agent = agent or (task.agent if task else None)
         company = company or (agent.company if agent else None)
         self.numbers["entry"] += 1
-        entry = Entry(
-            f"evt_{self.numbers['entry']:07d}",
-            *(at, level, action, message, company, agent, task, actor, cost),
-        )
+        entry_id = f"evt_{self.numbers['entry']:07d}"
+        about = (company, agent, task, actor, cost)
+        entry = Entry(entry_id, at, level, action, message, *about)
         self.entries.append(entry)
-        self.revisions["activity"] += 1
+        self.revisions[Entry] += 1
         if agent is not None and actor is None:
             agent.last_seen = max(agent.last_seen, at)
-            self.changed_agent(agent)
+            self.changed(agent)
         return entry
 
-    def changed_agent(self, agent: DemoAgent) -> None:
-        """Note that an agent changed."""
-        agent.version += 1
-        self.revisions["agents"] += 1
-
-    def changed_company(self, company: DemoCompany) -> None:
-        """Note that a company changed."""
-        company.version += 1
-        self.revisions["companies"] += 1
-
-    def changed_alert(self, alert: DemoAlert) -> None:
-        """Note that an alert changed."""
-        alert.version += 1
-        self.revisions["alerts"] += 1
+    def changed(self, *records: DemoCompany | DemoAgent | DemoTask | DemoAlert) -> None:
+        """Note that records came or changed."""
+        for record in records:
+            record.version += 1
+            self.revisions[type(record)] += 1
 
     def changed_task(self, task: DemoTask, at: float) -> None:
-        """Note that a task changed."""
-        task.version += 1
+        """Note that a task changed at a moment."""
         task.updated = max(task.updated, at)
-        self.revisions["tasks"] += 1
+        self.changed(task)
 
     def add_task(self, task: DemoTask) -> None:
         """Put a new task in its place, with all counts."""
@@ -231,12 +223,16 @@ class WorldState:
         if task.status == "pending":
             self.pending[task.id] = task
             company.pending += 1
-        self.revisions["tasks"] += 1
-        self.changed_company(company)
+        self.changed(task, company)
+
+    def ask(self, task: DemoTask, at: float) -> None:
+        """Log that an agent asks for a yes."""
+        words = f"Asks for approval: {task.title}"
+        self.log(at, "info", "approval.requested", words, task=task, cost=task.cost)
 
     def leave_queue(self, task: DemoTask, status: str) -> None:
         """Take a task from the queue of pending ones into another status."""
         if self.pending.pop(task.id, None) is not None:
             task.agent.company.pending -= 1
-            self.changed_company(task.agent.company)
+            self.changed(task.agent.company)
         task.status = status

@@ -58,7 +58,7 @@ def script(platform: EmbeddedPlatform, task: Task, lists: Lists) -> None:
         return rows if shown == GONE else [replace(it, status=shown, version=99), *rows]
 
     with world.living() as state:
-        state.revisions["tasks"] += 1
+        state.revisions[DemoTask] += 1
     world.tasks = tasks  # type: ignore[method-assign]
 
 

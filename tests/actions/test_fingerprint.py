@@ -289,7 +289,6 @@ def in_shape(name: str, fields: dict[str, Any]) -> Task:
         [Sent(fields["id"], fields)],
         ASKED,
         fields=lambda row: row.fields,
-        version=lambda _row: 1,
         revision=1,
     )
     [task] = decode.decode_page(decode.TASKS, json_body.parse_json(out.body)).records

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import re
@@ -91,16 +92,6 @@ def test_stop_cuts_what_hangs() -> None:
             sock.close()
 
 
-def test_a_large_world_is_served() -> None:
-    with EmbeddedPlatform(companies=20, agents=300, tasks=5_000, speed=0, now=NOW) as platform:
-        headers = {"Authorization": f"Bearer {platform.full_key}"}
-        with httpx.Client(base_url=platform.base_url, headers=headers, timeout=60) as http:
-            first = http.get("/api/tasks")
-            assert len(first.json()) == 5_000
-            assert len(http.get("/api/agents").json()) == 300
-            assert http.get("/api/tasks").content == first.content
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serve_until_a_signal(number: signal.Signals) -> None:
     with process(seed=3, speed=0, shape="data", faults=("alerts:status=503",)) as (child, told):
@@ -146,18 +137,13 @@ def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
         assert serve(port=platform.port) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == (
-        f"agentco-tui demo: can't use port {platform.port}: {os.strerror(98)}\n"
-        if sys.platform == "linux"
-        else err
-    )
-    assert err.count("\n") == 1
+    why = os.strerror(errno.EADDRINUSE)
+    assert err == f"agentco-tui demo: can't use port {platform.port}: {why}\n"
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"host": "0.0.0.0"}, "loopback only"),
         ({"shape": "round"}, "unknown shape"),
         ({"faults": ("tasks:explode",)}, "can't read the fault"),
         ({"companies": -1}, "can't be negative"),

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.demo.world import VirtualClock, World
-from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoCompany, DemoTask, RefusedError
+from agentco_tui.demo.world import World
+from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoTask, RefusedError
 from tests.demo.conftest import NOW
 
 
@@ -34,9 +34,6 @@ def titled(world: World, title: str) -> DemoTask:
     return next(task for task in world.tasks() if task.title == title)
 
 
-# --- determinism ----------------------------------------------------------------------------
-
-
 def test_the_same_seed_gives_the_same_world() -> None:
     assert picture(frozen()) == picture(frozen())
     assert picture(frozen(7)) != picture(frozen(8))
@@ -49,25 +46,6 @@ def test_what_happens_depends_on_time_and_not_on_how_often_one_looks() -> None:
         often.advance(3)
         often.tasks(status="pending")
     assert picture(seldom) == picture(often)
-
-
-def test_the_clock_multiplies_freezes_and_moves_by_hand() -> None:
-    real = [100.0]
-    clock = VirtualClock(1_000.0, 10.0, monotonic=lambda: real[0])
-    real[0] += 5
-    assert clock.now() == 1_050.0
-    clock.speed = 0
-    real[0] += 5
-    assert clock.now() == 1_050.0
-    clock.advance(7)
-    assert clock.now() == 1_057.0
-    with pytest.raises(ValueError, match="forward"):
-        clock.advance(-1)
-    with pytest.raises(ValueError, match="speed"):
-        clock.speed = -1
-
-
-# --- the first picture ----------------------------------------------------------------------
 
 
 def test_the_opening_is_believable() -> None:
@@ -105,23 +83,6 @@ def test_budgets_at_the_opening_need_a_person() -> None:
         assert owner.pending == len(world.tasks(owner.id, "pending"))
 
 
-def test_every_crossed_threshold_has_one_open_alert() -> None:
-    world = frozen()
-    world.advance(3_600)
-    open_alerts = [alert for alert in world.alerts() if alert.resolved is None]
-    standing = Counter((a.agent.id if a.agent else a.company.id) for a in open_alerts)
-    assert max(standing.values()) == 1
-    owners: list[DemoAgent | DemoCompany] = [*world.agents(), *world.state.companies.values()]
-    for owner in owners:
-        share = owner.spent / owner.limit if owner.limit else 0
-        assert (owner.id in standing) == (share >= 0.8)
-    for alert in open_alerts:
-        assert alert.severity == ("critical" if alert.threshold == 100 else "warning")
-
-
-# --- life -----------------------------------------------------------------------------------
-
-
 def test_it_lives_at_the_promised_pace() -> None:
     world = frozen()
     before = world.now
@@ -130,6 +91,14 @@ def test_it_lives_at_the_promised_pace() -> None:
     entries = [entry for entry in world.activity() if entry.at > before]
     assert 200 <= len(entries) <= 420
     assert 18 <= len([t for t in world.tasks() if t.id not in known]) <= 34
+
+
+def test_a_new_period_begins_with_nothing_spent() -> None:
+    world = World(speed=0, now=NOW, companies=1, agents=4, tasks=8)
+    world.advance(world.state.resets - NOW + 1)
+    assert all(agent.spent < DOLLAR for agent in world.agents())
+    assert all(agent.status == "active" for agent in world.agents())
+    assert [alert for alert in world.alerts() if alert.resolved is None] == []
 
 
 def test_an_approved_task_is_worked_on_and_done() -> None:
@@ -188,14 +157,6 @@ def test_alerts_rise_and_resolve_with_the_limit() -> None:
     assert (grace.status, grace.limit) == ("active", None)
 
 
-def test_a_new_period_begins_with_nothing_spent() -> None:
-    world = World(speed=0, now=NOW, days_left=1, companies=1, agents=4, tasks=8)
-    world.advance(world.state.resets - NOW + 1)
-    assert all(agent.spent < DOLLAR for agent in world.agents())
-    assert all(agent.status == "active" for agent in world.agents())
-    assert [alert for alert in world.alerts() if alert.resolved is None] == []
-
-
 def test_colleagues_keep_the_queue_in_bounds_and_leave_the_urgent() -> None:
     world = frozen()
     urgent = {t.id for t in world.tasks(status="pending") if t.priority in {"urgent", "high"}}
@@ -204,9 +165,6 @@ def test_colleagues_keep_the_queue_in_bounds_and_leave_the_urgent() -> None:
     assert urgent <= {task.id for task in world.tasks(status="pending")}
     decided = [e for e in world.activity() if e.action in {"task.approved", "task.rejected"}]
     assert any(entry.at > NOW and entry.actor for entry in decided)
-
-
-# --- doings ---------------------------------------------------------------------------------
 
 
 def test_a_decided_task_cannot_be_approved() -> None:

@@ -89,7 +89,7 @@ async def test_the_detail_shows_the_record_and_follows_its_changes(
         await s.wait_until(lambda: agent.id in s.listed.detail.shown, "its detail")
         with platform.world.living() as state:
             agent.model = "quite-another-model"
-            state.changed_agent(agent)
+            state.changed(agent)
         await s.poll(FeedName.AGENTS)
         await s.sees("quite-another-model")
         assert s.cursor == agent.id
