@@ -9,14 +9,10 @@ from typing import NamedTuple
 from agentco_tui.commands.output import Exit, complain, complain_of, say, say_json
 from agentco_tui.config import Flags, Problem
 from agentco_tui.config.file import ALERTS
-from agentco_tui.config.resolve import Resolver, config_path
+from agentco_tui.config.resolve import PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
 from agentco_tui.keys import UNBOUND
 
-_PLAIN = (
-    *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
-    *("ca_file", "theme", "log_file"),
-)
 MASK = "****"
 """Stands for the key: neither its length nor a part of it is shown."""
 
@@ -122,7 +118,7 @@ def report(flags: Flags, env: Mapping[str, str]) -> Report:
 
 def _rows(resolved: Resolver) -> list[Effective]:
     values: dict[str, object] = {"profile": resolved.profile, "base_url": resolved.base_url}
-    values |= {name: resolved.values[name] for name in _PLAIN}
+    values |= {name: resolved.values[name] for name in PICKED}
     for name in ALERTS:
         value = getattr(resolved.values["alerts"], name)
         is_wait = name.startswith("waiting_")

@@ -30,17 +30,26 @@ API_KEY = "AGENTCO_API_KEY"
 COMMAND_SECONDS = 10.0
 KEYRING_SECONDS = 30.0
 """A keyring that is locked asks the person in a window of its own."""
-KEYRING_SERVICE = "agentco-tui"
+TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
+"""Variables that name the terminal, by which a program that has none finds it all the same."""
 _MAX_BYTES = 64 * 1024
 _ASK_KEYRING = """\
 import sys
-from agentco_tui.config.api_key import from_keyring
-from agentco_tui.config.problems import WrongError
 try:
-    sys.stdout.write(from_keyring(sys.argv[1]).reveal())
-except WrongError as wrong:
-    sys.exit(str(wrong))
+    import keyring
+except ImportError:
+    sys.exit("the package keyring is not installed: pip install 'agentco-tui[keyring]'")
+try:
+    stored = keyring.get_password("agentco-tui", sys.argv[1])
+except Exception as error:
+    name = type(error).__name__
+    sys.exit(f"the system's keyring gave no answer ({name}): is it unlocked?")
+if not stored:
+    words = "the system's keyring holds no key for it: keyring set agentco-tui"
+    sys.exit(f"{words} {sys.argv[1]}")
+sys.stdout.write(stored)
 """
+"""A process of its own can be ended, and kept from a terminal it could ask at."""
 
 
 class KeyPlace(NamedTuple):
@@ -83,15 +92,30 @@ class KeyPlace(NamedTuple):
             case "api_key_file":
                 return from_file(Path(self.value))
             case "api_key_env":
-                return from_variable(self.value, self.env)
+                if not self.env.get(self.value, "").strip():
+                    raise WrongError("the environment variable that it names is not set")
+                return _parsed(self.env[self.value], "what the environment variable holds")
             case "api_key_command":
-                return from_command(self.value, self.env, apart=apart, until=until)
-            case "keyring" if apart:
-                return _from_keyring_apart(self.profile, self.env, until)
+                command, limit, env = self.value, COMMAND_SECONDS, self.env
             case "keyring":
-                return from_keyring(self.profile)
+                # Not from the working directory, which anybody's files may lie in, but from where
+                # this program has its own modules from.
+                command = (sys.executable, "-P", "-c", _ASK_KEYRING, self.profile)
+                path = os.pathsep.join(entry for entry in sys.path if entry)
+                limit, env = KEYRING_SECONDS, {**self.env, "PYTHONPATH": path}
             case _:
                 return _parsed(self.env[API_KEY])
+        what = "the command printed" if self.setting == "api_key_command" else "the keyring holds"
+        try:
+            output = run_for_output(command, env, limit, apart=apart, until=until)
+            return _parsed(output.decode("ascii"), f"what {what}")
+        except CommandError as failed:
+            if self.setting == "keyring":
+                told = failed.said.splitlines()[-1:] or [f"the system's keyring {failed}"]
+                raise WrongError(told[0]) from None
+            raise WrongError(f"the command {failed}") from None
+        except UnicodeDecodeError:
+            raise WrongError(f"what {what} is no key") from None
 
 
 def _parsed(text: str, what: str = "") -> ApiKey:
@@ -102,48 +126,12 @@ def _parsed(text: str, what: str = "") -> ApiKey:
         raise WrongError(f"{what} cannot be used: {error}" if what else str(error)) from None
 
 
-def from_command(
-    command: tuple[str, ...],
-    env: Mapping[str, str],
-    *,
-    apart: bool = False,
-    until: int | None = None,
-) -> ApiKey:
-    """What the command prints. Raises WrongError: not found, failed, too slow, or no key in it."""
-    try:
-        return _printed(run_for_output(command, env, COMMAND_SECONDS, apart=apart, until=until))
-    except CommandError as failed:
-        raise WrongError(f"the command {failed}") from None
-
-
-def _printed(output: bytes) -> ApiKey:
-    try:
-        return _parsed(output.decode("ascii"), "what the command printed")
-    except UnicodeDecodeError:
-        raise WrongError("what the command printed is no key") from None
-
-
-def from_variable(name: str, env: Mapping[str, str]) -> ApiKey:
-    """What the variable holds. Raises WrongError if it is unset, empty or no key."""
-    if not env.get(name, "").strip():
-        raise WrongError("the environment variable that it names is not set")
-    return _parsed(env[name], "what the environment variable holds")
-
-
-def check_file(path: Path) -> None:
-    """Raises WrongError if the key file is missing, is no file, or others can read or change it."""
-    _open(path, read=False)
-
-
 def from_file(path: Path) -> ApiKey:
-    """What the file holds. Raises WrongError as `check_file` does, or if there is no key in it."""
-    try:
-        return _parsed(_open(path, read=True).decode("ascii"), str(path))
-    except UnicodeDecodeError:
-        raise WrongError(f"{path} holds no key: a key is plain letters, digits and signs") from None
+    """What the file holds.
 
-
-def _open(path: Path, *, read: bool) -> bytes:
+    Raises WrongError if it is missing, is no file, others can read or change it, or there is no
+    key in it.
+    """
     try:
         # Without NONBLOCK a named pipe would hold the start for ever.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -160,55 +148,18 @@ def _open(path: Path, *, read: bool) -> bytes:
             raise WrongError(
                 f"others can read or change the key file: chmod 600 {shlex.quote(str(path))}"
             )
-        raw = os.read(handle, _MAX_BYTES + 1) if read else b""
+        raw = os.read(handle, _MAX_BYTES + 1)
     finally:
         os.close(handle)
     if len(raw) > _MAX_BYTES:
         raise WrongError(f"the key file {path} is too large to hold only a key")
-    return raw
-
-
-def from_keyring(profile: str) -> ApiKey:
-    """What the system's keyring holds for the profile. Raises WrongError: no keyring, no key.
-
-    Stored by `keyring set agentco-tui PROFILE`.
-    """
     try:
-        import keyring  # noqa: PLC0415 - an extra, and slow to import
-    except ImportError:
-        raise WrongError(
-            "the package keyring is not installed: pip install 'agentco-tui[keyring]'"
-        ) from None
-    try:
-        stored = keyring.get_password(KEYRING_SERVICE, profile)
-    except Exception as error:  # each backend raises its own kinds
-        raise WrongError(
-            f"the system's keyring gave no answer ({type(error).__name__}): is it unlocked?"
-        ) from None
-    if not stored:
-        raise WrongError(
-            f"the system's keyring holds no key for it: keyring set {KEYRING_SERVICE} {profile}"
-        )
-    return _parsed(str(stored), "the system's keyring holds what")
-
-
-def _from_keyring_apart(profile: str, env: Mapping[str, str], until: int | None) -> ApiKey:
-    """The same from a process of its own, without a terminal that a keyring could ask at."""
-    # Not from the working directory, which anybody's files may lie in, but from where this program
-    # has its own modules from.
-    command = (sys.executable, "-P", "-c", _ASK_KEYRING, profile)
-    own = {**env, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    try:
-        return _printed(run_for_output(command, own, KEYRING_SECONDS, apart=True, until=until))
-    except CommandError as failed:
-        words = failed.said.splitlines()[-1:] or [f"the system's keyring {failed}"]
-        raise WrongError(words[0]) from None
+        return _parsed(raw.decode("ascii"), str(path))
+    except UnicodeDecodeError:
+        raise WrongError(f"{path} holds no key: a key is plain letters, digits and signs") from None
 
 
 # -- what a command prints, with a limit on time and on size, and without a shell
-
-TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
-"""Variables that name the terminal, by which a program that has none finds it all the same."""
 
 
 class CommandError(Exception):
@@ -218,12 +169,6 @@ class CommandError(Exception):
         super().__init__(words)
         self.said = said
         """What it wrote to stderr before it failed, at most its last 300 characters."""
-
-
-class _Output:
-    def __init__(self) -> None:
-        self.out = b""
-        self.err = b""
 
 
 def run_for_output(
@@ -258,19 +203,17 @@ def run_for_output(
         raise CommandError(f"could not be started: {error.strerror}") from None
     with process.stdout, process.stderr:  # type: ignore[union-attr]
         try:
-            output = _read(process, time.monotonic() + limit, until)
+            out, err = _read(process, time.monotonic() + limit, until)
             status = process.wait(timeout=0.5)
         except (TimeoutError, subprocess.TimeoutExpired):
             raise CommandError(f"gave no answer within {limit:g} seconds") from None
         finally:
             _end(process, apart=apart)
-    if status != 0:
-        ending = (
-            f"ended with exit code {status}" if status > 0 else f"was ended by signal {-status}"
-        )
-        said = output.err.decode("utf-8", "replace").strip()[-300:]
-        raise CommandError(f"{ending}: {said}" if said else f"{ending}, and gave no reason", said)
-    return output.out
+    if status == 0:
+        return out
+    said = err.decode("utf-8", "replace").strip()[-300:]
+    how = f"ended with exit code {status}" if status > 0 else f"was ended by signal {-status}"
+    raise CommandError(f"{how}: {said}" if said else f"{how}, and gave no reason", said)
 
 
 def _end(process: subprocess.Popen[bytes], *, apart: bool) -> None:
@@ -284,9 +227,11 @@ def _end(process: subprocess.Popen[bytes], *, apart: bool) -> None:
         process.wait()
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float, until: int | None) -> _Output:
+def _read(
+    process: subprocess.Popen[bytes], deadline: float, until: int | None
+) -> tuple[bytes, bytes]:
     """Read both pipes to their ends. Raises TimeoutError at the deadline."""
-    output = _Output()
+    said = {"out": b"", "err": b""}
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ, "out")  # type: ignore[arg-type]
         selector.register(process.stderr, selectors.EVENT_READ, "err")  # type: ignore[arg-type]
@@ -299,13 +244,10 @@ def _read(process: subprocess.Popen[bytes], deadline: float, until: int | None) 
             for entry, _events in ready:
                 if entry.data == "until":
                     raise CommandError("was ended before it answered")
-                piece = os.read(entry.fd, 8192)
-                if not piece:
+                if not (piece := os.read(entry.fd, 8192)):
                     selector.unregister(entry.fileobj)
-                elif entry.data == "err":
-                    output.err = (output.err + piece)[-_MAX_BYTES:]
-                elif len(output.out) + len(piece) > _MAX_BYTES:
-                    raise CommandError("printed more than a key")
-                else:
-                    output.out += piece
-    return output
+                said[entry.data] += piece
+            if len(said["out"]) > _MAX_BYTES:
+                raise CommandError("printed more than a key")
+            said["err"] = said["err"][-_MAX_BYTES:]
+    return said["out"], said["err"]

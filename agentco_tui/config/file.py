@@ -34,7 +34,7 @@ hold = 2
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,11 @@ from agentco_tui.model import TaskState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
 
-Table = Mapping[str, Callable[[object], Any]]
-"""Settings by name, each with what checks its value; see `validators`."""
+Table = Mapping[str, Any]
+"""Settings by name, each with what checks its value (see `validators`), or with another table."""
 
+EACH = "NAME"
+"""Stands in a table for any name."""
 KEY_SOURCES: Table = {
     "api_key_command": validators.command,
     "api_key_env": validators.variable,
@@ -56,7 +58,6 @@ KEY_SOURCES: Table = {
     "keyring": validators.boolean,
 }
 """Where a profile's key can come from; exactly one may be set."""
-
 PROFILE: Table = {
     "base_url": validators.text,
     **KEY_SOURCES,
@@ -68,6 +69,9 @@ PROFILE: Table = {
     "company": validators.text,
     "screen": validators.screen,
     "theme": validators.theme,
+    "fields": {},  # by kind, see `_settings`
+    "money": {"unit": validators.unit, "currency": validators.currency},
+    "status": dict.fromkeys((state.value for state in TaskState), validators.words),
 }
 ALERTS: Table = {
     "warn_percent": validators.percent,
@@ -75,12 +79,15 @@ ALERTS: Table = {
     "waiting_warning": validators.duration,
     "waiting_critical": validators.duration,
 }
-MONEY: Table = {"unit": validators.unit, "currency": validators.currency}
-MAPPING = ("fields", "money", "status")
-"""Tables of a profile that tell how its platform departs."""
-APPROVE: Table = {"hold": validators.hold}
-TOP: Table = {"profile": validators.text, "theme": validators.theme}
-TABLES = ("profiles", "keys", "alerts", "approve")
+SETTINGS: Table = {
+    "profile": validators.text,
+    "theme": validators.theme,
+    "profiles": {EACH: PROFILE},
+    "keys": {EACH: lambda value: value},  # see `rebinding`
+    "alerts": ALERTS,
+    "approve": {"hold": validators.hold},
+}
+"""All that the file may say."""
 
 MAX_BYTES = 1024 * 1024
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")
@@ -165,14 +172,13 @@ class ConfigFile:
             self._check(data)
 
     def _check(self, data: Mapping[str, Any]) -> None:
-        top = {name: value for name, value in data.items() if name not in TABLES}
-        self.top = self._right("", top, TOP)
-        self.profiles = {
-            name: self._profile(f"profiles.{name}", value)
-            for name, value in self._table(data, "profiles").items()
-        }
-        self.approve = self._right("approve", self._table(data, "approve"), APPROVE)
-        self.alerts = self._right("alerts", self._table(data, "alerts"), ALERTS)
+        right = self._right("", data, _settings(data))
+        profiles = right.pop("profiles", {})
+        for name, entry in profiles.items():
+            self._check_profile(f"profiles.{name}", entry, data["profiles"][name])
+        self.profiles = profiles
+        self.approve = right.pop("approve", {})
+        self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
         for low, high in (
             ("warn_percent", "critical_percent"),
@@ -181,70 +187,45 @@ class ConfigFile:
             if getattr(alerts, low) > getattr(alerts, high):
                 written = low if low in self.alerts else high
                 self._wrong(f"alerts.{written}", f"{low} must not be more than {high}")
-        self.keys, wrong = read_keys(self._table(data, "keys"))
+        self.keys, wrong = read_keys(right.pop("keys", {}))
         for name, text in wrong:
             self._wrong(f"keys.{name}", text)
+        self.top = right
 
-    def _profile(self, table: str, written: object) -> Mapping[str, Any]:
-        if not isinstance(written, dict):
-            self._wrong(table, f"must be a table, [{table}], is {validators.what(written)}")
-            return {}
+    def _check_profile(self, table: str, entry: dict[str, Any], written: object) -> None:
         name = table.removeprefix("profiles.")
         if not name.strip() or not name.isprintable():
             self._wrong(table, "is no name for a profile: use letters, digits, - and _")
-        given = [key for key in written if key in KEY_SOURCES and written[key] is not False]
+        told = written if isinstance(written, dict) else {}
+        given = [key for key in told if key in KEY_SOURCES and told[key] is not False]
         for extra in given[1:]:
             self._wrong(
                 f"{table}.{extra}",
                 f"the key comes from exactly one place, and {given[0]} is set already:"
                 " remove one of the two",
             )
-        rest = {key: value for key, value in written.items() if key not in MAPPING}
-        right = self._right(table, rest, PROFILE)
-        if len(rest) < len(written):
-            right["mapping"] = self._mapping(table, written)
-        return right
+        fields, money, status = (entry.pop(key, {}) for key in ("fields", "money", "status"))
+        if fields or money or status:
+            entry["mapping"] = ProfileMapping(fields, status=status, **money)
 
-    def _mapping(self, table: str, written: Mapping[str, Any]) -> ProfileMapping:
-        """What the tables of a profile tell of its platform's names, units and words."""
-        from agentco_tui.reading.kinds import mappable  # noqa: PLC0415 - few profiles have any
-
-        below = {name: self._table(written, name, table) for name in MAPPING}
-        fields: dict[str, Mapping[str, str]] = {}
-        for kind in below["fields"]:
-            known = mappable()
-            if kind not in known:
-                valid = nearest(kind, tuple(known))
-                self._wrong(f"{table}.fields.{kind}", f"unknown kind (nearest valid name: {valid})")
-            else:
-                slots = dict.fromkeys(field_names(known[kind]), validators.dotted_name)
-                told = self._table(below["fields"], kind, f"{table}.fields")
-                fields[kind] = self._right(f"{table}.fields.{kind}", told, slots)
-        money = self._right(f"{table}.money", below["money"], MONEY)
-        states = dict.fromkeys((state.value for state in TaskState), validators.words)
-        status = self._right(f"{table}.status", below["status"], states)
-        return ProfileMapping(fields, status=status, **money)
-
-    def _table(self, data: Mapping[str, Any], name: str, under: str = "") -> Mapping[str, Any]:
-        value = data.get(name, {})
-        if isinstance(value, dict):
-            return value
-        setting = f"{under}.{name}" if under else name
-        self._wrong(setting, f"must be a table, is {validators.what(value)}")
-        return {}
-
-    def _right(self, table: str, written: Mapping[str, object], known: Table) -> dict[str, Any]:
+    def _right(self, table: str, written: object, known: Table) -> dict[str, Any]:
         """The values of a table that are right."""
+        if not isinstance(written, dict):
+            self._wrong(table, f"must be a table, [{table}], is {validators.what(written)}")
+            return {}
         right: dict[str, Any] = {}
         for name, value in written.items():
             setting = f"{table}.{name}" if table else name
-            if name not in known:
+            rule = known.get(name, known.get(EACH))
+            if rule is None:
                 self._wrong(setting, _unknown(name, known))
-                continue
-            try:
-                right[name] = known[name](value)
-            except WrongError as wrong:
-                self._wrong(setting, str(wrong))
+            elif isinstance(rule, Mapping):
+                right[name] = self._right(setting, value, rule)
+            else:
+                try:
+                    right[name] = rule(value)
+                except WrongError as wrong:
+                    self._wrong(setting, str(wrong))
         return right
 
     def _wrong(self, setting: str, text: str) -> None:
@@ -278,16 +259,30 @@ def key_lines(text: str) -> dict[str, int]:
     return lines
 
 
+def _settings(data: Mapping[str, Any]) -> Table:
+    """All that the file may say, with the fields of each kind if it speaks of any."""
+    profiles = data.get("profiles", {})
+    entries = profiles.values() if isinstance(profiles, dict) else ()
+    if not any(isinstance(entry, dict) and "fields" in entry for entry in entries):
+        return SETTINGS
+    from agentco_tui.reading.kinds import mappable  # noqa: PLC0415 - few profiles have any
+
+    fields = {
+        kind: dict.fromkeys(field_names(slots), validators.dotted_name)
+        for kind, slots in mappable().items()
+    }
+    return {**SETTINGS, "profiles": {EACH: {**PROFILE, "fields": fields}}}
+
+
 def _unknown(name: str, known: Table) -> str:
     if name in _KEY_ITSELF:
         return (
             "the key itself never stands in this file: use api_key_command, api_key_env,"
             " api_key_file or keyring = true"
         )
-    if known is TOP:
-        for table, names in (("profiles.NAME", PROFILE), ("alerts", ALERTS), ("approve", APPROVE)):
-            if name in names:
+    if "profiles" in known:
+        tables = {"profiles.NAME": PROFILE, **{table: known[table] for table in known}}
+        for table, names in tables.items():
+            if isinstance(names, Mapping) and name in names:
                 return f"unknown setting here: it belongs under [{table}]"
-    valid = (*TOP, *TABLES) if known is TOP else tuple(known)
-    valid += MAPPING if known is PROFILE else ()
-    return f"unknown setting (nearest valid name: {nearest(name, valid)})"
+    return f"unknown setting (nearest valid name: {nearest(name, tuple(known))})"

@@ -13,30 +13,29 @@ import platformdirs
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import validators
-from agentco_tui.config.api_key import API_KEY, KeyPlace, check_file
+from agentco_tui.config.api_key import API_KEY, KeyPlace, from_file
 from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
-from agentco_tui.config.problems import (
-    NothingSetError,
-    Problem,
-    SettingsError,
-    WrongError,
-    nearest,
-)
+from agentco_tui.config.problems import NothingSetError, Problem, SettingsError, WrongError, nearest
 from agentco_tui.config.settings import AlertLimits, Flags, Settings
 from agentco_tui.reading.mapping import AS_SENT
 
-BASE_URL = "AGENTCO_BASE_URL"
-PROFILE = "AGENTCO_PROFILE"
 CONFIG = "AGENTCO_CONFIG"
-READ_ONLY = "AGENTCO_READ_ONLY"
-"""The environment variables the settings come from; one that is empty counts as not set."""
-
-DEFAULT_PROFILE = "default"
+VARIABLES = {
+    "base_url": "AGENTCO_BASE_URL",
+    "profile": "AGENTCO_PROFILE",
+    "read_only": "AGENTCO_READ_ONLY",
+}
+"""The settings that the environment may hold; a variable that is empty counts as not set."""
+_WORDS = {"read_only": validators.boolean_word, "log_file": validators.path}
+"""How the text of a variable or a flag is read where it is not what is wanted."""
+PICKED = (
+    *("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env"),
+    *("ca_file", "theme", "log_file"),
+)
+"""Settings that a flag, a variable, the profile or the top of the file gives."""
 _DEFAULTS = dict(
     zip(reversed(Settings.__struct_fields__), reversed(Settings.__struct_defaults__), strict=False)
 )
-_PICKED = ("company", "screen", "refresh", "read_only", "thin", "allow_http", "trust_env")
-"""Settings that a flag, a variable or the profile gives, as they stand there."""
 
 
 def load(flags: Flags, env: Mapping[str, str]) -> Settings:
@@ -105,7 +104,7 @@ class Resolver:
         self.missing: list[Problem] = []
         """What is needed to reach a platform and set nowhere."""
         self.sources: dict[str, str] = {"config_path": self.path_source}
-        self.profile = DEFAULT_PROFILE
+        self.profile: str = _DEFAULTS["profile"]
         self._entry: Mapping[str, Any] = {}
         self.base_url: BaseUrl | None = None
         self.key_setting: str | None = None
@@ -125,9 +124,9 @@ class Resolver:
     @property
     def key_source(self) -> str:
         """Where the key is from, in words."""
-        if self.key_setting == API_KEY:
-            return API_KEY
-        return f"{self.key_setting} of profile {self.profile}" if self.key_setting else "not set"
+        if self.key_setting in (None, API_KEY):
+            return self.key_setting or "not set"
+        return f"{self.key_setting} of profile {self.profile}"
 
     @property
     def key_place(self) -> KeyPlace | None:
@@ -142,14 +141,10 @@ class Resolver:
 
     def error(self) -> SettingsError:
         """Everything that is wrong or missing; NothingSetError if nothing was set anywhere."""
-        set_somewhere = (
-            self.file.exists
-            or any(name in self._env for name in (BASE_URL, API_KEY, PROFILE, CONFIG))
-            or self._flags.profile
-            or self._flags.base_url
-            or self._flags.config
-        )
-        kind = SettingsError if set_somewhere else NothingSetError
+        flags = self._flags
+        named = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
+        given = flags.profile or flags.base_url or flags.config or named & set(self._env)
+        kind = SettingsError if given or self.file.exists else NothingSetError
         return kind((*self.problems, *self.missing))
 
     def fetch_key(self) -> ApiKey | None:
@@ -172,77 +167,54 @@ class Resolver:
         Addresses, key files and certificates are looked at; no command is run, no keyring asked.
         """
         for name, entry in self.file.profiles.items():
-            if address := entry.get("base_url"):
-                try:
-                    BaseUrl.parse(address, allow_http=entry.get("allow_http", False))
-                except CredentialError as error:
-                    self._wrong(f"profiles.{name}.base_url", str(error))
-            if key_file := entry.get("api_key_file"):
-                try:
-                    check_file(self._absolute(key_file))
-                except WrongError as wrong:
-                    self._wrong(f"profiles.{name}.api_key_file", str(wrong))
+            try:
+                if "base_url" in entry:
+                    BaseUrl.parse(entry["base_url"], allow_http=entry.get("allow_http", False))
+            except CredentialError as error:
+                self._wrong(f"profiles.{name}.base_url", str(error))
+            try:
+                if "api_key_file" in entry:
+                    from_file(self._absolute(entry["api_key_file"]))
+            except WrongError as wrong:
+                self._wrong(f"profiles.{name}.api_key_file", str(wrong))
             if "ca_file" in entry:
                 self._ca_file(name, entry["ca_file"])
         if self.key_setting in (API_KEY, "api_key_env"):
             self.fetch_key()
 
-    # -- which profile
-
     def _choose_profile(self) -> None:
         names = tuple(self.file.profiles)
-        for name, source in (
-            (self._flags.profile, "--profile"),
-            (self._env.get(PROFILE), PROFILE),
-            (self.file.top.get("profile"), self._file_source("profile")),
-        ):
-            if name:
-                self.profile, self.sources["profile"] = name.strip(), source
-                break
-        else:
-            only = len(names) == 1
-            self.profile = names[0] if only else DEFAULT_PROFILE
-            self.sources["profile"] = "the only profile" if only else "default"
-        self._entry = self.file.profiles.get(self.profile, {})
-        unknown = bool(name) and self.profile not in names
-        if unknown and not self._explained(f"profiles.{self.profile}"):
-            self.problems.append(self._no_profile(names))
-
-    def _no_profile(self, names: tuple[str, ...]) -> Problem:
+        default = self.profile
+        given = self._pick("profile").strip()
+        if self.sources["profile"] == "default" and len(names) == 1:
+            given, self.sources["profile"] = names[0], "the only profile"
+        self.profile = given
+        self._entry = self.file.profiles.get(given, {})
+        known = given in names or (given == default and self.sources["profile"] == "default")
+        if known or self._explained(f"profiles.{given}"):
+            return
         if names:
-            where = f"nearest valid name: {nearest(self.profile, names)}; all: {', '.join(names)}"
+            where = f"nearest valid name: {nearest(given, names)}; all: {', '.join(names)}"
         elif self.file.exists:
             where = "the config file has no profiles"
         else:
             where = f"there is no config file at {self.path}"
-        text = f'there is no profile "{self.profile}" ({where})'
-        source = self.sources["profile"]
-        if source in ("--profile", PROFILE):
-            return Problem(text=text, setting=source)
-        return self.file.problem("profile", text)
-
-    # -- single settings
+        self._blame("profile", self.sources["profile"], f'there is no profile "{given}" ({where})')
 
     def _values(self) -> dict[str, Any]:
         """Every setting but profile, address and key."""
-        values: dict[str, Any] = {name: self._pick(name) for name in _PICKED}
-        ca_file = self._pick("ca_file")
-        values["ca_file"] = ca_file and self._ca_file(self.profile, ca_file)
-        values["theme"] = self._pick("theme")
-        if values["theme"] is None and "theme" in self.file.top:
-            values["theme"] = self.file.top["theme"]
-            self.sources["theme"] = self._file_source("theme")
-        for name in ALERTS:
-            self._note(f"alerts.{name}", name in self.file.alerts)
-        self._note("approve.hold", "hold" in self.file.approve)
-        for binding in self.file.keys:
-            self._note(f"keys.{binding}", True)
+        values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
+        if values["ca_file"] is not None:
+            values["ca_file"] = self._ca_file(self.profile, values["ca_file"])
+        in_file = [f"alerts.{name}" for name in ALERTS if name in self.file.alerts]
+        in_file += [f"keys.{binding}" for binding in self.file.keys]
+        in_file += ["approve.hold"] if "hold" in self.file.approve else []
+        self.sources |= {setting: f"config file, {self._place(setting)}" for setting in in_file}
         return values | {
             "mapping": self._entry.get("mapping", AS_SENT),
             "keys": self.file.keys,
             "alerts": AlertLimits(**self.file.alerts),
             "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
-            "log_file": self._log_file(),
             "config_path": self.path,
             "sources": dict(self.sources),
         }
@@ -250,32 +222,23 @@ class Resolver:
     def _pick(self, name: str) -> Any:
         """The value of a setting; notes where it is from."""
         value, source = _DEFAULTS.get(name), "default"
+        if name in self.file.top:
+            value, source = self.file.top[name], f"config file, {self._place(name)}"
         if name in self._entry:
-            value = self._entry[name]
-            source = f"profile {self.profile}, {self._place(f'profiles.{self.profile}.{name}')}"
-        if name == "base_url" and BASE_URL in self._env:
-            value, source = self._env[BASE_URL], BASE_URL
-        if name == "read_only" and READ_ONLY in self._env:
+            place = self._place(f"profiles.{self.profile}.{name}")
+            value, source = self._entry[name], f"profile {self.profile}, {place}"
+        told = [(VARIABLES[name], self._env.get(VARIABLES[name]))] if name in VARIABLES else []
+        told.append((f"--{name.replace('_', '-')}", getattr(self._flags, name, None)))
+        for where, text in told:
+            if text is None or text is False or (name == "profile" and not text):
+                continue
             try:
-                value = validators.boolean_word(self._env[READ_ONLY])
-                source = READ_ONLY
+                value = _WORDS[name](text) if name in _WORDS and text is not True else text
+                source = where
             except WrongError as wrong:
-                self._blame(name, READ_ONLY, str(wrong))
-        flag = getattr(self._flags, name, None)
-        if flag is not None and flag is not False:
-            value, source = flag, f"--{name.replace('_', '-')}"
+                self._blame(name, where, str(wrong))
         self.sources[name] = source
         return value
-
-    def _log_file(self) -> Path | None:
-        if self._flags.log_file is None:
-            return None
-        self.sources["log_file"] = "--log-file"
-        try:
-            return validators.path(self._flags.log_file)
-        except WrongError as wrong:
-            self._blame("log_file", "--log-file", str(wrong))
-            return None
 
     def _ca_file(self, profile: str, path: Path) -> Path:
         path = self._absolute(path)
@@ -287,11 +250,9 @@ class Resolver:
         """A relative path in the config file is meant from the folder of that file."""
         return path if path.is_absolute() else self.path.parent / path
 
-    # -- address and key
-
     def _find_base_url(self) -> None:
         text = self._pick("base_url")
-        if not isinstance(text, str):
+        if text is None:
             if not self._explained(f"profiles.{self.profile}.base_url"):
                 self.missing.append(Problem(text=self._no_address()))
             return
@@ -303,14 +264,15 @@ class Resolver:
 
     def _no_address(self) -> str:
         names = tuple(self.file.profiles)
-        if names and not self._entry and self.sources.get("profile") == "default":
+        if names and not self._entry and self.sources["profile"] == "default":
             return (
                 "there are several profiles and none was chosen: --profile NAME"
                 f' ({", ".join(names)}), or profile = "NAME" at the top of {self.path}'
             )
+        variable = VARIABLES["base_url"]
         if self._entry:
-            return f"no address: set base_url in profile {self.profile}, or {BASE_URL}"
-        return f"no address: set {BASE_URL} or --base-url, or make a profile in {self.path}"
+            return f"no address: set base_url in profile {self.profile}, or {variable}"
+        return f"no address: set {variable} or --base-url, or make a profile in {self.path}"
 
     def _find_key_setting(self) -> None:
         given = (name for name in KEY_SOURCES if self._entry.get(name, False) is not False)
@@ -324,8 +286,6 @@ class Resolver:
             text = f"set {API_KEY} (no flag takes it: it would show in the process list)"
         self.missing.append(Problem(text=f"no API key: {text}"))
 
-    # -- where things stand
-
     def _explained(self, *settings: str) -> bool:
         """True if a missing value is explained already: it was ill-typed, or no file was read."""
         return not self.file.readable or any(
@@ -333,22 +293,16 @@ class Resolver:
         )
 
     def _blame(self, name: str, source: str, text: str) -> None:
-        """Something is wrong with what a flag, a variable or the profile's setting `name` says."""
+        """Something is wrong with what a flag, a variable or the file says for a setting."""
         if source.startswith(("--", "AGENTCO_")):
             self.problems.append(Problem(text=text, setting=source))
         else:
-            self._wrong(f"profiles.{self.profile}.{name}", text)
+            self._wrong(name if name in self.file.top else f"profiles.{self.profile}.{name}", text)
 
     def _wrong(self, setting: str, text: str) -> None:
         problem = self.file.problem(setting, text)
         if problem not in self.problems:
             self.problems.append(problem)
-
-    def _note(self, setting: str, in_file: bool) -> None:
-        self.sources[setting] = self._file_source(setting) if in_file else "default"
-
-    def _file_source(self, setting: str) -> str:
-        return f"config file, {self._place(setting)}"
 
     def _place(self, setting: str) -> str:
         return f"{self.path}:{self.file.problem(setting, '').line}"

@@ -41,19 +41,21 @@ def what(value: object) -> str:
 
     A text is not repeated: somebody may have put a key where it does not belong.
     """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return "a text in quotes"
-    if isinstance(value, int | float):
-        return f"the number {value:.6g}" if math.isfinite(value) else f"the number {value}"
-    if isinstance(value, list):
-        return "a list"
-    return "a table" if isinstance(value, dict) else "a date or a time"
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return "a text in quotes"
+        case int() | float():
+            return f"the number {value:.6g}" if math.isfinite(value) else f"the number {value}"
+        case list():
+            return "a list"
+        case dict():
+            return "a table"
+    return "a date or a time"
 
 
 def boolean(value: object) -> bool:
-    """True or false, as TOML has them."""
     if not isinstance(value, bool):
         raise WrongError(f"must be true or false, is {what(value)}")
     return value
@@ -62,10 +64,8 @@ def boolean(value: object) -> bool:
 def boolean_word(value: object) -> bool:
     """True or false, as a word in an environment variable."""
     word = str(value).strip().lower()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
+    if word in _TRUE + _FALSE:
+        return word in _TRUE
     raise WrongError(f'must be one of {", ".join(_TRUE + _FALSE)}; is "{word[:40]}"')
 
 
@@ -81,7 +81,6 @@ def text(value: object) -> str:
 
 
 def variable(value: object) -> str:
-    """The name of an environment variable."""
     name = text(value)
     if not _VARIABLE.fullmatch(name):
         raise WrongError(
@@ -118,12 +117,10 @@ def refresh_word(value: object) -> float:
 
 
 def screen(value: object) -> str:
-    """The name of a screen."""
     return _one_of(value, SCREENS, "a screen")
 
 
 def theme(value: object) -> str:
-    """The name of one of Textual's themes."""
     return _one_of(value, THEMES, "a theme")
 
 
@@ -207,12 +204,10 @@ def dotted_name(value: object) -> str:
 
 
 def unit(value: object) -> str:
-    """What one of the platform's sums counts."""
     return _one_of(value, tuple(UNITS), "a unit")
 
 
 def currency(value: object) -> str:
-    """A currency's code."""
     code = text(value).upper()
     if not (code.isascii() and code.isalpha() and len(code) == 3):
         raise WrongError('must be the three letters of a currency, such as "EUR"')
@@ -220,7 +215,6 @@ def currency(value: object) -> str:
 
 
 def words(value: object) -> tuple[str, ...]:
-    """Several words of the platform's."""
     if not isinstance(value, list) or not value:
         raise WrongError(f'must be a list of words, such as ["needs_ok"], is {what(value)}')
     return tuple(text(each) for each in value)

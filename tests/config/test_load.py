@@ -91,22 +91,14 @@ def test_a_flag_beats_the_environment_which_beats_the_profile(write: Write) -> N
     assert (settings.refresh, settings.read_only) == (0.5, True)
     assert settings.sources["base_url"] == "--base-url"
     assert settings.trust_env
-
-
-@pytest.mark.parametrize(
-    ("top", "flags", "env", "chosen"),
-    [
-        ('profile = "prod"', Flags(), {}, "prod"),
-        ('profile = "prod"', Flags(), {"AGENTCO_PROFILE": "lab"}, "lab"),
-        ('profile = "prod"', Flags(profile="prod"), {"AGENTCO_PROFILE": "lab"}, "prod"),
-        ('profile = "prod"', Flags(), {"AGENTCO_PROFILE": ""}, "prod"),
-    ],
-)
-def test_which_profile(
-    write: Write, top: str, flags: Flags, env: dict[str, str], chosen: str
-) -> None:
-    env = {**KEYS, **env, "AGENTCO_CONFIG": str(write(top + PROFILES))}
-    assert load(flags, env).profile == chosen
+    path = write('profile = "prod"' + PROFILES)
+    for flags, variable, chosen in (
+        (Flags(), "", "prod"),
+        (Flags(), "lab", "lab"),
+        (Flags(profile="prod"), "lab", "prod"),
+    ):
+        env = {**KEYS, "AGENTCO_CONFIG": str(path), "AGENTCO_PROFILE": variable}
+        assert load(flags, env).profile == chosen
 
 
 def test_the_only_profile_or_default_needs_no_name(write: Write) -> None:
