@@ -10,7 +10,6 @@ from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.config import Problem, Settings, SettingsError
-from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
 from agentco_tui.live.store import Store
@@ -33,11 +32,6 @@ async def connected(settings: Settings) -> AsyncIterator[Client]:
         raise SettingsError([Problem(text=str(error))]) from None
     async with client:
         yield client
-
-
-def clock_of(client: Client) -> SystemClock:
-    """The platform's clock, as far as its answers tell it."""
-    return SystemClock(lambda: client.transport.measured.clock_skew)
 
 
 async def read_feeds(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +21,10 @@ MASK = "****"
 def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
     """Run `config WHAT`; the exit code is 2 if `check` or `show` found a problem.
 
-    JSON of `check`: {"path", "exists": bool, "problems": [{"file", "line", "setting", "text"}]}
-    and of `show`: {"config": str, "settings": [{"name", "value", "source"}], "problems": as above};
-    values are texts, null where nothing is set.
+    JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
+    bool, "problems": [{"file", "line", "setting", "text"}]} and of `show`: {"config": str,
+    "settings": [{"name", "value", "source"}], "problems": as above}; values are texts, null where
+    nothing is set.
     """
     if what == "path":
         return _path(flags, env, as_json=as_json)
@@ -30,20 +32,27 @@ def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Ex
     if as_json:
         about = {"path": str(found.path), "exists": found.exists}
         rows = {"config": about["path"], "settings": [row._asdict() for row in found.settings]}
-        problems = [_problem(problem) for problem in found.problems]
+        problems = [
+            {**asdict(problem), "file": problem.file and str(problem.file)}
+            for problem in found.problems
+        ]
         say_json({**(about if what == "check" else rows), "problems": problems})
     elif what == "check":
-        _check(found)
+        # On stdout, because that is what was asked for.
+        fine = "nothing is wrong" if found.exists else "does not exist, and need not"
+        say(*([str(problem) for problem in found.problems] or [f"{found.path}: {fine}"]))
     else:
-        _show(found)
+        say(f"config file: {found.path}{'' if found.exists else ' (does not exist)'}")
+        widest = max(len(row.name) for row in found.settings)
+        for row in found.settings:
+            value = "not set" if row.value is None else row.value
+            say(f"{row.name:<{widest}}  {value}  ({row.source})")
+        complain_of(found.problems)
     return Exit.USAGE if found.problems else Exit.OK
 
 
 def _path(flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
-    """Print the path and nothing else, so that `$EDITOR "$(agentco-tui config path)"` works.
-
-    JSON: {"path": str, "source": str, "exists": bool}.
-    """
+    """Print the path and nothing else, so that `$EDITOR "$(agentco-tui config path)"` works."""
     path, source = config_path(flags, env)
     if as_json:
         say_json({"path": str(path), "source": source, "exists": path.exists()})
@@ -52,35 +61,6 @@ def _path(flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
     if not path.exists():
         complain("this file does not exist yet")
     return Exit.OK
-
-
-def _check(found: Report) -> None:
-    """Tell every problem, on stdout, because that is what was asked for."""
-    if found.problems:
-        say(*(str(problem) for problem in found.problems))
-    elif found.exists:
-        say(f"{found.path}: nothing is wrong")
-    else:
-        say(f"{found.path}: does not exist, and need not")
-
-
-def _show(found: Report) -> None:
-    """Each effective setting and its source; problems go to stderr."""
-    say(f"config file: {found.path}{'' if found.exists else ' (does not exist)'}")
-    widest = max(len(row.name) for row in found.settings)
-    for row in found.settings:
-        value = "not set" if row.value is None else row.value
-        say(f"{row.name:<{widest}}  {value}  ({row.source})")
-    complain_of(found.problems)
-
-
-def _problem(problem: Problem) -> dict[str, object]:
-    return {
-        "file": None if problem.file is None else str(problem.file),
-        "line": problem.line,
-        "setting": problem.setting,
-        "text": problem.text,
-    }
 
 
 class Effective(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import selectors
+import os
+import select
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
@@ -81,28 +81,20 @@ def platform(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _announced(child: subprocess.Popen[bytes], errors: IO[bytes]) -> tuple[str, str]:
-    """What the child says of itself once it serves."""
+    """What the child says of itself once it serves: all at once, a line each."""
     assert child.stdout is not None
-    said = b""
-    deadline = time.monotonic() + START_SECONDS
-    with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
-        while True:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise DemoError(f"the platform did not start within {START_SECONDS:g} seconds")
-            piece = child.stdout.read1(4096)  # type: ignore[attr-defined]
-            if not piece:
-                child.wait(END_SECONDS)
-                errors.seek(0)
-                lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines()
-                raise DemoError(
-                    lines[0].removeprefix("agentco-tui demo: ") if lines else "it ended at once"
-                )
-            said += piece
-            lines = said.decode("utf-8", "replace").split("\n")[:-1]
-            found = {line[:8]: line.split()[-1] for line in lines if line.split()}
-            if {"address ", "full key"} <= set(found):
-                return found["address "], found["full key"]
+    if not select.select([child.stdout], [], [], START_SECONDS)[0]:
+        raise DemoError(f"the platform did not start within {START_SECONDS:g} seconds")
+    said = os.read(child.stdout.fileno(), 4096).decode()
+    if not said:
+        child.wait(END_SECONDS)
+        errors.seek(0)
+        lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines()
+        raise DemoError(
+            lines[0].removeprefix("agentco-tui demo: ") if lines else "it ended at once"
+        )
+    address, key, *_ = (line.split()[-1] for line in said.splitlines() if line)
+    return address, key
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

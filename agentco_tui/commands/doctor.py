@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import msgspec
 
 from agentco_tui import __version__
 from agentco_tui import format as figures
@@ -17,13 +19,8 @@ from agentco_tui.live.clock import SKEW_THAT_MATTERS
 from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import signs
 
-SMALLEST = (60, 16)
-"""Columns and rows below which the dashboard asks for more."""
-COMFORTABLE = (80, 24)
 
-
-@dataclass(frozen=True)
-class Examined:
+class Examined(NamedTuple):
     """What the platform showed of itself."""
 
     reads: tuple[ReadResult, ...]
@@ -31,6 +28,10 @@ class Examined:
     """Seconds to the head of an answer, smoothed."""
     skew: float | None
     """Seconds that the platform's clock is ahead of this machine's."""
+
+    @property
+    def all_answered(self) -> bool:
+        return all(read.answered for read in self.reads if read.asked)
 
 
 def run(settings: Settings, env: Mapping[str, str], *, as_json: bool) -> int:
@@ -46,7 +47,7 @@ def run(settings: Settings, env: Mapping[str, str], *, as_json: bool) -> int:
         say_json(_as_json(settings, examined, terminal))
     else:
         say("", *_conclusions(examined))
-    return Exit.OK if _all_answered(examined.reads) else Exit.NO_ANSWER
+    return Exit.OK if examined.all_answered else Exit.NO_ANSWER
 
 
 async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
@@ -63,56 +64,45 @@ async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
         return Examined(tuple(reads), measured.smoothed_latency, measured.clock_skew)
 
 
-def _all_answered(reads: Sequence[ReadResult]) -> bool:
-    return all(read.answered for read in reads if read.asked)
-
-
 # -- for people
 
 
 def _about_settings(settings: Settings) -> list[str]:
-    url = settings.base_url
+    url, place = settings.base_url, settings.key_place
     if url.scheme == "https":
-        line = "TLS, certificates of " + (
-            str(settings.ca_file) if settings.ca_file else "the system"
-        )
+        line = f"TLS, certificates of {settings.ca_file or 'the system'}"
     elif url.is_loopback:
         line = "plain http, on this machine only"
     else:
         line = f"{signs.warning} plain http: the key travels in the open (allow_http)"
     exists = settings.config_path is not None and settings.config_path.exists()
+    again = ", which the dashboard can read again"
+    if place is None or not place.can_change:
+        again = ", read at the start only" if place else ""
     return [
         f"agentco-tui {__version__}",
         f"profile     {settings.profile} ({settings.sources.get('profile', 'default')})",
         f"config      {settings.config_path}{'' if exists else ' (does not exist)'}",
         f"platform    {url} ({settings.sources.get('base_url', 'default')})",
         f"line        {line}{', proxies of the environment' if settings.trust_env else ''}",
-        f"key         from {settings.key_source}{_another_key(settings)}",
+        f"key         from {settings.key_source}{again}",
         f"writing     {'refused (read-only)' if settings.read_only else 'allowed from here'}",
     ]
 
 
-def _another_key(settings: Settings) -> str:
-    if settings.key_place is None:
-        return ""
-    can_change = settings.key_place.can_change
-    return ", which the dashboard can read again" if can_change else ", read at the start only"
-
-
-def _about_terminal(terminal: TerminalReport) -> list[str]:
-    colours = f"{figures.count(terminal.colours)} colours" if terminal.colours else "no colours"
-    where = [terminal.multiplexer or "", "SSH" if terminal.ssh else ""]
+def _about_terminal(terminal: Mapping[str, Any]) -> list[str]:
+    colours = figures.count(terminal["colours"]) if terminal["colours"] else "no"
+    where = (terminal["multiplexer"], "SSH" if terminal["ssh"] else None)
     facts = [
-        terminal.term or "TERM is not set",
-        f"{terminal.columns}x{terminal.rows}",
-        colours,
-        "ASCII signs" if terminal.ascii else terminal.encoding,
+        terminal["term"] or "TERM is not set",
+        f"{terminal['columns']}x{terminal['rows']}",
+        f"{colours} colours",
+        "ASCII signs" if terminal["ascii"] else terminal["encoding"],
         *(f"in {word}" for word in where if word),
     ]
-    lines = [f"terminal    {', '.join(facts)}"]
-    if terminal.refusal:
-        lines.append(f"            {signs.warning} {terminal.refusal}")
-    return lines + [f"            {hint}" for hint in terminal.hints]
+    refusal = [f"{signs.warning} {terminal['refusal']}"] if terminal["refusal"] else []
+    below = [f"            {hint}" for hint in (*refusal, *terminal["hints"])]
+    return [f"terminal    {', '.join(facts)}", *below]
 
 
 def _read_line(read: ReadResult) -> str:
@@ -174,7 +164,9 @@ def _permissions(reads: Sequence[ReadResult]) -> list[str]:
 # -- for scripts
 
 
-def _as_json(settings: Settings, examined: Examined, terminal: TerminalReport) -> dict[str, object]:
+def _as_json(
+    settings: Settings, examined: Examined, terminal: Mapping[str, Any]
+) -> dict[str, object]:
     """Everything as JSON.
 
     {"version": str, "ok": bool, "profile", "config", "base_url", "tls": bool, "key_source": str,
@@ -188,7 +180,7 @@ def _as_json(settings: Settings, examined: Examined, terminal: TerminalReport) -
     """
     return {
         "version": __version__,
-        "ok": _all_answered(examined.reads),
+        "ok": examined.all_answered,
         "profile": settings.profile,
         "config": None if settings.config_path is None else str(settings.config_path),
         "base_url": str(settings.base_url),
@@ -198,28 +190,16 @@ def _as_json(settings: Settings, examined: Examined, terminal: TerminalReport) -
         "sources": dict(settings.sources),
         "latency_seconds": _seconds(examined.latency),
         "clock_skew_seconds": _seconds(examined.skew),
-        "reads": [_read_json(read) for read in examined.reads],
+        "reads": [
+            {**read._asdict(), "answered": read.answered, "seconds": _seconds(read.seconds)}
+            | error_json(read.error)
+            for read in examined.reads
+        ],
         "permissions": {
             **{read.operation: _permission(read) for read in examined.reads},
             **dict.fromkeys(WRITES, "not tried"),
         },
-        "terminal": asdict(terminal),
-    }
-
-
-def _read_json(read: ReadResult) -> dict[str, object]:
-    return {
-        "operation": read.operation,
-        "asked": read.asked,
-        "answered": read.answered,
-        "seconds": _seconds(read.seconds),
-        "shape": read.shape,
-        "records": read.records,
-        "unread": read.unread,
-        "pages": read.pages,
-        "capped": read.capped,
-        "note": read.note,
-        **error_json(read.error),
+        "terminal": dict(terminal),
     }
 
 
@@ -233,72 +213,42 @@ def _seconds(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-# -- what the terminal can show: facts, and hints that a person can act on
+# -- what the terminal can show
 
 
-@dataclass(frozen=True, kw_only=True)
-class TerminalReport:
-    """The terminal as the dashboard would find it."""
-
-    fits: bool
-    """Whether the dashboard would start here."""
-    refusal: str | None
-    term: str
-    encoding: str
-    ascii: bool
-    colours: int
-    columns: int
-    rows: int
-    no_color: bool
-    multiplexer: str | None
-    """tmux, screen, or None."""
-    ssh: bool
-    hints: tuple[str, ...]
-
-
-def look(fitness: Fitness, env: Mapping[str, str]) -> TerminalReport:
-    """Put together what the environment tells."""
-    multiplexer = "tmux" if env.get("TMUX") else "screen" if env.get("STY") else None
+def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
+    """The terminal as the dashboard would find it: facts, and hints that a person can act on."""
+    facts: dict[str, Any] = msgspec.structs.asdict(fitness)
     ssh = any(env.get(name) for name in ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT"))
-    return TerminalReport(
-        fits=fitness.refusal is None,
-        refusal=fitness.refusal,
-        term=fitness.term,
-        encoding=fitness.encoding,
-        ascii=fitness.ascii,
-        colours=fitness.colours,
-        columns=fitness.columns,
-        rows=fitness.rows,
-        no_color="NO_COLOR" in env,
-        multiplexer=multiplexer,
-        ssh=ssh,
-        hints=tuple(_hints(fitness, env, multiplexer, ssh)),
-    )
-
-
-def _hints(
-    fitness: Fitness, env: Mapping[str, str], multiplexer: str | None, ssh: bool
-) -> list[str]:
-    hints = []
-    if (fitness.columns, fitness.rows) < SMALLEST or fitness.rows < SMALLEST[1]:
-        hints.append("the window is too small: the dashboard needs 60 columns and 16 rows")
-    elif fitness.columns < COMFORTABLE[0] or fitness.rows < COMFORTABLE[1]:
-        hints.append("from 80 columns and 24 rows on the dashboard shows more")
-    if fitness.ascii:
-        hints.append("signs are drawn in ASCII: for others the locale must be UTF-8 (LANG, LC_ALL)")
-    if "NO_COLOR" in env:
-        hints.append("NO_COLOR is set: there are no colours, signs tell the same")
-    elif fitness.colours and fitness.colours <= 16 and fitness.term != "linux":
-        hints.append("16 colours: if the terminal has more, set TERM=xterm-256color")
-    if multiplexer == "tmux":
-        hints.append("copying goes through tmux only with: set -g set-clipboard on")
-        if not fitness.term.startswith(("tmux", "screen")):
-            hints.append(f"inside tmux TERM should be tmux-256color, and is {fitness.term}")
-    elif multiplexer == "screen":
-        hints.append("copying through screen works in pieces, and not in every terminal")
-    if ssh:
-        hints.append(
-            "over SSH a copied id goes to the clipboard of your own terminal (OSC 52),"
-            " if that terminal allows it"
-        )
-    return hints
+    facts |= {
+        "fits": fitness.refusal is None,
+        "no_color": "NO_COLOR" in env,
+        "multiplexer": "tmux" if env.get("TMUX") else "screen" if env.get("STY") else None,
+        "ssh": ssh,
+    }
+    plain_tmux = facts["multiplexer"] == "tmux" and not fitness.term.startswith(("tmux", "screen"))
+    small = fitness.columns < 60 or fitness.rows < 16
+    sixteen = 0 < fitness.colours <= 16 and fitness.term != "linux"
+    hints = {
+        "the window is too small: the dashboard needs 60 columns and 16 rows": small,
+        "from 80 columns and 24 rows on the dashboard shows more": (
+            not small and (fitness.columns < 80 or fitness.rows < 24)
+        ),
+        "signs are drawn in ASCII: for others the locale must be UTF-8 (LANG, LC_ALL)": (
+            fitness.ascii
+        ),
+        "NO_COLOR is set: there are no colours, signs tell the same": facts["no_color"],
+        "16 colours: if the terminal has more, set TERM=xterm-256color": (
+            sixteen and not facts["no_color"]
+        ),
+        "copying goes through tmux only with: set -g set-clipboard on": (
+            facts["multiplexer"] == "tmux"
+        ),
+        f"inside tmux TERM should be tmux-256color, and is {fitness.term}": plain_tmux,
+        "copying through screen works in pieces, and not in every terminal": (
+            facts["multiplexer"] == "screen"
+        ),
+        "over SSH a copied id goes to the clipboard of your own terminal (OSC 52),"
+        " if that terminal allows it": ssh,
+    }
+    return {**facts, "hints": [hint for hint, applies in hints.items() if applies]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
@@ -26,8 +26,7 @@ Ask = Callable[[str], Awaitable[object]]
 """Puts a question; takes the id of a record, "" for a question without one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadResult:
+class ReadResult(NamedTuple):
     """How one operation went."""
 
     operation: str
@@ -82,13 +81,13 @@ async def all_reads(client: Client, company: str | None) -> AsyncIterator[ReadRe
         record_id = found.get(kind)
         if "/:id" in path and record_id is None:
             note = plain(f"not asked: no {kind} is known")
-            yield ReadResult(operation=operation, asked=False, note=note)
+            yield ReadResult(operation, asked=False, note=note)
             continue
         began = time.monotonic()
         try:
             answer = await ask(record_id or "")
         except ApiError as error:
-            yield ReadResult(operation=operation, seconds=time.monotonic() - began, error=error)
+            yield ReadResult(operation, seconds=time.monotonic() - began, error=error)
             continue
         if isinstance(answer, Listing) and answer.records:
             found.setdefault(kind, answer.records[0].id)
@@ -96,30 +95,20 @@ async def all_reads(client: Client, company: str | None) -> AsyncIterator[ReadRe
 
 
 def _read(operation: str, seconds: float, answer: object) -> ReadResult:
+    read = ReadResult(operation, seconds=seconds, records=1)
     match answer:
-        case Listing():
-            return ReadResult(
-                operation=operation,
-                seconds=seconds,
-                shape=answer.shape,
-                records=len(answer.records),
-                unread=answer.unread,
-                pages=answer.pages,
-                capped=answer.capped,
+        case Listing(shape=shape, unread=unread, pages=pages, capped=capped):
+            records = len(answer.records)
+            return read._replace(
+                shape=shape, records=records, unread=unread, pages=pages, capped=capped
             )
-        case Trace():
-            return ReadResult(
-                operation=operation,
-                seconds=seconds,
-                shape=answer.shape,
-                records=len(answer.steps),
-                unread=answer.unread,
-            )
-        case BudgetOverview():
-            return ReadResult(operation=operation, seconds=seconds, shape=answer.shape, records=1)
+        case Trace(shape=shape, unread=unread):
+            return read._replace(shape=shape, records=len(answer.steps), unread=unread)
+        case BudgetOverview(shape=shape):
+            return read._replace(shape=shape)
         case str():
-            return ReadResult(operation=operation, seconds=seconds, note=plain(answer))
-    return ReadResult(operation=operation, seconds=seconds, records=1)
+            return read._replace(records=None, note=plain(answer))
+    return read
 
 
 async def _beginning_of_export(client: Client) -> str:

@@ -148,29 +148,27 @@ def _json(attempt: Attempt, outcomes: list[Settled]) -> str:
 
 
 def _outcome_of(settled: Settled) -> dict[str, object]:
-    told = msgspec.structs.asdict(settled)
     names = ("time", "known_by", "words", "http_status", "sentence", "made", "pid")
-    return {"is": settled.outcome, **{name: told[name] for name in names}}
+    return {"is": settled.outcome, **{name: getattr(settled, name) for name in names}}
 
 
 def _line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
-    at = seconds_of(attempt.time)
-    when = moment(None if at is None else Moment(at=at))
     made = next((settled.made for settled in outcomes if settled.made), None)
     what = _what(attempt) + (f" {signs.arrow} {safe(made, 80)}" if made else "")
-    return plain(f"{when}  {safe(attempt.profile, 40)}  {what}  {_became(outcomes)}")
+    profile = safe(attempt.profile, 40)
+    return plain(f"{_when(attempt)}  {profile}  {what}  {_became(outcomes)}")
+
+
+def _when(entry: Attempt | Settled) -> str:
+    at = seconds_of(entry.time)
+    return moment(None if at is None else Moment(at=at))
 
 
 def _what(entry: Attempt | Settled) -> str:
     """What is done to what, each with its id, so that two alike can be told apart."""
-    people = ", ".join(
-        " ".join(safe(word, 80) for word in (name, record_id) if word)
-        for name, record_id in (
-            (entry.company_name, entry.company),
-            (entry.agent_name, entry.agent),
-        )
-        if name or record_id
-    )
+    named = ((entry.company_name, entry.company), (entry.agent_name, entry.agent))
+    each = (" ".join(safe(word, 80) for word in words if word) for words in named)
+    people = ", ".join(filter(None, each))
     task = f" {safe(entry.task, 80)}" if entry.task else ""
     whose = f" ({people})" if people else ""
     return f"{safe(entry.verb, 20)} “{safe(entry.title, 80)}”{task}{whose}"
@@ -179,11 +177,8 @@ def _what(entry: Attempt | Settled) -> str:
 def _became(outcomes: list[Settled]) -> str:
     if not outcomes:
         return f"{signs.unknown} unknown: no outcome is written"
-    corrections = (
-        f"; corrected at {moment(None if at is None else Moment(at=at))}: {_is(settled)}"
-        for settled, at in ((settled, seconds_of(settled.time)) for settled in outcomes[1:])
-    )
-    return _is(outcomes[0]) + "".join(corrections)
+    later = (f"; corrected at {_when(settled)}: {_is(settled)}" for settled in outcomes[1:])
+    return _is(outcomes[0]) + "".join(later)
 
 
 def _is(settled: Settled) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import IntEnum
+from typing import NamedTuple
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError
@@ -55,8 +56,7 @@ PARTS: Mapping[FeedName, str] = {
 until those have come, so it comes before them."""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is not well."""
 
     state: State

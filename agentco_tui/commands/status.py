@@ -5,17 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from agentco_tui.commands.asking import clock_of, connected, read_feeds
-from agentco_tui.commands.judgement import (
-    PARTS,
-    Judgement,
-    State,
-    headline,
-    judge,
-    performance,
-)
+from agentco_tui.commands.asking import connected, read_feeds
+from agentco_tui.commands.judgement import PARTS, Judgement, State, headline, judge, performance
 from agentco_tui.commands.output import error_json, say, say_json
 from agentco_tui.config import Settings, SettingsError
+from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget
@@ -63,7 +57,8 @@ async def _look(settings: Settings) -> Judgement:
     async with connected(settings) as client:
         query = Query(company=settings.company)
         failed = await read_feeds(client, store, query, tuple(PARTS), SECONDS)
-        return judge(store, failed, settings.company, clock_of(client).now(), settings.alerts)
+        now = SystemClock(lambda: client.transport.measured.clock_skew).now()
+        return judge(store, failed, settings.company, now, settings.alerts)
 
 
 def _as_lines(judged: Judgement, settings: Settings) -> Sequence[str]:
@@ -113,13 +108,8 @@ def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
         "alerts": judged.alerts,
         "budget": None if judged.budget is None else _budget(judged.budget),
         "findings": [
-            {
-                "status": finding.state.name.lower(),
-                "kind": finding.kind,
-                "id": finding.id,
-                "text": safe(finding.text),
-            }
-            for finding in judged.findings
+            {"status": state.name.lower(), "kind": kind, "id": record_id, "text": safe(text)}
+            for state, kind, record_id, text in judged.findings
         ],
         "failed": [
             {"part": PARTS[feed], **error_json(error)} for feed, error in judged.failed.items()

@@ -227,7 +227,9 @@ class Resolver:
         if name in self._entry:
             place = self._place(f"profiles.{self.profile}.{name}")
             value, source = self._entry[name], f"profile {self.profile}, {place}"
-        told = [(VARIABLES[name], self._env.get(VARIABLES[name]))] if name in VARIABLES else []
+        told: list[tuple[str, Any]] = []
+        if name in VARIABLES:
+            told.append((VARIABLES[name], self._env.get(VARIABLES[name])))
         told.append((f"--{name.replace('_', '-')}", getattr(self._flags, name, None)))
         for where, text in told:
             if text is None or text is False or (name == "profile" and not text):
