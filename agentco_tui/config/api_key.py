@@ -33,23 +33,7 @@ KEYRING_SECONDS = 30.0
 TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
 """Variables that name the terminal, by which a program that has none finds it all the same."""
 _MAX_BYTES = 64 * 1024
-_ASK_KEYRING = """\
-import sys
-try:
-    import keyring
-except ImportError:
-    sys.exit("the package keyring is not installed: pip install 'agentco-tui[keyring]'")
-try:
-    stored = keyring.get_password("agentco-tui", sys.argv[1])
-except Exception as error:
-    name = type(error).__name__
-    sys.exit(f"the system's keyring gave no answer ({name}): is it unlocked?")
-if not stored:
-    words = "the system's keyring holds no key for it: keyring set agentco-tui"
-    sys.exit(f"{words} {sys.argv[1]}")
-sys.stdout.write(stored)
-"""
-"""A process of its own can be ended, and kept from a terminal it could ask at."""
+_ASK_KEYRING = str(Path(__file__).with_name("ask_keyring.py"))
 
 
 class KeyPlace(NamedTuple):
@@ -100,7 +84,7 @@ class KeyPlace(NamedTuple):
             case "keyring":
                 # Not from the working directory, which anybody's files may lie in, but from where
                 # this program has its own modules from.
-                command = (sys.executable, "-P", "-c", _ASK_KEYRING, self.profile)
+                command = (sys.executable, "-P", _ASK_KEYRING, self.profile)
                 path = os.pathsep.join(entry for entry in sys.path if entry)
                 limit, env = KEYRING_SECONDS, {**self.env, "PYTHONPATH": path}
             case _:
