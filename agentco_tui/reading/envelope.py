@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Json, Kind, key_of, under
+from agentco_tui.reading.schema import Json, Kind, keys_of, under
 from agentco_tui.text import SafeText, safe
 
 _WRAPPERS: Final = """
@@ -136,7 +136,7 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
     empty: FoundList | None = None
     objects: list[tuple[str, str, Mapping[str, Json]]] = []
     for name in (*kind.own, *WRAPPERS, *kind.also):
-        key = key_of(obj, name)
+        key = next(iter(keys_of(obj, name)), None)
         value = None if key is None else under(obj, name)
         here = f"{path}{key}"
         if key is None:

@@ -7,8 +7,7 @@ A kind is declared in one file of `kinds/`:
             name               # paperclip, OpenFang
             company_name       # names beside ids: most platforms
         ''', named),
-        Field("spent", "spent_monthly_cents  # paperclip", cents),
-        Field("spent", "usage.cost           # OpenRouter", units),
+        money_field("spent", "spent_monthly   # paperclip: spentMonthlyCents"),
     )
     COMPANIES = Kind("companies", noun="companies", own="companies company", fields=FIELDS, ...)
 
@@ -29,7 +28,7 @@ What no name of the table leads to is kept in `Row.left`. Two spellings of one n
 A platform's own names come in by `Kind.with_mapping({"spent": "usage.cost_cents"})`: they are
 tried before all others.
 
-The names of a field of sums (`UnitReader`) may have a unit at their end, declared or not: `cost`
+The names of a field of sums (`in_units`) may have a unit at their end, declared or not: `cost`
 stands for `cost_usd` and `costCents`, too. One that tells a unit of money goes before all others.
 """
 
@@ -38,7 +37,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -53,7 +52,8 @@ R = TypeVar("R", bound=Record)
 
 Json: TypeAlias = Any
 """None, bool, int, Decimal, str, or a list or dict of these; never a float."""
-Reader: TypeAlias = Callable[[Any], Any]
+Reader: TypeAlias = Callable[..., Any]
+"""Takes a raw value; of a field of sums also their unit."""
 Values: TypeAlias = dict[str, Any]
 
 _MOST_PLANS: Final = 512
@@ -61,15 +61,7 @@ _NESTED: Final = frozenset((dict,))
 _MOST_KEYS: Final = 400
 """An object with more keys is read by its first 400; the rest is kept as unknown."""
 
-
-class _Nothing:
-    """The type of NOTHING."""
-
-    def __repr__(self) -> str:
-        return "NOTHING"
-
-
-NOTHING: Final = _Nothing()
+NOTHING: Final = type("NOTHING", (), {})()
 """Understood, and means that there is nothing: an empty text, a sentinel."""
 
 
@@ -86,21 +78,6 @@ class Unread(ValueError):  # noqa: N818 - told, and no failure of the call
     """One record cannot be read; costs only itself. `str(error)` is the reason, fit to show."""
 
 
-class UnitReader:
-    """A reader of sums in one unit."""
-
-    def __init__(self, unit: Unit = NO_UNIT) -> None:
-        self.unit = unit
-
-    def __call__(self, raw: Json) -> Any:
-        """As every reader."""
-        raise NotImplementedError
-
-    def in_unit(self, unit: Unit) -> UnitReader:
-        """The same for sums in another unit."""
-        return type(self)(unit)
-
-
 class Field(NamedTuple):
     """One slot of a record, the names it may come under, and how a value is read."""
 
@@ -108,8 +85,8 @@ class Field(NamedTuple):
     names: str
     """Best first, blank-separated; the rest of a line after `#` is their source."""
     reader: Reader
-    loses: Callable[[Json], bool] | None = None
-    """Whether a raw value says more than what was read of it; then it is kept whole as well."""
+    in_units: bool = False
+    """Sums: the reader is told the unit that the name ends in."""
 
     def sourced(self) -> Iterator[tuple[str, str]]:
         """Each name and its source."""
@@ -134,50 +111,48 @@ def _expanded(name: str) -> list[str]:
 class Candidate(NamedTuple):
     """One name of the table, and the key that it is in an object."""
 
-    slot: str
+    field: Field
     name: str
     """As declared."""
     inner: tuple[str, ...]
     """The folded names below the key; empty if the value is under the key itself."""
-    reader: Reader
     rank: int
     """Among all names of the table."""
-    loses: Callable[[Json], bool] | None = None
+    reader: Reader
     key: str = ""
+    unit: Unit = NO_UNIT
 
-    def spelt(self, name: str) -> Candidate:
-        """The same for sums in the unit that a name ends in."""
-        assert isinstance(self.reader, UnitReader)
-        return self._replace(reader=self.reader.in_unit(unit_in_name(name)))
+    def at(self, key: str, spelt: str) -> Candidate:
+        """The same under a key; sums are in the unit that the name, as it is spelt, ends in."""
+        if not self.field.in_units:
+            return self._replace(key=key)
+        unit = unit_in_name(spelt)
+        return self._replace(key=key, unit=unit, reader=partial(self.field.reader, unit=unit))
 
     @property
     def order(self) -> tuple[int, int, str]:
         """What comes first is tried first; in no case does the order of keys matter."""
-        unit = self.reader.unit if isinstance(self.reader, UnitReader) else NO_UNIT
-        return unit.rank, self.rank, self.key
+        return self.unit.rank, self.rank, self.key
 
-    def find(self, obj: Mapping[str, Json]) -> tuple[Json, Candidate]:
-        """The raw value in an object, else None; and the candidate as it was spelt there."""
-        raw = obj[self.key]
-        if not self.inner:
-            return raw, self
-        if not isinstance(self.reader, UnitReader):
+    def find(self, raw: Json) -> tuple[Json, Candidate]:
+        """What the path below the key leads to, else None; and the candidate as it was spelt."""
+        if not (self.inner and self.field.in_units):
             return dig(raw, self.inner), self
         *path, last = self.inner
         holder = dig(raw, path)
         if type(holder) is not dict:
             return None, self
-        key = _with_unit(_first_keys(holder), last)
+        key = _with_unit(tuple(islice(holder, _MOST_KEYS)), last)
         if key is None:
             return under(holder, last), self
-        return holder[key], self.spelt(key)._replace(inner=(*path, fold(key)))
+        return holder[key], self.at(self.key, key)._replace(inner=(*path, fold(key)))
 
 
 class Plan(NamedTuple):
     """What one tuple of keys means."""
 
-    plain: tuple[tuple[str, str, Reader, Callable[[Json], bool] | None], ...] = ()
-    """(slot, key, reader, loses) where nothing else may fill the slot, nor the key another."""
+    plain: tuple[tuple[str, str, Reader], ...] = ()
+    """(slot, key, reader) where nothing else may fill the slot, nor the key another."""
     ranked: tuple[tuple[Candidate, ...], ...] = ()
     """For each of the other slots its candidates, best first."""
     shared: tuple[str, ...] = ()
@@ -211,11 +186,6 @@ class Row(NamedTuple):
         """The declared name that a slot's value was read from."""
         return self.source(slot).name
 
-    @property
-    def keys(self) -> dict[str, str]:
-        """By slot that has a value, the key of the object that it stood under, or in."""
-        return {slot: self.source(slot).key for slot in self.values}
-
     def keep(self, slot: str) -> None:
         """Put a field that was read but is not used back with the unknown ones."""
         key = self.source(slot).key
@@ -240,10 +210,9 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
 
     def named(self, ref: Ref | None) -> Ref | None:
         """`ref` with its name filled in from beside the list, where it had none."""
-        if ref is None or ref.name is not None or ref.id is None or not self.names:
+        if not self.names or ref is None or ref.name is not None or ref.id is None:
             return ref
-        name = self.names.get(ref.id)
-        return ref if name is None else Ref(ref.id, name)
+        return Ref(ref.id, self.names.get(ref.id))
 
 
 Build: TypeAlias = Callable[[Row, Around], R]
@@ -255,19 +224,20 @@ class Table:
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
         self._plans: dict[tuple[tuple[str, ...], bool], Plan] = {}
-        self._last: tuple[tuple[tuple[str, ...], bool], Plan] = (((), False), Plan())
 
     @cached_property
     def _by_first(self) -> dict[str, list[Candidate]]:
         """All names by the folded first part; made when the first object is read."""
         found: dict[str, list[Candidate]] = {}
+        places = set[Any]()
         names = ((field, name) for field in self.fields for name, _ in field.sourced())
         for rank, (field, name) in enumerate(names):
             first, *inner = map(fold, name.split("."))
-            each = Candidate(field.slot, name, tuple(inner), field.reader, rank, field.loses)
-            if isinstance(field.reader, UnitReader):
-                each = each.spelt(name)
-            found.setdefault(first, []).append(each)
+            place = (field.slot, field.reader, first, *inner)
+            if place not in places:  # `id` and `_id` are one
+                places.add(place)
+                each = Candidate(field, name, tuple(inner), rank, field.reader)
+                found.setdefault(first, []).append(each.at("", name))
         return found
 
     def _named(self, key: str) -> list[Candidate]:
@@ -276,27 +246,20 @@ class Table:
         if found := self._by_first.get(folded):
             return [each._replace(key=key) for each in found]
         for stem, _ in split_unit(folded):
-            sums = [
-                each.spelt(key)._replace(key=key)
-                for each in self._by_first.get(stem, ())
-                if not each.inner and isinstance(each.reader, UnitReader)
-            ]
+            stems = self._by_first.get(stem, ())
+            sums = [each for each in stems if each.field.in_units and not each.inner]
             if sums:
-                return sums
+                return [each.at(key, key) for each in sums]
         return []
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys; without nested names where no object is nested."""
         made = (tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
-        last, plan = self._last
-        if made == last:
-            return plan
         known = self._plans.get(made)
         if known is None:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             known = self._plans[made] = self._made(*made)
-        self._last = (made, known)
         return known
 
     def _made(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
@@ -310,13 +273,11 @@ class Table:
             if not candidates:
                 unknown.append(key)
                 continue
-            uses[key] = len({each.slot for each in candidates})
+            uses[key] = len({each.field.slot for each in candidates})
             if spelt.setdefault(fold(key), key) != key:
                 twins.append((spelt[fold(key)], key))
             for each in candidates:
-                known = slots.setdefault(each.slot, [])
-                if not any(_is_same(each, other) for other in known):
-                    known.append(each)
+                slots.setdefault(each.field.slot, []).append(each)
         only: dict[str, Candidate] = {}
         ranked: list[tuple[Candidate, ...]] = []
         for slot, found in slots.items():
@@ -327,7 +288,7 @@ class Table:
             else:
                 ranked.append(tuple(sorted(found, key=lambda each: each.order)))
         return Plan(
-            plain=tuple((slot, each.key, each.reader, each.loses) for slot, each in only.items()),
+            plain=tuple((slot, each.key, each.reader) for slot, each in only.items()),
             ranked=tuple(ranked),
             shared=tuple(uses),
             unknown=(*unknown, *keys[_MOST_KEYS:]),
@@ -339,10 +300,10 @@ class Table:
     def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
         """The slots that this object has a value for."""
         plan = self.plan(obj)
-        filled = [slot for slot, key, *_ in plan.plain if obj[key] is not None]
+        filled = [slot for slot, key, _ in plan.plain if obj[key] is not None]
         for candidates in plan.ranked:
-            if any(each.find(obj)[0] is not None for each in candidates):
-                filled.append(candidates[0].slot)
+            if any(each.find(obj[each.key])[0] is not None for each in candidates):
+                filled.append(candidates[0].field.slot)
         return frozenset(filled)
 
     def read(self, obj: Mapping[str, Json]) -> Row:
@@ -354,7 +315,7 @@ class Table:
             return row
         values: Values = {}
         left: Values = {}
-        for slot, key, reader, loses in plan.plain:
+        for slot, key, reader in plan.plain:
             raw = obj[key]
             if raw is None:
                 continue
@@ -366,21 +327,10 @@ class Table:
                 values[slot] = value.value
             elif value is not NOTHING:
                 values[slot] = value
-                if loses is not None and value != raw and loses(raw):
-                    left[key] = raw
         chosen = _ranked(plan, obj, values, left) if plan.ranked else {}
         for key in plan.unknown:
             left[key] = obj[key]
         return Row(values, left, obj, plan, chosen)
-
-
-def _is_same(one: Candidate, other: Candidate) -> bool:
-    """Whether two names (`id` and `_id`) come to one place that is read in one way."""
-    return (one.key, one.inner, one.reader) == (other.key, other.inner, other.reader)
-
-
-_ALL: Final[list[tuple[str, ...]]] = [()]
-"""The path of a whole value."""
 
 
 def _ranked(
@@ -389,38 +339,33 @@ def _ranked(
     """Fill the slots that several names lead to, or whose names serve others as well."""
     chosen: dict[str, Candidate] = {}
     used: dict[str, list[tuple[str, ...]]] = {}
-    """By key the paths that were read."""
+    """By key the paths that were read; () is the whole."""
     for candidates in plan.ranked:
-        for each in candidates:
-            slot, _, inner, reader, _, loses, key = found = each
-            raw = obj[key]
-            if inner and type(raw) is dict:
-                raw, found = each.find(obj)
-                inner, reader = found.inner, found.reader
-            elif inner:
-                continue
-            value = None if raw is None else reader(raw)
+        for found in candidates:
+            key, raw = found.key, obj[found.key]
+            if found.inner:
+                raw, found = found.find(raw)  # noqa: PLW2901
+            value = None if raw is None else found.reader(raw)
             if value is None:
                 continue
             if type(value) is Partial:
                 value = value.value
-            elif loses is None or value is NOTHING or value == raw or not loses(raw):
-                used[key] = [*used.get(key, ()), inner] if inner else _ALL
+            else:
+                used.setdefault(key, []).append(found.inner)
             if value is NOTHING:
                 continue
-            values[slot] = value
-            chosen[slot] = found
-            if len(candidates) > 1 and not inner:
+            slot = found.field.slot
+            values[slot], chosen[slot] = value, found
+            if not found.inner:
                 # The same value under another name of the slot says nothing more.
                 for one in candidates:
-                    if not one.inner and one.key != key and obj[one.key] == raw:
-                        used[one.key] = _ALL
+                    if one.key != key and not one.inner and obj[one.key] == raw:
+                        used.setdefault(one.key, []).append(())
             break
     for key in plan.shared:
-        paths = used.get(key)
-        if paths is not None and () in paths:
-            continue
-        raw = obj[key] if paths is None else _without(obj[key], paths)
+        raw, paths = obj[key], used.get(key)
+        if paths is not None:
+            raw = None if () in paths else _without(raw, paths)
         if raw is not None and raw != "":
             left[key] = raw
     return chosen
@@ -428,12 +373,12 @@ def _ranked(
 
 def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
     """What is left of a value when what stands at these paths was read; None if nothing."""
+    if () in paths:
+        return None
     kept: dict[str, Json] = {}
     for key, inner in value.items():
         below = [path[1:] for path in paths if path[0] == fold(key)]
-        rest = inner
-        if below:
-            rest = None if () in below or type(inner) is not dict else _without(inner, below)
+        rest = _without(inner, below) if below else inner
         if rest is not None:
             kept[key] = rest
     return kept or None
@@ -449,16 +394,11 @@ def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> set[
     return found
 
 
-def _first_keys(obj: Mapping[str, Json]) -> tuple[str, ...]:
-    return tuple(obj) if len(obj) <= _MOST_KEYS else tuple(islice(obj, _MOST_KEYS))
-
-
 @lru_cache(maxsize=2048)
-def _index(keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+def _index(keys: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     for key in keys:
-        folded = fold(key)
-        found[folded] = (*found.get(folded, ()), key)
+        found.setdefault(fold(key), []).append(key)
     return found
 
 
@@ -471,20 +411,15 @@ def _with_unit(keys: tuple[str, ...], folded: str) -> str | None:
     return None
 
 
+def keys_of(obj: Mapping[str, Json], folded: str) -> Sequence[str]:
+    """The keys that are this folded name."""
+    return _index(tuple(islice(obj, _MOST_KEYS))).get(folded, ())
+
+
 def under(obj: Mapping[str, Json], folded: str) -> Json:
     """The value under a folded name; None without one, and if its spellings disagree."""
-    spelt = _index(_first_keys(obj)).get(folded)
-    if spelt is None:
-        return None
-    value = obj[spelt[0]]
-    if len(spelt) > 1 and any(obj[key] != value for key in spelt):
-        return None
-    return value
-
-
-def key_of(obj: Mapping[str, Json], folded: str) -> str | None:
-    """The key that is this folded name."""
-    return _index(_first_keys(obj)).get(folded, (None,))[0]
+    found = [obj[key] for key in keys_of(obj, folded)]
+    return found[0] if found and found.count(found[0]) == len(found) else None
 
 
 def dig(value: Json, path: Iterable[str]) -> Json:
@@ -504,9 +439,8 @@ class Kind(Generic[R]):
     call it, looked for after the usual wrappers. `build` makes the record and raises Unread if it
     is none. `needs` are slots of which one must be filled (without any: one of the table);
     `nameless` says why a record without was not read. A listing has `most` records. `survey`
-    looks at all rows of an answer before the first record is built. `holds` tells whether an
-    object is one of these where the table alone does not. `instead` reads a summary that came in
-    place of a list, and raises Unread if it is none.
+    looks at all rows of an answer before the first record is built. `instead` reads a summary
+    that came in place of a list, and raises Unread if it is none.
     """
 
     def __init__(
@@ -522,19 +456,15 @@ class Kind(Generic[R]):
         nameless: str,
         most: int,
         survey: Callable[[Sequence[Row]], Any] | None = None,
-        holds: Callable[[Mapping[str, Json]], bool] | None = None,
         instead: Callable[[Json], R | None] | None = None,
     ) -> None:
         self.name, self.noun = name, noun
         self.own, self.also = tuple(map(fold, own.split())), tuple(map(fold, also.split()))
         self.table, self.build = Table(fields), build
         self.needs, self.nameless, self.most = frozenset(needs.split()), safe(nameless), most
-        self.survey, self.instead, self._holds = survey, instead, holds
+        self.survey, self.instead = survey, instead
         self.unit: Unit = NO_UNIT
         """The unit of sums that a profile tells."""
-
-    def __repr__(self) -> str:
-        return f"Kind({self.name})"
 
     def with_mapping(self, names: Mapping[str, str]) -> Kind[R]:
         """The same with a platform's own (dotted) names by slot, tried before all others.
@@ -552,8 +482,6 @@ class Kind(Generic[R]):
 
     def is_one(self, obj: Mapping[str, Json], plan: Plan | None = None) -> bool:
         """Whether an object, whose plan may be known, may be such a record."""
-        if self._holds is not None and self._holds(obj):
-            return True
         filled = (plan or self.table.plan(obj)).has
         return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -18,12 +19,12 @@ from agentco_tui.reading.schema import Around, Field, Json, Partial, Row, Values
 from agentco_tui.reading.values import percent
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
-    MoneyReader,
     Sum,
     comparable,
     minus,
     money_field,
     to_money,
+    to_sum,
     told_unit,
 )
 from agentco_tui.reading.values.percent import Part, Scale, part_reader
@@ -42,16 +43,13 @@ class _NoLimit:
 NO_LIMIT: Final = _NoLimit()
 
 
-class LimitReader(MoneyReader):
-    """A reader of limits: below zero, and words such as "unlimited", are `NO_LIMIT`."""
-
-    def __call__(self, raw: Json) -> Any:
-        """A Sum, Partial or NO_LIMIT; None for all else."""
-        if type(raw) is str and fold(raw) in UNLIMITED:
-            return NO_LIMIT
-        found = super().__call__(raw)
-        sent = found.value if type(found) is Partial else found
-        return NO_LIMIT if type(sent) is Sum and sent.value < 0 else found
+def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
+    """As `to_sum`; below zero, and words such as "unlimited", are `NO_LIMIT`."""
+    if type(raw) is str and fold(raw) in UNLIMITED:
+        return NO_LIMIT
+    found = to_sum(raw, unit)
+    sent = found.value if type(found) is Partial else found
+    return NO_LIMIT if type(sent) is Sum and sent.value < 0 else found
 
 
 # -- the table ----------------------------------------------------------------------------------
@@ -169,12 +167,8 @@ def _of_periods(slot: str, names: tuple[str, str], make: Any) -> list[Field]:
     return [make(slot, bare), *of_periods]
 
 
-def _limit_field(slot: str, names: str) -> Field:
-    return Field(slot, names, LimitReader())
-
-
 FIGURES: Final = (
-    *_of_periods("limit", _SUMS["limit"], _limit_field),
+    *_of_periods("limit", _SUMS["limit"], partial(money_field, reader=to_limit)),
     *_of_periods("spent", _SUMS["spent"], money_field),
     *_of_periods("remaining", _SUMS["remaining"], money_field),
     *(
@@ -398,7 +392,7 @@ def warning_point(values: Values, limit: Money | None) -> Decimal | None:
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
     """What is left of a record: what was not understood, and figures that nothing was read from."""
-    left, keys = dict(row.left), row.keys
+    left, keys = dict(row.left), {slot: row.source(slot).key for slot in row.values}
     taken = {key for slot, key in keys.items() if slot not in _SLOTS or slot in used}
     for slot, key in keys.items():
         if slot in _SLOTS and slot not in used and key not in taken:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Task, TaskState
@@ -69,8 +68,17 @@ _TEXTS: Final[dict[Any, int]] = {
 
 def _whole(field: Field) -> Field:
     """A field whose texts are also kept as sent, where cleaning or cutting takes from them."""
-    most = _TEXTS.get(field.reader)
-    return field if most is None else field._replace(loses=partial(_loses, most))
+    reader, most = field.reader, _TEXTS.get(field.reader)
+    if most is None:
+        return field
+
+    def read(raw: Json) -> Any:
+        found = reader(raw)
+        if found is None or found is NOTHING or type(found) is Partial or found == raw:
+            return found
+        return Partial(found) if _loses(most, raw) else found
+
+    return field._replace(reader=read)
 
 
 def _loses(most: int, raw: Json) -> bool:

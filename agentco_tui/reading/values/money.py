@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from agentco_tui.model import Money
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Field, Json, Partial, UnitReader, Values, under
+from agentco_tui.reading.schema import Field, Json, Partial, Reader, Values, under
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.unit import (
     MINOR,
@@ -48,22 +48,22 @@ class Sum(NamedTuple):
     unit: Unit = NO_UNIT
 
 
-class MoneyReader(UnitReader):
-    """A reader of sums in the unit that the field's name tells."""
+def to_sum(raw: Json, unit: Unit = NO_UNIT) -> Any:
+    """`raw` as a Sum in the unit that the field's name tells, if its own value tells no other.
 
-    def __call__(self, raw: Json) -> Any:
-        """A Sum; Partial if the value is an object that holds more; None for all else."""
-        if type(raw) is dict:
-            return _from_object(raw, self.unit)
-        value = to_decimal(raw)
-        if value is None:
-            return _from_text(raw, self.unit) if type(raw) is str else None
-        return Sum(value, self.unit)
+    Partial if the value is an object that holds more; None if it is none.
+    """
+    if type(raw) is dict:
+        return _from_object(raw, unit)
+    value = to_decimal(raw)
+    if value is None:
+        return _from_text(raw, unit) if type(raw) is str else None
+    return Sum(value, unit)
 
 
-def money_field(slot: str, names: str) -> Field:
+def money_field(slot: str, names: str, reader: Reader = to_sum) -> Field:
     """A field of sums: each of its names may end in a unit (`cost`, `cost_usd`, `costCents`)."""
-    return Field(slot, names, MoneyReader())
+    return Field(slot, names, reader, in_units=True)
 
 
 def told_unit(values: Values, around: Unit | None) -> Unit:

@@ -15,7 +15,7 @@ from agentco_tui.model import Moment, Money, SharedTask, Task, extra_fields
 from agentco_tui.reading.content import is_substance
 from agentco_tui.reading.field_names import word_set, words
 from agentco_tui.reading.unknown_fields import CUT
-from agentco_tui.reading.values.money import MoneyReader, Sum, to_money, unit_beside
+from agentco_tui.reading.values.money import Sum, to_money, to_sum, unit_beside
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_in_name
 from agentco_tui.screens.columns.cells import Look
@@ -212,7 +212,7 @@ def _is_sum(name: str, value: Any) -> bool:
 
 def _money(value: Any, unit: Unit = NO_UNIT) -> Money | None:
     """The sum that a value is, and is nothing else."""
-    found = MoneyReader(unit)(value)
+    found = to_sum(value, unit)
     return to_money(found) if isinstance(found, Sum) else None
 
 
