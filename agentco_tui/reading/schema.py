@@ -384,14 +384,14 @@ def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
     return kept or None
 
 
-def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> set[str]:
+def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> dict[str, None]:
     """The keys that are spellings of one name and do not say the same."""
-    found: set[str] = set()
-    for pair in twins:
-        one, other = (obj[key] for key in pair)
-        if one is not None and other is not None and one != other:
-            found.update(pair)
-    return found
+    return {
+        key: None
+        for one, other in twins
+        if obj[one] is not None and obj[other] is not None and obj[one] != obj[other]
+        for key in (one, other)
+    }
 
 
 @lru_cache(maxsize=2048)

@@ -6,6 +6,7 @@ all become one list. Cycles, missing parents and endless lists do no harm.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -54,53 +55,42 @@ def _start_in(unit: float) -> Reader:
 
     def read(raw: Json) -> Any:
         number = to_decimal(raw)
-        if number is not None and 0 <= number < 1_000_000_000:
-            return to_seconds(raw, unit)
-        return to_moment(raw)
+        is_offset = number is not None and 0 <= number < 1_000_000_000
+        return to_seconds(raw, unit) if is_offset else to_moment(raw)
 
     return read
 
 
 def _references(raw: Json) -> Any:
     """The parent in Jaeger's `references`."""
-    if type(raw) is not list:
-        return None
-    for each in raw[:20]:
+    for each in raw[:20] if type(raw) is list else ():
         if type(each) is dict and each.get("refType", "CHILD_OF") == "CHILD_OF":
-            found = to_id(each.get("spanID") or each.get("spanId") or each.get("span_id"))
-            if type(found) is str:
-                return found
-    return NOTHING
+            return to_id(each.get("spanID") or each.get("spanId"))
+    return NOTHING if type(raw) is list else None
 
 
 def _dotted(raw: Json) -> Any:
     """The parent in LangSmith's `dotted_order`: the last but one part, after its time."""
-    if type(raw) is not str:
-        return None
-    parts = raw.split(".")
+    parts = raw.split(".") if type(raw) is str else ()
     return parts[-2].partition("Z")[2] or NOTHING if len(parts) > 1 else NOTHING
 
 
 def _code(raw: Json) -> Any:
     """OpenTelemetry's status: 2 or STATUS_CODE_ERROR is a failure, 1 is fine, 0 is unset."""
     if type(raw) is dict:
-        code = raw.get("code", raw.get("status_code", raw.get("statusCode")))
-        if code is None:
-            return None
-        found = _code(code)
-        return Partial(found) if len(raw) > 1 and found is not NOTHING else found
-    if type(raw) is str and raw.upper().startswith("STATUS_CODE_"):
-        name = raw.upper().removeprefix("STATUS_CODE_")
+        code = raw.get("code", raw.get("statusCode"))
+        found = None if code is None else _code(code)
+        return found if found in (None, NOTHING) or len(raw) == 1 else Partial(found)
+    if type(raw) is str and raw.startswith("STATUS_CODE_"):
+        name = raw.removeprefix("STATUS_CODE_")
         return NOTHING if name == "UNSET" else safe(name.lower(), 60)
     if type(raw) is int and raw in (0, 1, 2):
-        return NOTHING if raw == 0 else safe("ok" if raw == 1 else "error")
+        return (NOTHING, safe("ok"), safe("error"))[raw]
     return None
 
 
 def _error(raw: Json) -> Any:
-    if raw is True:
-        return safe("failed")
-    return NOTHING if raw is False else shown(raw) or NOTHING
+    return safe("failed") if raw is True else NOTHING if raw is False else shown(raw) or NOTHING
 
 
 def _kept(raw: Json) -> Any:
@@ -108,109 +98,96 @@ def _kept(raw: Json) -> Any:
 
 
 _TEXTS: Final = (
-    ("message", "message msg content text body log line summary description detail details note"),
+    ("message", "message msg content text body log line summary description detail{s,} note"),
     ("thought", "thought{s,} thinking reasoning rationale"),
-    ("input", "function.arguments input{s,} prompt arguments args parameters params request query "
-     "question"),
-    ("output", "function.output output{s,} result response completion answer observation stdout "
-     "returned generations"),
+    ("input", "function.arguments input{s,} prompt arguments args parameters params request query"),
+    ("output", "function.output output{s,} result response completion answer stdout generations"),
     ("stderr", "stderr"),
     ("payload", "payload data"),
-)  # fmt: skip
-_SPANS: Final = (
-    "{duration,latency,elapsed,elapsed_time,execution_time,runtime,run_time,took,time_taken"
-    ",processing_time,total_duration,wall_time,total_time}"
 )
+_SPANS: Final = "{duration,latency,elapsed,elapsed_time,execution_time,runtime,took,total_time}"
 _USAGE: Final = (
-    "{usage,tokens,token_usage,usage_metadata,usage_details,models_usage,model_usage,llm_usage"
-    ",attributes,tags,metadata,metrics,llm_output.token_usage}"
+    "{usage,tokens,token_usage,usage_metadata,usage_details,models_usage,attributes,tags,metadata"
+    ",metrics,llm_output.token_usage}"
 )
+
+
+def _tokens_of(slot: str, names: str) -> Field:
+    """Counts of tokens, flat or below what holds them; OpenTelemetry's are `gen_ai.usage.…`."""
+    return Field(slot, names.replace("U.", f"{_USAGE}."), to_count)
+
 
 STEP: Final = Table((
     Field("id", """
-        id span_id                       # Langfuse; OpenTelemetry
-        {step,run,observation,event}_id uuid uid _id {node,call}_id
+        id span_id {step,run,observation,event,node,call}_id uuid uid _id  # Langfuse, OpenTelemetry
         context.span_id                  # OpenTelemetry SDKs
         task_id seq sequence step_number index number  # CrewAI, paperclip run events, GitHub
         """, to_id),
     Field("parent", """
-        parent_span_id                   # OpenTelemetry
-        parent_observation_id            # Langfuse
-        parent_run_id                    # LangSmith
+        parent_{span,observation,run}_id # OpenTelemetry, Langfuse, LangSmith
         parent{_id,_step_id,,_task_id,_event_id,_node_id}  # Zipkin
         """, to_id),
     Field("parent", "references  # Jaeger", _references),
     Field("parent", "dotted_order  # LangSmith", _dotted),
-    Field("seq", "seq sequence index step_{number,index} order position number  # paperclip",
-          to_decimal),
+    Field("seq", "seq sequence index step_{number,index} order position number", to_decimal),
     Field("kind", """
-        kind type run_type               # OpenTelemetry, Langfuse, LangSmith
-        {step,event}_type span_kind {observation,span}_type category event as_type
+        kind type {run,step,event}_type  # OpenTelemetry, Langfuse, LangSmith
+        {,observation_,span_}kind {observation,span}_type category event as_type
         """, word),
     Field("name", """
-        name title label                 # most
-        operation_name operation         # Jaeger
+        name title label operation{_name,}  # most; Jaeger
         tool_name tool function.name function_name  # OpenAI tool calls
         step_name step action node agent agent_name span_name task role
         """, named),
     Field("code", "status status_code  # OpenTelemetry", _code),
     Field("status", """
         conclusion                       # GitHub
-        status state outcome status_code level result_status phase
-        status.{code,status,state}
+        status state outcome status_code level phase status.{code,status,state}
         """, word),
     Field("level", "level severity log_level  # Langfuse", word),
     Field("success", "{is_,}success ok succeeded", flag),
     Field("is_error", "{is,has}_error failed errored", flag),
     Field("error", """
-        error error_message              # LangSmith; workflow servers
-        status_message                   # Langfuse
-        errors err exception{,_message} failure{,_reason} error_text
+        error error_message status_message  # LangSmith, workflow servers, Langfuse
+        errors err exception{,_message} failure{,_reason}
         {attributes,tags}.{error_message,exception_message,error_type,error}  # OpenTelemetry
         """, _error),
     Field("error", "status.{message,description}  # OpenTelemetry", line),
     Field("at", """
-        start_time                       # Langfuse, LangSmith, Jaeger
-        start_time_unix_nano             # OpenTelemetry
-        started_at                       # GitHub
+        start_time start_time_unix_nano started_at  # Langfuse, LangSmith, OpenTelemetry, GitHub
         started start begin begin_time start_timestamp
-        timestamp time ts                # Zipkin, OpenFang
-        created_at occurred_at at        # paperclip run events
-        start_date event_time @timestamp received_at  # Temporal
+        timestamp time ts created_at occurred_at at  # Zipkin, OpenFang, paperclip run events
+        start_date event_time            # Temporal
         """, to_moment),
     Field("offset", "start_ms {start_,}offset_ms relative_start_ms", _start_in(1e-3)),
     Field("offset", "start_us", _start_in(1e-6)),
     Field("offset", "start_seconds start_s {start_,}offset", _start_in(1.0)),
     Field("end", """
-        end_time end_time_unix_nano end ended ended_at
-        completed_at finished_at finish_time completion_time end_timestamp  # GitHub
+        end_time end_time_unix_nano end ended ended_at end_timestamp
+        completed_at finished_at finish_time  # GitHub
         """, to_moment),
-    Field("duration", f"{_SPANS}{{_ms,_millis,_msec,_milliseconds}}", _seconds_in(1e-3)),
+    Field("duration", f"{_SPANS}{{_ms,_millis,_milliseconds}}", _seconds_in(1e-3)),
     Field("duration", f"{_SPANS}{{_us,_micros}}", _seconds_in(1e-6)),
-    Field("duration", f"{_SPANS}{{_ns,_nanos,_nano}}", _seconds_in(1e-9)),
+    Field("duration", f"{_SPANS}{{_ns,_nanos}}", _seconds_in(1e-9)),
     Field("duration", f"{_SPANS}{{_s,_sec,_secs,_seconds}}", _seconds_in(1.0)),
     Field("duration", "latency execution_time took runtime  # Langfuse, CrewAI", _seconds_in(1.0)),
     Field("duration", _SPANS, _unitless),
-    Field("total", f"""
-        tokens total_tokens              # LangSmith
-        tokens_total token_count total_token_count tokens_used num_tokens
-        {_USAGE}.{{total,total_tokens,total_token_count}}  # Langfuse, OpenAI
-        {_USAGE}.{{gen_ai_usage_total_tokens,llm_usage_total_tokens,llm_token_count_total}}
-        """, to_count),
-    Field("in", f"""
-        {{input,prompt}}_token{{s,_count}} tokens_in
-        {_USAGE}.{{input_tokens,prompt_tokens,input,prompt,prompt_token_count}}
-        {_USAGE}.{{gen_ai_usage_input_tokens,gen_ai_usage_prompt_tokens}}  # OpenTelemetry
-        {_USAGE}.{{llm_usage_prompt_tokens,llm_token_count_prompt,input_token_count}}
+    _tokens_of("total", """
+        tokens total_tokens tokens_total token_count total_token_count tokens_used  # LangSmith
+        U.{total,total_tokens,total_token_count,gen_ai_usage_total_tokens,llm_token_count_total}
+        """),
+    _tokens_of("in", """
+        {input,prompt}_token{s,_count} tokens_in
+        U.{input_tokens,prompt_tokens,input,prompt,prompt_token_count}
+        U.{gen_ai_usage_{input,prompt}_tokens,llm_token_count_prompt}  # OpenTelemetry
         payload.usage.input_tokens       # paperclip
-        """, to_count),
-    Field("out", f"""
-        {{output,completion}}_token{{s,_count}} tokens_out
-        {_USAGE}.{{output_tokens,completion_tokens,output,completion,candidates_token_count}}
-        {_USAGE}.{{gen_ai_usage_output_tokens,gen_ai_usage_completion_tokens}}
-        {_USAGE}.{{llm_usage_completion_tokens,llm_token_count_completion,output_token_count}}
+        """),
+    _tokens_of("out", """
+        {output,completion}_token{s,_count} tokens_out
+        U.{output_tokens,completion_tokens,output,completion,candidates_token_count}
+        U.{gen_ai_usage_{output,completion}_tokens,llm_token_count_completion}
         payload.usage.output_tokens
-        """, to_count),
+        """),
     *(Field(slot, names, _kept) for slot, names in _TEXTS),
     *COST,
 ))  # fmt: skip
@@ -233,12 +210,7 @@ class _Draft(NamedTuple):
 
 def _draft(obj: Mapping[str, Json], around: str | None) -> _Draft:
     """What was read of a step; `around` is the step that it stood in, if any."""
-    row = STEP.read(
-        {
-            key: attributes if type(value) is list and (attributes := _attributes(value)) else value
-            for key, value in obj.items()
-        }
-    )
+    row = STEP.read({key: _attributes(value) or value for key, value in obj.items()})
     values = row.values
     at, offset, seq = values.get("at"), values.get("offset"), values.get("seq")
     if isinstance(offset, Moment):
@@ -247,27 +219,36 @@ def _draft(obj: Mapping[str, Json], around: str | None) -> _Draft:
     if told == around:
         told = f"{around}/{told}"  # numbered anew inside each step
     parent = around or values.get("parent")
-    return _Draft(
-        told,
-        None if parent == told else parent,
-        row,
-        at,
-        offset,
-        None if seq is None else float(seq),
-    )
+    parent = None if parent == told else parent
+    return _Draft(told, parent, row, at, offset, None if seq is None else float(seq))
+
+
+def _attributes(items: Json) -> dict[str, Json] | None:
+    """OpenTelemetry's and Jaeger's lists of key and value as an object."""
+    found: dict[str, Json] = {}
+    for item in items[:500] if type(items) is list else ():
+        if type(item) is not dict or type(item.get("key")) is not str or "value" not in item:
+            return None
+        value = item["value"]
+        is_typed = type(value) is dict and len(value) == 1
+        found[item["key"]] = next(iter(value.values())) if is_typed else value
+    return found
 
 
 def _step(draft: _Draft, step_id: str, depth: int, base: Moment | None, unit: Unit) -> TraceStep:
     """A step in its place; `base` is when the trace began, `unit` that of all costs."""
-    values, left = draft.row.values, draft.row.left
-    at = draft.at
+    values, left, at = draft.row.values, draft.row.left, draft.at
     if at is None and draft.offset is not None and base is not None:
         at = Moment(base.at + draft.offset, base.zone_assumed)
     error: SafeText | None = values.get("error")
     status: SafeText | None = values.get("code") or values.get("status")
-    if "total" in values:
-        parts = (("input_tokens", values.get("in")), ("output_tokens", values.get("out")))
-        left = {**left, **{name: count for name, count in parts if count is not None}}
+    # The total as given, else input and output; never two spellings of one.
+    parts = {name: values[slot] for slot, name in _PARTS if slot in values}
+    tokens = values.get("total")
+    if tokens is None:
+        tokens = sum(parts.values()) if parts else None
+    else:
+        left = {**left, **parts}
     return TraceStep(
         id=step_id,
         depth=depth,
@@ -279,10 +260,13 @@ def _step(draft: _Draft, step_id: str, depth: int, base: Moment | None, unit: Un
         failed=_failed(values, status, error),
         at=at,
         duration=_seconds(draft, at),
-        tokens=_tokens(values),
+        tokens=tokens,
         cost=to_money(values.get("cost"), told_unit(values, unit)),
         extra=as_extra(left),
     )
+
+
+_PARTS: Final = (("in", "input_tokens"), ("out", "output_tokens"))
 
 
 def _text(values: Values, error: SafeText | None) -> SafeText | None:
@@ -292,31 +276,22 @@ def _text(values: Values, error: SafeText | None) -> SafeText | None:
             parts.append((slot, told))
     if len(parts) < 2:
         return safe_block(parts[0][1]) if parts else None
-    blocks = [
+    return safe_block("\n".join(
         told if slot == "message" else f"{slot}:{chr(10) if chr(10) in told else ' '}{told}"
         for slot, told in parts
-    ]
-    return safe_block("\n".join(blocks))
+    ))  # fmt: skip
 
 
 def _failed(values: Values, status: SafeText | None, error: SafeText | None) -> bool:
     if values.get("success") is False or values.get("is_error") is True:
         return True
-    if values.get("code") is not None:
+    if "code" in values:
         return fold_word(values["code"]) == "error"
     state = task_state(status) if status is not None else None
     if state in (TaskState.FAILED, TaskState.DONE):
         return state is TaskState.FAILED
     level = fold_word(values.get("level") or "")
     return level in ("error", "fatal", "critical") or error is not None
-
-
-def _tokens(values: Values) -> int | None:
-    """The total as given, else input and output; never two spellings of one."""
-    if "total" in values:
-        return int(values["total"])
-    parts = [values[slot] for slot in ("in", "out") if slot in values]
-    return sum(map(int, parts)) if parts else None
 
 
 def _seconds(draft: _Draft, at: Moment | None) -> float | None:
@@ -333,41 +308,33 @@ def _seconds(draft: _Draft, at: Moment | None) -> float | None:
     return None
 
 
-def _attributes(items: list[Json]) -> dict[str, Json] | None:
-    """OpenTelemetry's and Jaeger's lists of key and value as an object."""
-    found: dict[str, Json] = {}
-    for item in items[:500]:
-        if type(item) is not dict or type(item.get("key")) is not str or "value" not in item:
-            return None
-        value = item["value"]
-        found[item["key"]] = (
-            next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
-        )
-    return found
-
-
 # -- where the steps are ------------------------------------------------------------------------
 
 _LISTS: Final = (
     "resourcespans", "scopespans", "instrumentationlibraryspans", "batches", "trace", "traces",
-    "steps", "spans", "observations", "events", "entries", "runs", "nodes", "tasks", "logs",
-    "messages", "history", "timeline", "actions", "activities", "toolcalls", "children",
-    "childruns", "calls", "log", "jobs", "phases", "stages", *WRAPPERS,
+    "steps", "spans", "observations",
+    "events", "entries", "runs", "nodes", "tasks", "logs", "messages", "history", "timeline",
+    "actions", "activities", "toolcalls", "children", "childruns", "calls", "log", "jobs",
+    "phases", "stages", *WRAPPERS,
 )  # fmt: skip
 """Names under which steps may stand, or what they stand in; best first."""
 _CONTAINERS: Final = frozenset((*_LISTS[:4], "traces"))
 """Those whose items hold steps, and are none."""
-_TREE: Final = frozenset(("children", "childruns", "childspans", "substeps", "subspans"))
+_TREE: Final = word_set("children childruns childspans substeps subspans")
 _CHILDREN: Final = _TREE | word_set(
     "spans steps nodes toolcalls observations subtasks runs calls childsteps nested"
 )
 """Names under which a step's own steps may stand; those of a tree only there."""
 _AROUND: Final = ("info", "trace", "data", "payload", "response", "body", "task", "run")
-_LOGS: Final = frozenset(("trace", "log", "steps", "logs", "output"))
-_RESOURCE: Final = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
-_EDGE: Final = frozenset(("node", "cursor", "__typename"))
+_LOGS: Final = word_set("trace log steps logs output")
+_BARE: Final = {
+    "attributes": word_set("type id attributes relationships links meta"),  # JSON:API
+    "node": word_set("node cursor __typename"),  # GraphQL
+    "_source": word_set("_source _id _index _score"),  # Elasticsearch
+}
+"""What stands round a step, and the only names beside it."""
 _SELF: Final = frozenset(("name", "kind"))
-_BEGAN: Final = frozenset(("startedat", "starttime", "start", "createdat", "began", "timestamp"))
+_BEGAN: Final = word_set("startedat starttime start createdat began timestamp")
 
 
 def read_trace(body: Json) -> Trace:
@@ -376,80 +343,76 @@ def read_trace(body: Json) -> Trace:
         raise RefusedBody(error_in(body))
     if type(body) not in (dict, list, str, type(None)):
         raise Unshaped(safe("the answer holds no trace"))
-    found = _Found(body)
-    times = (to_moment(value) for key, value in found.header.items() if fold(key) in _BEGAN)
+    steps, header, shape = _unwrapped(body)
+    drafts, unread = _drafts(steps, header) if steps else ([], 0)
+    times = (to_moment(value) for key, value in header.items() if fold(key) in _BEGAN)
     base = next((each for each in times if isinstance(each, Moment)), None)
-    unit = unit_beside(found.header)
-    steps: list[TraceStep] = []
-    used: dict[str, int] = {}
-    for draft, depth in _in_order(found.drafts):
-        again = used[draft.id] = used.get(draft.id, 0) + 1
-        step_id = draft.id if again == 1 else f"{draft.id}#{again}"
-        steps.append(_step(draft, step_id, depth, base, unit))
+    unit = unit_beside(header)
+    used: Counter[str] = Counter()
+    placed: list[TraceStep] = []
+    for draft, depth in _in_order(drafts):
+        used[draft.id] += 1
+        step_id = draft.id if used[draft.id] == 1 else f"{draft.id}#{used[draft.id]}"
+        placed.append(_step(draft, step_id, depth, base, unit))
     return Trace(
-        steps=tuple(steps),
-        unread=found.unread,
-        shape=safe(found.shape, 120),
-        extra=as_extra(found.header),
+        steps=tuple(placed), unread=unread, shape=safe(shape, 120), extra=as_extra(header)
     )
 
 
-class _Found:
-    """What was found in a trace's answer."""
+def _unwrapped(body: Json) -> tuple[Json, dict[str, Json], str]:
+    """The steps, what stands round them, and the path to them."""
+    header: dict[str, Json] = {}
+    path: list[str] = []
+    while type(body) is dict and len(path) < _MOST_LAYERS:
+        key = _list_key(body)
+        if key is None or (fold(key) in _TREE and _is_step(body)):
+            break
+        header.update({name: value for name, value in body.items() if name != key})
+        path.append(key)
+        body = body[key]
+    if type(body) is dict and body:
+        if _is_step(body):
+            path.append("{tree}")
+        elif all(type(each) is dict and _is_step(each) for each in body.values()):
+            body = [{"id": key, **value} for key, value in body.items()]
+        else:
+            header.update(body)
+            body = None
+    return body, header, ".".join(path) + "[]" * (type(body) is list) or "{}"
 
-    def __init__(self, body: Json) -> None:
-        self.drafts: list[_Draft] = []
-        self.header: dict[str, Json] = {}
-        """What stood round the steps."""
-        self.unread = 0
-        path: list[str] = []
-        while type(body) is dict and len(path) < _MOST_LAYERS:
-            key = _list_key(body)
-            if key is None or (fold(key) in _TREE and _is_step(body)):
-                break
-            self.header.update({name: value for name, value in body.items() if name != key})
-            path.append(key)
-            body = body[key]
-        if type(body) is dict and body:
-            if not _is_step(body) and all(
-                type(each) is dict and _is_step(each) for each in body.values()
-            ):
-                body = [{"id": key, **value} for key, value in body.items()]
-            elif _is_step(body):
-                path.append("{tree}")
-            else:
-                self.header.update(body)
-                body = None
-        self.shape = ".".join(path) + "[]" * (type(body) is list) or "{}"
-        if body:
-            self._walk(body)
 
-    def _walk(self, body: Json) -> None:
-        """Depth first, without recursion, so that no depth of nesting is too deep."""
-        todo: list[tuple[Json, str | None, int]] = [(body, None, 0)]
-        while todo:
-            item, around, depth = todo.pop()
-            if type(item) is list and depth < _MAX_DEPTH:
-                todo.extend((inner, around, depth + 1) for inner in reversed(item))
-                continue
-            if type(item) is str and item.strip():
-                item = {"message": item}
-            if type(item) is not dict or not item or len(self.drafts) >= MAX_STEPS:
-                self.unread += 1
-                continue
-            item = _bare(item)
-            inner_keys = [key for key, value in item.items() if _holds_steps(key, value)]
-            if inner_keys and not _is_step(item):
-                key = inner_keys[0]
-                todo.append((item[key], around, depth))
-                for name, value in item.items():
-                    if name != key:
-                        self.header.setdefault(name, value)
-                continue
-            children = [key for key in inner_keys if fold(key) in _CHILDREN]
-            draft = _draft({k: v for k, v in item.items() if k not in children}, around)
-            self.drafts.append(draft)
-            todo.extend((item[key], draft.id, depth) for key in reversed(children))
+def _drafts(steps: Json, header: dict[str, Json]) -> tuple[list[_Draft], int]:
+    """All steps, and how many cannot be read; depth first, so that no nesting is too deep."""
+    drafts: list[_Draft] = []
+    unread = 0
+    todo: list[tuple[Json, str | None, int]] = [(steps, None, 0)]
+    while todo:
+        item, around, depth = todo.pop()
+        if type(item) is list and depth < _MAX_DEPTH:
+            todo.extend((inner, around, depth + 1) for inner in reversed(item))
+            continue
+        if type(item) is str and item.strip():
+            item = {"message": item}
+        if type(item) is not dict or not item or len(drafts) >= MAX_STEPS:
+            unread += 1
+            continue
+        for name, beside in _BARE.items():
+            if type(inner := item.get(name)) is dict and inner and item.keys() <= beside:
+                item = {**({"id": item["id"]} if "id" in item else {}), **inner}
+        inner_keys = [key for key, value in item.items()
+                      if fold(key) in _CHILDREN | _CONTAINERS and _holds_objects(value)]  # fmt: skip
+        if inner_keys and not _is_step(item):
+            key = inner_keys[0]
+            todo.append((item[key], around, depth))
+            for name, value in item.items():
+                if name != key:
+                    header.setdefault(name, value)
+            continue
+        children = [key for key in inner_keys if fold(key) in _CHILDREN]
+        draft = _draft({k: v for k, v in item.items() if k not in children}, around)
+        drafts.append(draft)
+        todo.extend((item[key], draft.id, depth) for key in reversed(children))
+    return drafts, unread
 
 
 def _list_key(body: Mapping[str, Json]) -> str | None:
@@ -468,7 +431,8 @@ def _list_key(body: Mapping[str, Json]) -> str | None:
         around = [by_name[name] for name in _AROUND if name in by_name]
         return next((key for key in around if _leads_to_list(body[key])), None)
     for key in named:
-        if type(body[key]) is dict and body[key]:
+        value = body[key]
+        if type(value) is dict and value:
             return key
     for key in named:
         if type(body[key]) is str and body[key].strip() and fold(key) in _LOGS:
@@ -494,19 +458,6 @@ def _leads_to_list(value: Json, depth: int = 0) -> bool:
     )
 
 
-def _bare(item: Mapping[str, Json]) -> Mapping[str, Json]:
-    """A step taken out of what stores and envelopes put round it."""
-    inner = item.get("attributes")
-    if item.keys() <= _RESOURCE and type(inner) is dict:
-        return {"id": item.get("id"), **inner}  # JSON:API
-    inner = item.get("node") if item.keys() <= _EDGE else item.get("_source")
-    return inner if type(inner) is dict and inner else item
-
-
-def _holds_steps(key: str, value: Json) -> bool:
-    return fold(key) in _CHILDREN | _CONTAINERS and _holds_objects(value)
-
-
 def _is_step(item: Mapping[str, Json]) -> bool:
     """True if the object itself is a step and not only an envelope round steps."""
     return bool(STEP.plan(item).has & _SELF)
@@ -517,25 +468,20 @@ def _in_order(drafts: Sequence[_Draft]) -> Iterator[tuple[_Draft, int]]:
     first_of: dict[str, int] = {}
     for index, draft in enumerate(drafts):
         first_of.setdefault(draft.id, index)
-    roots: list[int] = []
-    children: dict[int, list[int]] = {}
+    children: dict[int | None, list[int]] = {}
     for index, draft in enumerate(drafts):
         parent = first_of.get(draft.parent) if draft.parent is not None else None
-        if parent is None or parent == index:
-            roots.append(index)
-        else:
-            children.setdefault(parent, []).append(index)
+        children.setdefault(None if parent == index else parent, []).append(index)
     seen: set[int] = set()
-    todo = [(index, 0) for index in reversed(_siblings(roots, drafts))]
+    todo = [(index, 0) for index in reversed(_siblings(children.get(None, []), drafts))]
     for index in range(len(drafts) + 1):
         while todo:
             each, depth = todo.pop()
-            if each in seen:
-                continue
-            seen.add(each)
-            yield drafts[each], depth
-            inner = _siblings(children.get(each, []), drafts)
-            todo.extend((child, depth + 1) for child in reversed(inner))
+            if each not in seen:
+                seen.add(each)
+                yield drafts[each], depth
+                inner = _siblings(children.get(each, []), drafts)
+                todo.extend((child, depth + 1) for child in reversed(inner))
         # What no root leads to is in a circle: its first step stands for a root.
         if index < len(drafts) and index not in seen:
             todo.append((index, 0))
