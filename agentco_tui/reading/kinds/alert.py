@@ -27,7 +27,7 @@ from agentco_tui.reading.schema import (
     Values,
 )
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.percent import Scale, part_reader
+from agentco_tui.reading.values.percent import Scale, part_field
 from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
@@ -90,7 +90,7 @@ FIELDS: Final = (
     Field("rule", "usage_threshold  # Stripe", lambda raw: type(raw) is dict or None),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
           lambda raw: Partial(True) if type(raw) is str else None),
-    Field("warn", "properties.details.threshold  # Azure", part_reader(Scale.OPEN)),
+    part_field("warn", "properties.details.threshold  # Azure", Scale.OPEN),
 )  # fmt: skip
 
 

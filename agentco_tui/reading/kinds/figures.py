@@ -27,20 +27,15 @@ from agentco_tui.reading.values.money import (
     to_sum,
     told_unit,
 )
-from agentco_tui.reading.values.percent import Part, Scale, part_reader
+from agentco_tui.reading.values.percent import Part, Scale, part_field
 from agentco_tui.reading.values.plain_text import word
 from agentco_tui.reading.values.status_word import fold_word
-from agentco_tui.reading.values.unit import NO_UNIT, Unit, currency_word
+from agentco_tui.reading.values.unit import NO_UNIT, Unit
 
 UNLIMITED: Final = word_set("unlimited none infinity inf infinite nolimit uncapped never nobudget")
 """Words in the place of a limit, or of a status, that say that there is none."""
-
-
-class _NoLimit:
-    """A limit that is none."""
-
-
-NO_LIMIT: Final = _NoLimit()
+NO_LIMIT: Final = type("NO_LIMIT", (), {})()
+"""A limit that is none."""
 
 
 def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
@@ -51,8 +46,6 @@ def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
     sent = found.value if type(found) is Partial else found
     return NO_LIMIT if type(sent) is Sum and sent.value < 0 else found
 
-
-# -- the table ----------------------------------------------------------------------------------
 
 PERIODS: Final = {
     "month": "monthly,month,this_month,current_month,mtd",
@@ -66,20 +59,17 @@ PERIODS: Final = {
 """Words that stand for P in the names below."""
 _ORDER: Final = ("month", "", "lifetime", "year", "quarter", "week", "day", "hour")
 """Which period is read where the record names none: those the platform sets limits for."""
-_PERIOD_WORDS: Final = {
-    word: period
-    for period, words in {
-        "month": "month monthly calendar_month calendar_month_utc per_month 1mo mtd 30d 1m",
-        "day": "day daily per_day 1d 24h today calendar_day calendar_day_utc",
-        "week": "week weekly per_week 7d 1w",
-        "hour": "hour hourly per_hour 1h",
-        "year": "year yearly annual annually per_year 1y 12mo 365d",
-        "quarter": "quarter quarterly 3mo",
-        "lifetime": "lifetime all_time total forever",
-    }.items()
-    for word in words.split()
+_WORDS: Final = {
+    "month": "month monthly calendar_month calendar_month_utc per_month 1mo mtd 30d 1m",
+    "day": "day daily per_day 1d 24h today calendar_day calendar_day_utc",
+    "week": "week weekly per_week 7d 1w",
+    "hour": "hour hourly per_hour 1h",
+    "year": "year yearly annual annually per_year 1y 12mo 365d",
+    "quarter": "quarter quarterly 3mo",
+    "lifetime": "lifetime all_time total forever",
 }
-"""The period that a word in the place of one means."""
+"""Words in the place of a period, by the one that they mean."""
+_PERIOD_OF: Final = {word: period for period, words in _WORDS.items() for word in words.split()}
 
 _SUMS: Final = {
     "limit": ("""
@@ -167,16 +157,14 @@ def _of_periods(slot: str, names: tuple[str, str], make: Any) -> list[Field]:
     return [make(slot, bare), *of_periods]
 
 
-FIGURES: Final = (
+_FIGURES: Final = (
     *_of_periods("limit", _SUMS["limit"], partial(money_field, reader=to_limit)),
     *_of_periods("spent", _SUMS["spent"], money_field),
     *_of_periods("remaining", _SUMS["remaining"], money_field),
     *(
         field
         for scale, names in _SHARES.items()
-        for field in _of_periods(
-            "share", names, lambda slot, each, scale=scale: Field(slot, each, part_reader(scale))
-        )
+        for field in _of_periods("share", names, partial(part_field, scale=scale))
     ),
     money_field("amount", "amount  # paperclip: the limit, beside observed_amount"),
     money_field("total", "total  # a limit only if spent and remaining add up to it"),
@@ -187,29 +175,24 @@ FIGURES: Final = (
         {budget,usage,costs}.{forecast,projected}
         """, PERIODS["month"])),
     money_field("soft", "{,budget.,litellm_budget_table.}soft_{budget,limit}  # LiteLLM"),
-    Field("left share", """
+    part_field("left share", """
         remaining_{percent,percentage} {percent,percentage}_{remaining,left}
-        """, part_reader(Scale.OPEN)),
-    Field("left share", "remaining_pct pct_remaining", part_reader(Scale.PCT)),
-    Field("left share", "remaining_ratio ratio_remaining", part_reader(Scale.RATIO)),
-    Field("warn", """
+        """, Scale.OPEN),
+    part_field("left share", "remaining_pct pct_remaining", Scale.PCT),
+    part_field("left share", "remaining_ratio ratio_remaining", Scale.RATIO),
+    part_field("warn", """
         warn_percent                                 # paperclip
         {alert,warning,warn}_threshold{,_percent,_pct} {alert,warn}_at{,_percent,_pct}  # OpenFang
         threshold threshold_percent {budget,limits}.{warn_percent,alert_threshold}
-        """, part_reader(Scale.OPEN)),
+        """, Scale.OPEN),
+)  # fmt: skip
+FIGURES: Final = (
+    *_FIGURES,
     Field("threshold_type", "{threshold,alert,warn}_type  # AWS, paperclip", word),
     *UNIT_FIELDS,
-    *(
-        Field(f"{figure}_currency", f"{figure}_currency", currency_word)
-        for figure in ("limit", "spent", "remaining")
-    ),
-)  # fmt: skip
-_SLOTS: Final = frozenset(
-    field.slot for field in FIGURES if field not in UNIT_FIELDS and field.slot != "threshold_type"
 )
+_SLOTS: Final = frozenset(field.slot for field in _FIGURES)
 FOUR: Final = ("limit", "spent", "remaining", "share")
-
-# -- what they say together ---------------------------------------------------------------------
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -244,9 +227,7 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     """
     unit = told_unit(row.values, around.unit)
     values = {
-        slot: to_money(value, _own_unit(slot, row.values).with_more(unit))
-        if type(value) is Sum
-        else value
+        slot: to_money(value, unit) if type(value) is Sum else value
         for slot, value in row.values.items()
     }
     period, slots = _chosen(values)
@@ -254,8 +235,12 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     spent: Money | None = values.get(slots.get("spent", ""))
     remaining: Money | None = values.get(slots.get("remaining", ""))
     unlimited = limit is NO_LIMIT
-    if limit is None:
-        limit = _from_totals(values, spent, remaining, slots)
+    # A bare `amount` beside what was spent; a `total` that spent and remaining add up to.
+    if limit is None and (spent or remaining) and "amount" in values:
+        slots["limit"], limit = "amount", values["amount"]
+    elif limit is None and spent and remaining and "total" in values:
+        if not _contradict(values["total"], spent, remaining):
+            slots["limit"], limit = "total", values["total"]
     if unlimited or (limit is not None and limit.amount == 0 and not at_zero):
         limit, unlimited = None, True
     if _contradict(limit, spent, remaining):
@@ -268,7 +253,7 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     elif limit is not None and remaining is not None and spent is None:
         rest = minus(limit, remaining)
         spent = rest if rest is not None and 0 <= rest.amount <= limit.amount else None
-    share, derived = _share(row, around, slots, limit, spent)
+    share, derived = _share(row, around, slots.get("share", ""), percent.share_of(spent, limit))
     used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
     if share is not None:
         used.add("left share")
@@ -279,46 +264,36 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     return Figures(limit, unlimited, spent, remaining, share, derived, period, frozenset(used))
 
 
-def _own_unit(slot: str, values: Values) -> Unit:
-    """What `spent_currency` tells of what was spent."""
-    own: Unit = values.get(f"{slot.partition(' ')[0]}_currency", NO_UNIT)
-    return own
-
-
 def _chosen(values: Values) -> tuple[str, dict[str, str]]:
     """The period, and for each figure the slot that it is read from: the period's own, else bare.
 
     The record's own period comes first. Where it names none, that with a limit is read, months
     before others; bare spending counts for it, unless there are two and nothing tells which.
     """
-    told = _PERIOD_WORDS.get(fold_word(values.get("period") or ""), "")
+
+    def slot(figure: str, period: str) -> str:
+        return f"{figure} {period}" if period else figure
+
+    told = _PERIOD_OF.get(fold_word(values.get("period") or ""), "")
     have = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FOUR}
     periods = {period for _, period in have}
     if told and (told in periods or "" in periods):
         period = told
     else:
-        real = [each for each in _ORDER if _is_real(values.get(_slot("limit", each)))]
-        known = [each for each in _ORDER if each in periods]
-        limited = [each for each in known if ("limit", each) in have]
-        period = next(iter(real or limited or known), "")
+        limits = {each: values.get(slot("limit", each)) for each in _ORDER if each in periods}
+        real = [each for each, limit in limits.items() if isinstance(limit, Money) and limit.amount]
+        limited = [each for each in limits if ("limit", each) in have]
+        period = next(iter(real or limited or limits), "")
     slots: dict[str, str] = {}
     for figure in FOUR:
         # A figure that names no period is that of the record; one beside a bare limit is a month's.
         near = [period, "" if period else "month"]
-        ways = [_slot(figure, each) for each in near if (figure, each) in have]
+        ways = [slot(figure, each) for each in near if (figure, each) in have]
         if figure == "spent" and len(ways) > 1 and not told and not period:
             ways = _agreeing(values, ways)
         if ways:
             slots[figure] = ways[0]
     return period, slots
-
-
-def _slot(figure: str, period: str) -> str:
-    return f"{figure} {period}" if period else figure
-
-
-def _is_real(limit: Any) -> bool:
-    return isinstance(limit, Money) and limit.amount > 0
 
 
 def _agreeing(values: Values, ways: list[str]) -> list[str]:
@@ -329,21 +304,6 @@ def _agreeing(values: Values, ways: list[str]) -> list[str]:
     if not isinstance(limit, Money) or not isinstance(remaining, Money):
         return []
     return [way for way in ways if not _contradict(limit, values[way], remaining)]
-
-
-def _from_totals(
-    values: Values, spent: Money | None, remaining: Money | None, slots: dict[str, str]
-) -> Money | None:
-    """A bare `amount` beside what was spent; a `total` that spent and remaining add up to."""
-    amount: Money | None = values.get("amount")
-    total: Money | None = values.get("total")
-    if amount is not None and (spent is not None or remaining is not None):
-        slots["limit"] = "amount"
-        return amount
-    if total is None or spent is None or remaining is None or _contradict(total, spent, remaining):
-        return None
-    slots["limit"] = "total"
-    return total
 
 
 def _contradict(limit: Money | None, spent: Money | None, remaining: Money | None) -> bool:
@@ -359,23 +319,20 @@ def _contradict(limit: Money | None, spent: Money | None, remaining: Money | Non
 
 
 def _share(
-    row: Row, around: Around, slots: Mapping[str, str], limit: Money | None, spent: Money | None
+    row: Row, around: Around, slot: str, computed: Decimal | None
 ) -> tuple[Decimal | None, bool]:
     """The share, and whether it was worked out here; none if what was sent contradicts it."""
-    scales: Mapping[str, Scale] = around.survey or {}
 
     def sent(slot: str) -> tuple[Part | None, Scale]:
+        scales: Mapping[str, Scale] = around.survey or {}
         origin = row.origin(slot) if slot in row.values else ""
         return row.values.get(slot), scales.get(origin, Scale.OPEN)
 
-    computed = percent.share_of(spent, limit)
-    part, scale = sent(slots.get("share", ""))
-    told = percent.settled(part, scale, computed)
+    told = percent.settled(*sent(slot), computed)
     if computed is not None:
-        if part is None:
+        if slot not in row.values:
             return computed, True
-        agrees = told is not None and percent.near(told, computed)
-        return (computed, False) if agrees else (None, False)
+        return (computed if told is not None and percent.near(told, computed) else None), False
     if told is not None:
         return told, False
     left = percent.settled(*sent("left share"))
@@ -392,9 +349,8 @@ def warning_point(values: Values, limit: Money | None) -> Decimal | None:
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
     """What is left of a record: what was not understood, and figures that nothing was read from."""
-    left, keys = dict(row.left), {slot: row.source(slot).key for slot in row.values}
+    left = dict(row.left)
+    keys = {slot: row.source(slot).key for slot in row.values}
     taken = {key for slot, key in keys.items() if slot not in _SLOTS or slot in used}
-    for slot, key in keys.items():
-        if slot in _SLOTS and slot not in used and key not in taken:
-            left[key] = row.obj[key]
+    left.update((key, row.obj[key]) for slot, key in keys.items() if key not in taken)
     return left

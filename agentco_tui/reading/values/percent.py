@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from agentco_tui.model import Money
-from agentco_tui.reading.schema import Json, Reader
+from agentco_tui.reading.schema import Field, Json
 from agentco_tui.reading.values.money import comparable
 from agentco_tui.reading.values.number import to_decimal
 
@@ -39,8 +39,8 @@ class Part(NamedTuple):
     scale: Scale
 
 
-def part_reader(scale: Scale) -> Reader:
-    """A reader of shares under names that say `scale`."""
+def part_field(slot: str, names: str, scale: Scale) -> Field:
+    """A field of shares under names that say `scale`."""
 
     def read(raw: Json) -> Part | None:
         if type(raw) is str and raw.strip().endswith("%"):
@@ -53,7 +53,7 @@ def part_reader(scale: Scale) -> Reader:
             return Part(value, Scale.PERCENT)
         return Part(value, scale)
 
-    return read
+    return Field(slot, names, read)
 
 
 def proven(parts: Iterable[Part], thresholds: Iterable[Part] = ()) -> Scale:
