@@ -36,7 +36,7 @@ from agentco_tui.model import (
     Task,
     Trace,
 )
-from agentco_tui.reading.budget_overview import read_overview
+from agentco_tui.reading.kinds.budget import read_overview
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS

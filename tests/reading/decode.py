@@ -8,7 +8,7 @@ from typing import Any
 
 from agentco_tui.model import Moment, Money, Ref
 from agentco_tui.reading import json_body
-from agentco_tui.reading.budget_overview import read_overview as decode_overview
+from agentco_tui.reading.kinds.budget import read_overview as decode_overview
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
 from agentco_tui.reading.decode import read_one as decode_one
 from agentco_tui.reading.decode import read_page as decode_page

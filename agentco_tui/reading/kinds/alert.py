@@ -12,7 +12,7 @@ from typing import Any, Final
 from agentco_tui.model import Alert, BudgetScope, Ref, Severity
 from agentco_tui.reading import fallback
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPES
+from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
 from agentco_tui.reading.kinds.common_fields import record, reference, references
 from agentco_tui.reading.kinds.figures import FIGURES, figures, survey, unused, warning_point
 from agentco_tui.reading.schema import (
@@ -73,9 +73,7 @@ FIELDS: Final = (
     *references("company", OWNER, id_names="labels.company_id"),
     Field("agent_name", "labels.agent_name", to_ref_name),
     Field("subject", "scope subject target resource entity source affected", typed_ref),
-    Field("scope_type", "{scope,entity,resource,target,subject}_type scope", text_only),
-    Field("scope_id", "{scope,entity,resource,target,subject}_id  # paperclip", to_id),
-    Field("scope_name", "{scope,entity,resource,target,subject}_name", named),
+    *SCOPE_FIELDS,
     Field("at", """
         triggered_at created_at {fired,occurred,raised,detected,started,alerted,opened}_at
         timestamp time at date created triggered last_triggered_at recorded_at ts
@@ -131,7 +129,7 @@ def _build(row: Row, around: Around) -> Alert:
 def _whom(values: Values, around: Around) -> tuple[Ref | None, Ref | None]:
     agent, company = (reference(values, slot, around) for slot in ("agent", "company"))
     told, subject = values.get("subject", ("", None))
-    scope = SCOPES.get(fold_word(str(values.get("scope_type") or told)))
+    scope = SCOPES.get(fold_word(values.get("scope_type") or told))
     scoped = around.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
     if scope is BudgetScope.AGENT:
         agent = joined(agent, scoped)
@@ -155,15 +153,12 @@ def _severity(values: Values) -> Severity:
     told = severity(values["severity"]) if "severity" in values else Severity.UNKNOWN
     if told is not Severity.UNKNOWN:
         return told
-    if values.get("over") is True:
-        return Severity.CRITICAL
-    if values.get("near") is True:
-        return Severity.WARNING
-    words = [severity(values[slot]) for slot in ("threshold_type", "kind", "status")
-             if slot in values]  # fmt: skip
-    return next(
-        (each for each in words if each in (Severity.WARNING, Severity.CRITICAL)), Severity.UNKNOWN
-    )
+    if values.get("over") or values.get("near"):
+        return Severity.CRITICAL if values.get("over") else Severity.WARNING
+    slots = ("threshold_type", "kind", "status")
+    words = (severity(values[slot]) for slot in slots if slot in values)
+    bad = (Severity.WARNING, Severity.CRITICAL)
+    return next((each for each in words if each in bad), Severity.UNKNOWN)
 
 
 _ENDS: Final = word_set("resolvedat closedat dismissedat acknowledgedat")
@@ -174,10 +169,9 @@ def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
     ended = [values.get(slot) for slot in ("resolved", "dismissed", "acknowledged")]
     if True in ended:
         return False
-    status: SafeText | None = values.get("status")
-    if status is not None and (told := alert_open(status)) is not None:
+    if "status" in values and (told := alert_open(values["status"])) is not None:
         return told
-    if values.get("active") is not None:
+    if "active" in values:
         return bool(values["active"])
     # The field is there for alerts that were resolved, and this one was not.
     never = any(raw is None and fold(key) in _ENDS for key, raw in obj.items())
@@ -188,10 +182,11 @@ def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
 
 _AROUND_COUNTS: Final = word_set("data result response payload alerts summary counts")
 _LEVELS: Final = {
-    "critical": Severity.CRITICAL, "exceeded": Severity.CRITICAL, "error": Severity.CRITICAL,
-    "high": Severity.CRITICAL, "warning": Severity.WARNING, "warnings": Severity.WARNING,
-    "medium": Severity.WARNING, "info": Severity.INFO, "low": Severity.INFO,
-}  # fmt: skip
+    **dict.fromkeys(("critical", "exceeded", "error", "high"), Severity.CRITICAL),
+    **dict.fromkeys(("warning", "warnings", "medium"), Severity.WARNING),
+    **dict.fromkeys(("info", "low"), Severity.INFO),
+}
+"""By name of a count, worst first."""
 _COUNTS: Final = word_set(
     "open active unread triggered resolved acknowledged alerts totalalerts openalerts activealerts"
 )
@@ -203,13 +198,11 @@ def read_counts(body: Json) -> Alert | None:
     So five alerts that are only counted are never shown as none. Raises Unread if these are no
     counts of alerts.
     """
-    while type(body) is dict:
-        inner = [
-            body[key] for key in body if fold(key) in _AROUND_COUNTS and type(body[key]) is dict
-        ]
-        if not inner:
-            break
-        body = inner[0]
+    inner = body
+    while type(inner) is dict:
+        body = inner
+        holders = (v for k, v in body.items() if fold(k) in _AROUND_COUNTS and type(v) is dict)
+        inner = next(holders, None)
     counts = {} if type(body) is not dict else {
         fold(key): (key, value) for key, value in body.items() if type(value) is int and value >= 0
     }  # fmt: skip
@@ -217,14 +210,13 @@ def read_counts(body: Json) -> Alert | None:
         type(value) in (list, dict) for value in body.values()
     ):
         raise Unread("no counts of alerts")
-    told = ", ".join(f"{fallback.phrase(key)} {count}" for key, count in counts.values())
-    levels = [_LEVELS[name] for name, (_, count) in counts.items() if count and name in _LEVELS]
-    order = (Severity.CRITICAL, Severity.WARNING, Severity.INFO)
     if not any(count for _, count in counts.values()):
         return None
+    told = ", ".join(f"{fallback.phrase(key)} {count}" for key, count in counts.values())
+    levels = (level for name, level in _LEVELS.items() if name in counts and counts[name][1])
     return Alert(
         id="alerts-summary",
-        severity=next((level for level in order if level in levels), Severity.UNKNOWN),
+        severity=next(levels, Severity.UNKNOWN),
         text=safe(f"the platform only counts its alerts: {told}"),
         kind=plain("summary"),
         extra=as_extra(dict(counts.values())),

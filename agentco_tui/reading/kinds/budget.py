@@ -1,4 +1,4 @@
-"""Budgets of the whole, a company or an agent."""
+"""Budgets of the whole, a company or an agent; and the answer that has the whole with its parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from agentco_tui.model import Budget, BudgetScope, Ref
+from agentco_tui.model import Budget, BudgetOverview, BudgetScope, Ref
+from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
+from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.common_fields import record, reference, references
 from agentco_tui.reading.kinds.figures import (
@@ -18,15 +20,17 @@ from agentco_tui.reading.kinds.figures import (
     unused,
     warning_point,
 )
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
+from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values, under
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values import percent
-from agentco_tui.reading.values.money import to_money, told_unit
-from agentco_tui.reading.values.plain_text import flag, named, word
+from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
+from agentco_tui.reading.values.plain_text import flag, named, text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText
+from agentco_tui.reading.values.unit import Unit
+from agentco_tui.text import SafeText, safe
 
 WHOLE_ID: Final = "all"
 """The id of the whole's budget, which has no record of its own."""
@@ -41,6 +45,14 @@ _EXHAUSTED: Final = word_set(
     """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
     limit_reached budget_exceeded critical"""
 )
+SCOPE_FIELDS: Final = (
+    Field("scope_type", """
+        {scope,entity,resource,target,subject,owner}_type {,budget_}scope  # paperclip, GitHub
+        """, text_only),
+    Field("scope_id", "{scope,entity,resource,target,subject}_id  # paperclip", to_id),
+    Field("scope_name", "{scope,entity,resource,target,subject}_name  # paperclip", named),
+)  # fmt: skip
+"""Whom a budget, or an alert, is for."""
 
 FIELDS: Final = (
     *FIGURES,
@@ -50,15 +62,13 @@ FIELDS: Final = (
     *references("company", OWNER, more="customer"),
     *references("owner", "owner subject assignee holder"),
     Field("owner_name", "budget_entity_name  # GitHub", to_ref_name),
-    Field("scope_type", "{scope,entity,resource,owner,subject}_type scope budget_scope", word),
-    Field("scope_id", "{scope,entity,resource,target}_id  # paperclip", to_id),
-    Field("scope_name", "{scope,entity,resource,target}_name  # paperclip", named),
+    *SCOPE_FIELDS,
     Field("name", "display_name name full_name title label access_group", named),
     Field("budget_name", "budget_name display_name  # AWS, Google: whose it is", named),
     Field("stops", "prevent_further_usage  # GitHub: a limit of 0 is one", flag),
     Field("period", """
         period {budget.,budget_}period window_kind time_unit  # paperclip, AWS
-        budget_duration litellm_budget_table.budget_duration  # LiteLLM
+        {,litellm_budget_table.}budget_duration  # LiteLLM
         {limit,interval,budget}_reset reset_{interval,period} # OpenRouter
         {time,billing}_period window interval cycle frequency recurrence time_grain
         """, word),
@@ -157,31 +167,37 @@ def is_budget(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
 
 
 _NAMELESS: Final = "a budget without the id of what it is for"
-_OWNERS: Final = "id name scope_id scope_name owner owner_id owner_name budget_name"
-_MORE: Final = "breakdown policies limits spend costs"
-COMPANY_BUDGETS: Final[Kind[Budget]] = Kind(
-    "company_budgets",
-    noun="company budgets",
-    own="companies company_budgets budgets by_company company budget",
-    also=f"organizations teams {_MORE}",
-    fields=FIELDS,
-    build=partial(_build, scope=BudgetScope.COMPANY),
-    needs=f"{_OWNERS} company company_id company_name",
-    nameless=_NAMELESS,
-    most=25_000,
-    survey=survey,
+
+
+def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind[Budget]:
+    owner = f"{scope.value} {scope.value}_id {scope.value}_name"
+    return Kind(
+        f"{scope.value}_budgets",
+        noun=noun,
+        own=own,
+        also=f"{also} breakdown policies limits spend costs",
+        fields=FIELDS,
+        build=partial(_build, scope=scope),
+        needs=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
+        nameless=_NAMELESS,
+        most=most,
+        survey=survey,
+    )
+
+
+COMPANY_BUDGETS: Final = _kind(
+    BudgetScope.COMPANY,
+    "company budgets",
+    "companies company_budgets budgets by_company company budget",
+    "organizations teams",
+    25_000,
 )
-AGENT_BUDGETS: Final[Kind[Budget]] = Kind(
-    "agent_budgets",
-    noun="agent budgets",
-    own="agents agent_budgets budgets by_agent agent budget",
-    also=f"per_agent members rankings {_MORE}",
-    fields=FIELDS,
-    build=partial(_build, scope=BudgetScope.AGENT),
-    needs=f"{_OWNERS} agent agent_id agent_name",
-    nameless=_NAMELESS,
-    most=50_000,
-    survey=survey,
+AGENT_BUDGETS: Final = _kind(
+    BudgetScope.AGENT,
+    "agent budgets",
+    "agents agent_budgets budgets by_agent agent budget",
+    "per_agent members rankings",
+    50_000,
 )
 WHOLE: Final[Kind[Budget]] = Kind(
     "budget",
@@ -193,3 +209,125 @@ WHOLE: Final[Kind[Budget]] = Kind(
     most=1,
     survey=survey,
 )
+
+# -- the whole with its parts: it is never summed up from them -----------------------------------
+
+_WRAPPERS: Final = word_set("data result response payload body attributes info item")
+_OF_THE_WHOLE: Final = (
+    "overview", "summary", "total", "totals", "overall", "global", "whole", "all", "budget",
+    "organization", "account", "platform", "costs", "spendmanagement", "currentperiod",
+)  # fmt: skip
+"""Names of the object that holds the whole's figures, best first."""
+_LISTS: Final[Mapping[str, Kind[Budget] | None]] = {
+    **dict.fromkeys(("companies", "bycompany", "companybudgets", "percompany", "organizations"),
+                    COMPANY_BUDGETS),
+    **dict.fromkeys(("agents", "byagent", "agentbudgets", "peragent", "topagents", "topspenders"),
+                    AGENT_BUDGETS),
+    **dict.fromkeys(("budgets", "breakdown", "items", "parts", "policies", "scopes")),
+}  # fmt: skip
+"""Names of lists and maps of parts; None where each row says what it is for."""
+_OF_ALL: Final = word_set("global all overall platform total")
+_OF_A_PART: Final = word_set("id name date startdate starttime startingat timestamp")
+"""What a row has that is one of several: of an agent, of a day."""
+_MAX_DEPTH: Final = 4
+
+
+def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOverview:
+    """The whole's budget and the parts beside it; `mapping` is the profile's.
+
+    Figures of one company or agent are its own: the whole says so by its scope and id. Raises
+    Unshaped if the answer holds neither a figure nor a part, RefusedBody if it says that the call
+    failed.
+    """
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
+    root, shape = _unwrapped(body)
+    unit = unit_beside(body).with_more(mapping.unit)
+    nothing = Budget(id=WHOLE_ID, scope=BudgetScope.ALL)
+    if root is None:
+        return BudgetOverview(whole=nothing, shape=shape)
+    if type(root) is list:
+        only = root[0] if len(root) == 1 and type(root[0]) is dict else None
+        if only is None or not _OF_A_PART.isdisjoint(map(fold, only)):
+            parts = _parts("budgets", root, unit, mapping)
+            return BudgetOverview(whole=nothing, parts=tuple(parts), shape=f"{shape}[]")
+        root, shape = only, f"{shape}[]"
+    if type(root) is not dict:
+        raise Unshaped(safe(f"the answer holds no budget: {outline(root)}"))
+    parts, names, rest = [], [shape or "{}"], dict[str, Json]()
+    for key, value in root.items():
+        if fold(key) not in _LISTS or not (type(value) is list or _is_map(value)):
+            rest[key] = value
+            continue
+        rows = value
+        if type(rows) is list:
+            whole = [row for row in rows if _scope_of(row) in _OF_ALL]
+            if len(whole) == 1:
+                rest.update((k, v) for k, v in whole[0].items() if fold(k) != "scope")
+                rows = [row for row in rows if row is not whole[0]]
+        parts += _parts(fold(key), rows, unit, mapping)
+        names.append(f"{key}[]")
+    found = _whole(rest, unit, mapping.kind(WHOLE))
+    if found is None and len(names) == 1:
+        raise Unshaped(safe("the answer holds no budget: none of its fields is a known figure"))
+    shape = safe(" + ".join(names), 120)
+    return BudgetOverview(whole=found or nothing, parts=tuple(parts), shape=shape)
+
+
+def _unwrapped(body: Json) -> tuple[Json, str]:
+    path: list[str] = []
+    while type(body) is dict and len(path) < _MAX_DEPTH:
+        inner = [key for key, value in body.items() if fold(key) in _WRAPPERS
+                 and type(value) in (dict, list) and value]  # fmt: skip
+        if len(inner) != 1 or is_budget(body, WHOLE):
+            break
+        path.append(inner[0])
+        body = body[inner[0]]
+    return body, safe(".".join(path), 60)
+
+
+def _is_map(value: Json) -> bool:
+    """A map of objects; counters under a list's name are none."""
+    return type(value) is dict and bool(value) and all(type(v) is dict for v in value.values())
+
+
+def _scope_of(row: Json) -> str:
+    """What a row of a list says it is for, folded: "agent", "global"; "" if it does not."""
+    if type(row) is not dict:
+        return ""
+    told = (under(row, name) for name in ("scopetype", "scope", "budgetscope", "level"))
+    scope = next((fold(each) for each in told if type(each) is str), "")
+    return scope or ("agent" if not {"agentid", "agent"}.isdisjoint(map(fold, row)) else "")
+
+
+def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[Budget]:
+    kind = _LISTS[name]
+    groups: list[tuple[Kind[Budget], Json]] = [] if kind is None else [(kind, rows)]
+    if kind is None:
+        objects = [row for row in rows if type(row) is dict and row]
+        scopes = [SCOPES.get(_scope_of(row)) is BudgetScope.AGENT for row in objects]
+        for each, is_agent in ((AGENT_BUDGETS, True), (COMPANY_BUDGETS, False)):
+            groups.append((each, [r for r, of in zip(objects, scopes, strict=True) if of is is_agent]))
+    found: list[Budget] = []
+    for each, some in groups:
+        try:
+            found += read_page(mapping.kind(each), {name: some}, unit).records
+        except Unshaped:
+            continue
+    return found
+
+
+def _whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
+    """The whole's figures: from the answer's top, else from the object that sums it up."""
+    obj: Mapping[str, Json] = rest
+    if not is_budget(rest, kind):
+        named = {fold(key): key for key in rest if type(rest[key]) is dict}
+        own = next((named[each] for each in _OF_THE_WHOLE
+                    if each in named and is_budget(rest[named[each]], kind)), None)  # fmt: skip
+        if own is None:
+            return None
+        obj = {**{key: value for key, value in rest.items() if key != own}, **rest[own]}
+    try:
+        return kind.read(obj, Around(unit=unit, is_root=True))
+    except Unread:
+        return None
