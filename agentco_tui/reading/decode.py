@@ -87,17 +87,17 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
 
 
 def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
-    """The one record of `kind` in an answer; among several the one with `wanted_id`."""
+    """The one record of `kind` in an answer; `wanted_id` is its id, where it tells none."""
     if says_failed(body):
         raise RefusedBody(error_in(body))
-    found = find_one(body, kind, wanted_id)
+    found = find_one(body, kind)
     if found is None:
         raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
     around = Around(
         names=names_beside(body),
         unit=unit_beside(body).with_more(kind.unit),
         is_root=found.is_root,
-        key=found.key or wanted_id,
+        key=wanted_id,
     )
     try:
         return _with_content(kind.read(unwrapped(found.obj, kind), around), found.obj)

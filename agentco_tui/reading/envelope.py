@@ -7,7 +7,7 @@ a list's name is no list. Nothing is ever joined but what is one list cut in tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -82,8 +82,6 @@ class FoundOne(NamedTuple):
 
     obj: Mapping[str, Json]
     is_root: bool
-    key: str | None = None
-    """Its id, where only a key told it."""
 
 
 def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
@@ -96,10 +94,13 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
         return None
     if not body:
         return FoundList((), None, "{}", body)
-    found = _search(body, kind, "", 0) or _only_list(body, kind)
-    if found is None:
-        found = _keyed(body, kind, "") or _itself(body, kind, "", None) or _none_left(body)
-    return _out_of_buckets(found, kind) if found is not None else None
+    return (
+        _search(body, kind, "", 0)
+        or _only_list(body, kind, "")
+        or _keyed(body, kind, "")
+        or _itself(body, kind, "", None)
+        or _none_left(body)
+    )
 
 
 def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
@@ -107,16 +108,13 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
     flat = FoundList(body, None, "[]", None)
     sample = [item for item in body[:_SAMPLE] if type(item) is dict]
     if not sample or any(
-        kind.is_one(unwrapped(item, kind)) and not _holds_own(item, kind) for item in sample
+        kind.is_one(unwrapped(item, kind))
+        and not any(type(under(item, name)) is list for name in kind.own)
+        for item in sample
     ):
-        return _out_of_buckets(flat, kind) if sample else flat
-    inner: list[FoundList] = []
-    for index, item in enumerate(body):
-        found = _search(item, kind, "", 1) if type(item) is dict else None
-        if found is not None:
-            inner.append(found)
-        elif index >= _SAMPLE and not inner:
-            break
+        return flat
+    found = [_search(item, kind, "", 1) for item in body if type(item) is dict]
+    inner = [each for each in found if each is not None]
     if not inner:
         return flat
     last = inner[-1]
@@ -127,22 +125,16 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
     return FoundList(joined, None, f"[].{last.path}", None)
 
 
-def _holds_own(item: Mapping[str, Json], kind: Kind[Any]) -> bool:
-    return any(type(under(item, name)) is list for name in kind.own)
-
-
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
     """A list under one of the names that lists stand under, here or in an object under one."""
     empty: FoundList | None = None
-    objects: list[tuple[str, str, Mapping[str, Json]]] = []
+    objects: list[tuple[bool, str, Mapping[str, Json]]] = []
     for name in (*kind.own, *WRAPPERS, *kind.also):
         key = next(iter(keys_of(obj, name)), None)
-        value = None if key is None else under(obj, name)
-        here = f"{path}{key}"
         if key is None:
             continue
+        value, here, is_own = under(obj, name), f"{path}{key}", name not in _WRAPPER_SET
         if type(value) is list and name not in _NEVER:
-            is_own = name not in _WRAPPER_SET
             if any(type(item) is dict for item in value[:_SAMPLE]) or (is_own and value):
                 return FoundList(value, None, f"{here}[]", obj)
             if not value:
@@ -153,46 +145,32 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
             told = "null" if value is None else "{}"
             empty = empty or FoundList((), None, f"{here}:{told}", obj)
         elif type(value) is dict:
-            objects.append((name, here, value))
-    for name, here, value in objects if depth < _MOST_LAYERS else ():
-        is_own = name not in _WRAPPER_SET
+            objects.append((is_own, here, value))
+    for is_own, here, value in objects if depth < _MOST_LAYERS else ():
         found = _itself(value, kind, here, obj) if is_own else None
         found = found or _search(value, kind, f"{here}.", depth + 1)
-        if found is None and not is_own:
-            found = _only_list(value, kind, f"{here}.")
         if found is None and len(value) == 1:
             # GraphQL: one field inside the other, down to the list
             ((inner, only),) = value.items()
             if type(only) is dict:
                 found = _search(only, kind, f"{here}.{inner}.", depth + 1)
+        found = found or (None if is_own else _only_list(value, kind, f"{here}."))
         found = found or _keyed(value, kind, here, is_own=is_own)
         if found is not None:
             return found._replace(holder=found.holder or obj)
     return empty
 
 
-def _only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str = "") -> FoundList | None:
-    """The one list of objects in `obj`, or one layer down, if there is but one."""
+def _only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> FoundList | None:
+    """The one list of objects in `obj`, if there is but one."""
     found = [
         FoundList(value, None, f"{path}{key}[]", obj)
         for key, value in obj.items()
-        if fold(key) not in _NEVER and _holds_records(value, kind)
-    ]
-    if not found:
-        found = [
-            FoundList(value, None, f"{path}{outer}.{key}[]", layer)
-            for outer, layer in obj.items()
-            if type(layer) is dict and fold(outer) not in _NEVER
-            for key, value in layer.items()
-            if fold(key) not in _NEVER and _holds_records(value, kind)
-        ]
+        if fold(key) not in _NEVER and type(value) is list and any(
+            type(item) is dict and kind.is_one(unwrapped(item, kind)) for item in value[:_SAMPLE]
+        )
+    ]  # fmt: skip
     return found[0] if len(found) == 1 else None
-
-
-def _holds_records(value: Json, kind: Kind[Any]) -> bool:
-    return type(value) is list and any(
-        type(item) is dict and kind.is_one(unwrapped(item, kind)) for item in value[:_SAMPLE]
-    )
 
 
 def _keyed(
@@ -202,15 +180,15 @@ def _keyed(
 
     What has keys that name a field is a record itself, and no map.
     """
-    if kind.table.plan(obj).has:
-        return None
     values = list(obj.values())
     records = [value for value in values if type(value) is dict]
-    if not records or not (is_own or len(records) == len(values)):
-        return None
-    if not _WRAPPER_SET.isdisjoint(map(fold, islice(obj, _SAMPLE))):
-        return None
-    if not all(kind.table.plan(value).has - {"id"} for value in records[:_SAMPLE]):
+    if (
+        not records
+        or not (is_own or len(records) == len(values))
+        or kind.table.plan(obj).has
+        or not _WRAPPER_SET.isdisjoint(map(fold, islice(obj, _SAMPLE)))
+        or not all(kind.table.plan(value).has - {"id"} for value in records[:_SAMPLE])
+    ):
         return None
     return FoundList(values, list(obj), f"{path}{{id}}", None)
 
@@ -219,9 +197,8 @@ def _itself(
     value: Mapping[str, Json], kind: Kind[Any], path: str, holder: Mapping[str, Json] | None
 ) -> FoundList | None:
     """One record where a list was due."""
-    if not _is_record(value, kind):
-        return None
-    return FoundList([value], None, f"{path}{{one}}", holder)
+    found = FoundList([value], None, f"{path}{{one}}", holder)
+    return found if _is_record(value, kind) else None
 
 
 _COUNTS: Final = word_set("total count results totalcount totalitems totalelements")
@@ -235,9 +212,8 @@ def _none_left(body: Mapping[str, Json]) -> FoundList | None:
     """An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`."""
     said = {fold(key): value for key, value in islice(body.items(), 20)}
     told = [value for name, value in said.items() if name in _COUNTS | _NEXTS]
-    if len(said) < len(body) or not said.keys() <= _PAGING or any(told) or not told:
-        return None
-    return FoundList((), None, "{}", body)
+    is_paging = len(said) == len(body) and said.keys() <= _PAGING
+    return FoundList((), None, "{}", body) if is_paging and told and not any(told) else None
 
 
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
@@ -246,71 +222,33 @@ def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
     return bool(filled - _WEAK) and (not kind.needs or not kind.needs.isdisjoint(filled))
 
 
-def _out_of_buckets(found: FoundList, kind: Kind[Any]) -> FoundList:
-    """The records inside time buckets (OpenAI costs), which are one list cut in pieces."""
-    inner: list[Json] = []
-    name = ""
-    for item in found.items:
-        if type(item) is not dict or kind.table.fills(item) - _WEAK:
-            return found
-        lists = [
-            key
-            for key, value in item.items()
-            if type(value) is list and (fold(key) in _WRAPPER_SET or fold(key) in kind.own)
-        ]
-        if len(lists) != 1:
-            return found
-        name = lists[0]
-        inner.extend(item[name])
-    if not inner or not all(type(item) is dict for item in inner):
-        return found
-    return found._replace(items=inner, keys=None, path=f"{found.path}.{name}[]")
+def find_one(body: Json, kind: Kind[Any]) -> FoundOne | None:
+    """The object of `kind` in `body`."""
+    return next(_candidates(body, kind, 0), None)
 
 
-def find_one(body: Json, kind: Kind[Any], wanted_id: str | None) -> FoundOne | None:
-    """The object of `kind` in `body`; among several the one with `wanted_id`."""
-    return next(_candidates(body, kind, wanted_id, 0), None)
-
-
-def _candidates(
-    body: Json, kind: Kind[Any], wanted_id: str | None, depth: int
-) -> Iterator[FoundOne]:
-    if depth > _MOST_LAYERS:
-        return
+def _candidates(body: Json, kind: Kind[Any], depth: int) -> Iterator[FoundOne]:
     if type(body) is list:
         objects = [item for item in body if type(item) is dict]
-        if len(objects) == 1:
-            yield from _candidates(objects[0], kind, wanted_id, depth + 1)
-        elif wanted_id is not None:
-            for item in objects:
-                if kind.table.read(item).values.get("id") == wanted_id:
-                    yield FoundOne(item, False)
+        body = objects[0] if len(objects) == 1 else None
+        depth += 1
+    if type(body) is not dict or depth > _MOST_LAYERS:
         return
-    if type(body) is not dict:
-        return
-    is_record = _is_record(body, kind)
-    if not is_record and any(each in _FIRM for _, each in _wrapping(tuple(body), kind.own)):
-        is_record = _is_record(unwrapped(body, kind), kind)
-        if is_record:
+    names: Iterable[str] = ()
+    if not _is_record(body, kind):
+        is_firm = any(each in _FIRM for _, each in _wrapping(tuple(body), kind.own))
+        if is_firm and _is_record(unwrapped(body, kind), kind):
             yield FoundOne(body, depth == 0)
             return
-    for name in kind.own if not is_record else ():
-        inner = under(body, name)
-        if type(inner) in (dict, list) and inner:
-            yield from _candidates(inner, kind, wanted_id, depth + 1)
-    if not is_record:
-        singular = tuple(name.removesuffix("s") for name in kind.also)
-        for name in (*singular, *WRAPPERS):
-            inner = under(body, name)
-            if type(inner) in (dict, list) and inner:
-                yield from _candidates(inner, kind, wanted_id, depth + 1)
-        if wanted_id is not None and type(body.get(wanted_id)) is dict:
-            yield FoundOne(body[wanted_id], False, wanted_id)
+        singular = (name.removesuffix("s") for name in kind.also)
+        names = (*kind.own, *singular, *WRAPPERS)
+    for name in names:
+        yield from _candidates(under(body, name), kind, depth + 1)
     if kind.table.fills(body):
         yield FoundOne(body, depth == 0)
     elif len(body) == 1 and type(only := next(iter(body.values()))) is dict:
         # GraphQL: the name of what was asked for, whatever it is
-        yield from _candidates(only, kind, wanted_id, depth + 1)
+        yield from _candidates(only, kind, depth + 1)
 
 
 @lru_cache(maxsize=1024)
@@ -326,8 +264,7 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
 
     What stands beside the wrapper is kept unless the inner object has a field of the same name.
     """
-    places = _wrapping(tuple(obj), kind.own)
-    for key, folded in places:
+    for key, folded in _wrapping(tuple(obj), kind.own):
         inner = obj[key]
         if type(inner) is not dict or not inner or depth >= _MOST_LAYERS:
             continue
@@ -339,28 +276,18 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
         if folded == "node":
             outer.pop("cursor", None)
         if folded == "attributes":
-            outer = _json_api(outer, kind)
+            # JSON:API: `type` is the resource's name, relationships are references.
+            if fold(str(outer.get("type"))) in (*kind.own, *kind.also):
+                del outer["type"]
+            outer.pop("links", None)
+            related = outer.pop("relationships", None)
+            for name, value in related.items() if type(related) is dict else ():
+                outer.setdefault(name, value.get("data", value) if type(value) is dict else value)
         return unwrapped({**outer, **inner}, kind, depth + 1)
     return obj
 
 
-def _json_api(outer: Mapping[str, Json], kind: Kind[Any]) -> dict[str, Json]:
-    """JSON:API's outer part: `type` is the resource's name, relationships are references."""
-    out = {
-        name: value
-        for name, value in outer.items()
-        if fold(name) not in ("type", "relationships", "links")
-        or (fold(name) == "type" and fold(str(value)) not in (*kind.own, *kind.also))
-    }
-    related = outer.get("relationships")
-    if type(related) is dict:
-        for name, value in related.items():
-            out.setdefault(name, value.get("data", value) if type(value) is dict else value)
-    return out
-
-
 _SIDE: Final = word_set("included includes agents companies users linked related refs")
-_NAME_MAPS: Final = word_set("agentnames companynames names")
 _MOST_BESIDE: Final = 5_000
 
 
@@ -368,18 +295,11 @@ def names_beside(body: Json) -> dict[str, SafeText]:
     """Names by id of the records that came along: JSON:API `included`, sideloaded lists."""
     names: dict[str, SafeText] = {}
     for key, value in body.items() if type(body) is dict and len(body) > 1 else ():
-        folded = fold(key)
-        if folded in _SIDE and type(value) is list:
-            items = [item for item in value[:_MOST_BESIDE] if type(item) is dict]
-        elif folded in _SIDE and type(value) is dict:
-            pairs = islice(value.items(), _MOST_BESIDE)
-            items = [{"id": inner, **item} for inner, item in pairs if type(item) is dict]
-        else:
-            if folded in _NAME_MAPS and type(value) is dict:
-                pairs = islice(value.items(), _MOST_BESIDE)
-                names.update({k: safe(v) for k, v in pairs if type(v) is str and v})
+        if type(value) is not list or fold(key) not in _SIDE:
             continue
-        for item in items:
+        for item in value[:_MOST_BESIDE]:
+            if type(item) is not dict:
+                continue
             found_id = item.get("id", item.get("_id"))
             inner = item.get("attributes")
             named = inner if type(inner) is dict else item

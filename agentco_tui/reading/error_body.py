@@ -66,6 +66,11 @@ _BESIDE_ERROR: Final = word_set(
     exception extensions correlationid info"""
 )
 """What may stand beside an error in an answer that holds nothing else."""
+_FLAGS: Final = {
+    **dict.fromkeys(("ok", "success", "succeeded", "successful", "issuccess"), "false"),
+    **dict.fromkeys(("haserror", "haserrors", "iserror"), "true"),
+}
+"""What flags say of a call that failed."""
 
 _CODE: Final = lazy_pattern(r"[a-z0-9]+(?:[_.-][a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 """`invalid_grant`, `TASK_NOT_PENDING`: shown as words only where there are no others."""
@@ -112,10 +117,9 @@ def read_error(body: bytes, content_type: str = "") -> ErrorBody:
 
 def error_in(body: Json) -> ErrorBody:
     """The same for a body that was parsed already."""
-    if type(body) is list:
-        body = {"errors": body}
-    if type(body) is str:
-        return ErrorBody(_line(body))
+    body = (
+        {"errors": body} if type(body) is list else {"message": body} if type(body) is str else body
+    )
     if type(body) is not dict:
         return ErrorBody()
     said = list(dict.fromkeys(_said(body, "", 0)))[: 4 * _MAX_FIELDS]
@@ -123,12 +127,11 @@ def error_in(body: Json) -> ErrorBody:
     general = [line for place, line in said if not place]
     best = next((line for line in general if not _is_phrase(line)), None)
     lines = [best] if best is not None else general[:1]
-    if best is None or fields:
-        lines += [
-            line if fold(place) in _WHOLE else SafeText(f"{place}: {line}")
-            for place, line in fields
-            if best is None or not (line in best or _CODE.fullmatch(line))
-        ]
+    lines += [
+        line if fold(place) in _WHOLE else SafeText(f"{place}: {line}")
+        for place, line in fields
+        if best is None or not (line in best or _CODE.fullmatch(line))
+    ]
     message = safe("; ".join(lines[:_MAX_LINES]), _LINE_CELLS * _MAX_LINES) if lines else None
     code = _code(body)
     if code is not None and message is not None and fold(message) == fold(code):
@@ -145,74 +148,55 @@ def says_failed(body: Json) -> bool:
     if type(body) is not dict or not body:
         return False
     named = {fold(key): value for key, value in islice(body.items(), 400)}
-    if any(
-        named.get(name) in (False, "false") and type(named[name]) in (bool, str)
-        for name in ("ok", "success", "succeeded", "successful", "issuccess")
-        if name in named
-    ):
-        return True  # fmt: skip
-    if any(named.get(name) is True for name in ("haserror", "haserrors", "iserror")):
+    if any(str(named.get(name)).lower() == said for name, said in _FLAGS.items()):
         return True
     if "jsonrpc" in named:
         return bool(named.get("error"))
     if any(name in named for name in ("id", "uuid", "taskid", "agentid", "companyid")):
         return False  # a record, and what happened to it
+    if str(named.get("status")).strip().lower() in ("error", "fail"):
+        return True
+    # `{"code": 1001, "msg": "…", "data": null}`, and a status of 400 or more inside
     holds_more = any(type(value) in (list, dict) and value for value in named.values())
-    status = named.get("status")
-    if type(status) is str and status.strip().lower() in ("error", "fail"):
-        return True
-    if type(status) is str and status.strip().lower() in ("failed", "failure"):
-        return not any(type(value) is list and value for value in named.values())
-    if not holds_more and _has_failure_code(named):
-        return True
-    failure = any(named.get(name) not in (None, True, False, "", [], {})
-                  for name in ("error", "errors", "fault", "exception"))  # fmt: skip
-    rest = {
-        name for name, value in named.items()
-        if value not in (None, "", [], {}, False) and name not in _BESIDE_ERROR
-        and not (name == "data" and type(value) is dict and not any(value.values()))
-    }  # fmt: skip
-    return failure and not rest
-
-
-def _has_failure_code(named: Mapping[str, Json]) -> bool:
-    """True for `{"code": 1001, "msg": "…", "data": null}` and a status of 400 or more inside."""
     worded = any(type(named.get(name)) is str for name in ("message", "msg", "error", "errmsg"))
     for name in ("status", "statuscode", "httpstatus", "code", "errcode"):
         code = named.get(name)
-        if type(code) is int and (
+        if type(code) is int and not holds_more and (
             400 <= code < 600
             or (name in ("code", "errcode") and worded and code not in (0, 1, *range(200, 300)))
-        ):
+        ):  # fmt: skip
             return True
-    return False
+    failure = any(named.get(name) not in (None, True, False, "", [], {})
+                  for name in ("error", "errors", "fault", "exception"))  # fmt: skip
+    return failure and not any(
+        value not in (None, "", [], {}, False)
+        and name not in _BESIDE_ERROR
+        and not (name == "data" and type(value) is dict and not any(value.values()))
+        for name, value in named.items()
+    )
 
 
 def _said(value: Json, place: str, depth: int, *, is_item: bool = False) -> Iterator[_Said]:
     """All lines in `value`, best first; `place` is the field that they are about."""
-    if depth > _MAX_DEPTH:
-        return
-    if type(value) is str:
-        if line := _line(value):
-            yield place, line
-    elif type(value) is list:
+    if type(value) is str and (line := _line(value)):
+        yield place, line
+    elif type(value) is list and depth <= _MAX_DEPTH:
         for item in value[:_MAX_FIELDS]:
             yield from _said(item, place, depth + 1, is_item=True)
-    elif type(value) is dict:
+    elif type(value) is dict and depth <= _MAX_DEPTH:
         if _is_map(value, depth):
             for key, inner in islice(value.items(), _MAX_FIELDS):
                 if fold(key) not in _NOT_SHOWN and (type(inner) is list or not is_secret(key)):
                     yield from _said(inner, "" if key == "base" else _place(key), depth + 1)
             return
         named = {fold(key): inner for key, inner in islice(value.items(), 200)}
-        if "lang" in named and type(named.get("value")) is str:  # OData: in a language
-            yield from _said(named["value"], place, depth + 1)
+        if "lang" in named:  # OData: in a language
+            yield from _said(named.get("value"), place, depth + 1)
         place = _place_in(named, is_item=is_item) or place
         lines = [line for name in _TEXTS if type(text := named.get(name)) is str
                  and (depth or name != "text") and (line := _line(text))]  # fmt: skip
-        if place:
-            lines = sorted(lines, key=_is_phrase)[:1]  # an error of several says one thing
-        yield from ((place, line) for line in lines)
+        # An error of several says one thing.
+        yield from ((place, line) for line in (lines[:1] if place else lines))
         for name in _NESTED:
             inner = named.get(name)
             if type(inner) is dict or (type(inner) is list and name not in _HOLDERS):
@@ -242,9 +226,9 @@ def _speaks(value: Json) -> bool:
 def _place_in(named: Mapping[str, Json], *, is_item: bool) -> str:
     """The field that an error is about; only one of several tells it under more than two names."""
     for name in _PLACES if is_item else ("param", "field"):
+        value = named.get(name)
         if name == "path" and ("extensions" in named or "locations" in named):
             continue  # GraphQL: where in the answer it happened
-        value = named.get(name)
         if type(value) is dict:
             value = value.get("pointer") or value.get("parameter")
         if type(value) in (str, list) and value and (place := _place(value)):
@@ -271,11 +255,8 @@ def _code(body: Mapping[str, Json]) -> SafeText | None:
     for holder in (body, body.get("error"), body.get("Error"), first, first.get("extensions")):
         for key, value in islice(holder.items(), 100) if type(holder) is dict else ():
             text = value.strip() if type(value) is str else ""
-            if (
-                fold(key) in ("code", "errorcode", "errcode")
-                and 0 < len(text) <= 60
-                and not (text.isdigit() or fold(text) in ("error", "err"))
-            ):
+            is_code = fold(key) in ("code", "errorcode", "errcode") and 0 < len(text) <= 60
+            if is_code and not text.isdigit() and fold(text) not in ("error", "err"):
                 return safe(hide_keys(text), 60)
     worded = any(fold(name) in ("message", "errordescription", "detail") for name in body)
     for value in (body.get("__type"), body.get("error")):

@@ -307,7 +307,9 @@ def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[B
         objects = [row for row in rows if type(row) is dict and row]
         scopes = [SCOPES.get(_scope_of(row)) is BudgetScope.AGENT for row in objects]
         for each, is_agent in ((AGENT_BUDGETS, True), (COMPANY_BUDGETS, False)):
-            groups.append((each, [r for r, of in zip(objects, scopes, strict=True) if of is is_agent]))
+            groups.append(
+                (each, [r for r, of in zip(objects, scopes, strict=True) if of is is_agent])
+            )
     found: list[Budget] = []
     for each, some in groups:
         try:

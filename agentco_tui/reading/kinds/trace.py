@@ -354,9 +354,7 @@ def read_trace(body: Json) -> Trace:
         used[draft.id] += 1
         step_id = draft.id if used[draft.id] == 1 else f"{draft.id}#{used[draft.id]}"
         placed.append(_step(draft, step_id, depth, base, unit))
-    return Trace(
-        steps=tuple(placed), unread=unread, shape=safe(shape, 120), extra=as_extra(header)
-    )
+    return Trace(steps=tuple(placed), unread=unread, shape=safe(shape, 120), extra=as_extra(header))
 
 
 def _unwrapped(body: Json) -> tuple[Json, dict[str, Json], str]:
