@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from agentco_tui.model import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.reading.decode import Unshaped, read_one
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.schema import Json, Kind, under
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)
+_Layer = Mapping[str, Json]
 
 _INNER: Final = word_set(
     """data result response payload item record results items responses task agent company budget
@@ -28,6 +28,7 @@ _INNER: Final = word_set(
 """Names of what may say within an answer how the call went."""
 _STATUS_NAMES: Final = ("status", "state", "decision", "result", "outcome")
 _MESSAGE_NAMES: Final = ("message", "msg", "detail", "note", "info", "reason", "description")
+_DONE: Final = ("approved", "accepted", "allowed", "updated", "created")
 _FAILURE_LISTS: Final = word_set("failed failures errors usererrors validationerrors")
 _FAILED: Final = word_set("error fail failed failure")
 _REFUSED: Final = _FAILED | word_set(
@@ -36,8 +37,6 @@ _REFUSED: Final = _FAILED | word_set(
 )
 _MOST_LAYERS: Final = 20
 _MAX_DEPTH: Final = 4
-
-
 _ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "tasks": ("taskid", "id", "uuid", "approvalid"),
     "companies": ("companyid", "id", "uuid"),
@@ -69,90 +68,73 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
             record = read_one(kind, body)
     if record is not None and not _is_whole(record):
         record = None
+    ids = (under(layer, name) for name in _ID_NAMES.get(kind.name, ("id",)) for layer in layers)
+    told = next((str(each) for each in ids if type(each) in (str, int) and each != ""), None)
     return Receipt(
         verdict=Verdict.NO if no else Verdict.YES,
         http_status=http_status,
         record=record,
-        record_id=record.id if record else _id(layers, _ID_NAMES.get(kind.name, ("id",))),
+        record_id=record.id if record else told,
         status_word=_status(layers),
         message=_message(layers, failed),
     )
 
 
-def _is_listing(kind: Kind[R], body: Json) -> bool:
-    lists = [body]
-    if type(body) is dict:
-        lists = [each for key, each in islice(body.items(), 100) if fold(key) in kind.own]
+def _is_listing(kind: Kind[Any], body: Json) -> bool:
+    lists = [each for key, each in body.items() if fold(key) in kind.own] if type(body) is dict else [body]
     return any(
         type(each) is list and len(each) > 1 and all(type(row) is dict for row in each)
         for each in lists
     )
 
 
-def _layers(body: Json) -> Iterator[Mapping[str, Json]]:
+def _layers(body: Json) -> Iterator[_Layer]:
     """The object of the answer and those inside it that may say how the call went."""
     todo: list[tuple[Json, int]] = [(body, 0)]
     for value, depth in todo:
-        if type(value) is list and len(value) == 1:
-            value = value[0]  # noqa: PLW2901
-        if type(value) is str and depth and value.lstrip()[:1] == "{":
-            value = _parsed(value)  # noqa: PLW2901 - a proxy's `body`
-        if type(value) is not dict:
+        layer = value[0] if type(value) is list and len(value) == 1 else value
+        if type(layer) is not dict:
             continue
-        yield value
+        yield layer
         if depth < _MAX_DEPTH and len(todo) < _MOST_LAYERS:
-            inner = [each for key, each in islice(value.items(), 100) if fold(key) in _INNER]
-            if len(value) == 1 and not inner:
-                inner = list(value.values())  # GraphQL: the name of what was called
+            inner = [each for key, each in islice(layer.items(), 100) if fold(key) in _INNER]
+            if len(layer) == 1 and not inner:
+                inner = list(layer.values())  # GraphQL: the name of what was called
             todo += [(each, depth + 1) for each in inner]
 
 
-def _parsed(text: str) -> Json:
-    try:
-        return parse_json(text.encode())
-    except BodyError:
-        return None
-
-
-def _refuses(layer: Mapping[str, Json]) -> bool:
+def _refuses(layer: _Layer) -> bool:
     named = {fold(key): value for key, value in islice(layer.items(), 100)}
-    done = ("approved", "accepted", "allowed", "updated", "created")
     if (
-        any(named.get(name) is False for name in done)
+        any(named.get(name) is False for name in _DONE)
         or any(_word_in(named.get(name), _REFUSED) for name in ("decision", "outcome", "verdict"))
         or _word_in(named.get("result"), _FAILED)
     ):
         return True
-    fails = any(type(named.get(name)) is list and named[name] for name in _FAILURE_LISTS)
-    names_one = any(
-        value and (name in ("approved", "succeeded", "successful", "updated", "created")
-                   or name.endswith("id") or type(value) is dict)
+    return any(type(named.get(name)) is list and named[name] for name in _FAILURE_LISTS) and not any(
+        value and (name in (*_DONE, "succeeded") or name.endswith("id") or type(value) is dict)
         for name, value in named.items()
-    )  # fmt: skip
-    return fails and not names_one
+    )
 
 
-def _failed_items(body: Json) -> list[Mapping[str, Json]]:
+def _failed_items(body: Json) -> list[_Layer]:
     """The items of a multi-status answer, if every one of them failed."""
-    lists = [body] if type(body) is list else []
-    if type(body) is dict:
-        lists = [value for value in body.values() if type(value) is list]
+    lists = body.values() if type(body) is dict else [body]
     for items in lists:
-        objects: list[Mapping[str, Json]] = [item for item in items if type(item) is dict]
+        objects = [item for item in items if type(item) is dict] if type(items) is list else []
         if objects and all(map(_item_failed, objects)):
             return objects
     return []
 
 
-def _item_failed(item: Mapping[str, Json]) -> bool:
+def _item_failed(item: _Layer) -> bool:
     named = {fold(key): value for key, value in islice(item.items(), 100)}
     codes = [str(named.get(name)) for name in ("status", "statuscode", "code", "httpstatus")]
     return (
         any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
         or _word_in(named.get("status"), _REFUSED)
         or bool(named.get("error"))
-        or named.get("ok") is False
-        or named.get("success") is False
+        or False in (named.get("ok"), named.get("success"))
     )
 
 
@@ -171,12 +153,7 @@ def _is_whole(record: Record) -> bool:
     return True
 
 
-def _id(layers: list[Mapping[str, Json]], id_names: tuple[str, ...]) -> str | None:
-    found = (under(layer, name) for name in id_names for layer in layers)
-    return next((str(each) for each in found if type(each) in (str, int) and each != ""), None)
-
-
-def _status(layers: list[Mapping[str, Json]]) -> SafeText | None:
+def _status(layers: list[_Layer]) -> SafeText | None:
     for name in _STATUS_NAMES:
         for layer in reversed(layers):
             value = under(layer, name)
@@ -186,7 +163,7 @@ def _status(layers: list[Mapping[str, Json]]) -> SafeText | None:
     return None
 
 
-def _message(layers: list[Mapping[str, Json]], failed: list[Mapping[str, Json]]) -> SafeText | None:
+def _message(layers: list[_Layer], failed: list[_Layer]) -> SafeText | None:
     for layer in failed:
         if told := error_in(layer).told:
             return told
