@@ -29,13 +29,14 @@ _EXCERPT_CELLS: Final = 80
 _HTML_LOOK: Final = 2_000
 
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPES: Final = re.compile(
+    r"(\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2}"
+)
+"""A backslash, a pair of surrogates, or a lone one."""
 _HTML: Final = re.compile(r"<!doctype\s+html|<html[\s>]|\A<(?:head|body|title|script)[\s>]", re.I)
 _SSE_LINE: Final = re.compile(r"\A(?:data|event|id|retry)?:")
 # Lines are looked at one by one: a list of all takes too much of a body that is all line ends.
 _LINE: Final = re.compile(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
-_GUARD_PREFIX: Final = re.compile(r"\A\)\]\}',?[^\n]{0,20}\n")
 
 
 class BodyError(ValueError):
@@ -65,22 +66,15 @@ def parse_json(body: bytes) -> Json:
     if not fits_memory(body):
         raise OverfullBodyError("more values than fit into memory", body)
     try:
-        found = _decode(body)
-        return _decode(found) if type(found) is str and found[:1] in ("{", "[") else found
+        with contextlib.suppress(ValueError, InvalidOperation):
+            found = _decode(body)
+            return _decode(found) if type(found) is str and found[:1] in ("{", "[") else found
+        if not fits_memory(body, as_text=True):
+            raise OverfullBodyError("more values than fit into memory", body)
+        text = body.decode("utf-8", "agentco-latin1").lstrip("\ufeff").strip(" \t\r\n\0")
+        return _documents(_ESCAPES.sub(_without_lone, text)) if text else None
     except RecursionError:
         raise BodyError("JSON that is nested too deeply", body) from None
-    except (ValueError, InvalidOperation):
-        pass
-    if not fits_memory(body, as_text=True):
-        raise OverfullBodyError("more values than fit into memory", body)
-    text = _text(body)
-    if not text:
-        return None
-    try:
-        found = _documents(text)
-    except RecursionError:
-        raise BodyError("JSON that is nested too deeply", body) from None
-    return _without_surrogates(found) if _SURROGATE_ESCAPE.search(text) else found
 
 
 def looks_like_html(body: bytes) -> bool:
@@ -99,26 +93,17 @@ def _no_json(text: str) -> BodyError:
 
 
 def _latin1_bytes(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
+    """Bytes that are no UTF-8, read as Latin-1."""
+    assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
 
 codecs.register_error("agentco-latin1", _latin1_bytes)
 
 
-def _text(body: bytes) -> str:
-    """`body` as text: UTF-8, with bytes that are none read as Latin-1; UTF-16 and -32 by mark."""
-    if body.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        text = body.decode("utf-32", "replace")
-    elif body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        text = body.decode("utf-16", "replace")
-    elif body[1:2] == b"\0" and body[:1] in b'[{"':
-        text = body.decode("utf-16-le", "replace")
-    else:
-        text = body.decode("utf-8", "agentco-latin1")
-    text = text.lstrip("\ufeff").strip(" \t\r\n\0")
-    return _GUARD_PREFIX.sub("", text, count=1)
+def _without_lone(escape: re.Match[str]) -> str:
+    """A lone surrogate replaced: no encoder, terminal or request can take it."""
+    return escape[0] if escape[1] else "\\ufffd"
 
 
 def _int(digits: str) -> int | str:
@@ -126,11 +111,10 @@ def _int(digits: str) -> int | str:
 
 
 def _fraction(digits: str) -> Decimal | str:
-    try:
+    with contextlib.suppress(InvalidOperation):
         value = Decimal(digits)
-    except InvalidOperation:
-        return digits
-    return digits if abs(value.adjusted()) > _MAX_EXPONENT else value
+        return digits if abs(value.adjusted()) > _MAX_EXPONENT else value
+    return digits
 
 
 _loads: Callable[[str], Json] = json.JSONDecoder(
@@ -173,29 +157,6 @@ def _documents(text: str) -> Json:
     if not (objects if is_stream else is_list):
         raise _no_json(text)
     return found
-
-
-def _without_surrogates(found: Json) -> Json:
-    """`found` with lone surrogates replaced: no encoder, terminal or request can take them."""
-    top: list[Json] = [found]
-    todo: list[list[Json] | dict[str, Json]] = [top]
-    while todo:
-        holder = todo.pop()
-        if isinstance(holder, dict):
-            if any(_SURROGATE.search(key) for key in holder):
-                clean = {_SURROGATE.sub("\ufffd", key): value for key, value in holder.items()}
-                holder.clear()
-                holder.update(clean)
-            places: Any = list(holder.items())
-        else:
-            places = enumerate(holder)
-        for place, value in places:
-            if isinstance(value, str):
-                if _SURROGATE.search(value):
-                    holder[place] = _SURROGATE.sub("\ufffd", value)
-            elif isinstance(value, (dict, list)):
-                todo.append(value)
-    return top[0]
 
 
 # A body has its cap, but `[{},{},…` becomes thirty times its size in Python's objects. Counting the

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from sys import getsizeof
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -32,7 +31,7 @@ R = TypeVar("R", bound=Record)
 CHUNK: Final = 64 * 1024
 """Bytes of rows that are read together: a few milliseconds."""
 MOST_MEMORY: Final = 80 * 1024 * 1024
-"""Bytes that the records of all lists under way may take together."""
+"""Bytes that the records of one list may take."""
 _HEAD: Final = 4_096
 """Bytes within which the list must have begun."""
 _TAIL: Final = 16_384
@@ -66,74 +65,7 @@ class UnstreamableError(ValueError):
 
 
 class TooMuchMemoryError(ValueError):
-    """The records of all lists under way would take more than MOST_MEMORY."""
-
-
-class Cutter:
-    """Cuts a body between the rows of its list: `feed` it in order, then `finish`.
-
-    What looks like a cut may lie inside a text or deeper in a row; then what is before it is no
-    list of whole objects, which the parser finds out, and the next place is tried. So a wrong cut
-    is never taken. Holds at most two megabytes. Raises UnstreamableError.
-    """
-
-    def __init__(self) -> None:
-        self.head: bytes | None = None
-        """What stands before the list's first object, once that is known."""
-        self.tail = b""
-        """What stands behind its last one, once it is finished."""
-        self._rest = b""
-        self._tried = self._places = 0
-
-    def feed(self, data: bytes) -> Iterator[list[bytes]]:
-        """The rows that are whole by now, some at a time; to be taken to the end."""
-        body, at = self._rest + data, 0
-        if self.head is None:
-            found = _START.search(body, 0, _HEAD)
-            if found is None and len(body) >= _HEAD:
-                raise UnstreamableError
-            if found is None:
-                self._rest = body
-                return
-            at = found.end() - 1
-            self.head = body[:at]
-        while cut := self._cut(body, at, len(body) - _TAIL):
-            rows, at = cut
-            yield rows
-        self._rest = body[at:]
-        if len(self._rest) > _MOST_UNCUT:
-            raise UnstreamableError
-
-    def finish(self) -> Iterator[list[bytes]]:
-        """The last rows."""
-        body, self._rest = self._rest, b""
-        ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
-        if self.head is None or not ends:
-            raise UnstreamableError
-        at, closes = 0, ends[-1]
-        while cut := self._cut(body, at, closes):
-            rows, at = cut
-            yield rows
-        last = _rows(body[at:closes])
-        if last is None:
-            raise UnstreamableError
-        self.tail = body[closes:]
-        yield last
-
-    def _cut(self, body: bytes, at: int, limit: int) -> tuple[list[bytes], int] | None:
-        """The rows from `at` to the next cut before `limit`, and where the next one begins."""
-        start = at + max(CHUNK, self._tried)
-        while start < limit and (between := _BETWEEN.search(body, start, limit)) is not None:
-            rows = _rows(body[at : between.start() + 1])
-            if rows is not None:
-                self._tried = self._places = 0
-                return rows, between.end()
-            start = between.end()
-            self._tried = start - at
-            self._places += 1
-            if self._places >= _TRIES:
-                raise UnstreamableError
-        return None
+    """The records of the list would take more than MOST_MEMORY."""
 
 
 class KnownRows(Generic[R]):
@@ -151,10 +83,11 @@ class KnownRows(Generic[R]):
 class ListReader(Generic[R]):
     """Reads one list while its body comes: `feed` it in order, then `finish`; in one thread.
 
+    The body is cut between rows. What looks like a cut may lie inside a text or deeper in a row;
+    then what is before it is no list of whole objects, which the parser finds out, and the next
+    place is tried: a wrong cut is never taken. At most two megabytes are held beside the records.
     Raises UnstreamableError, TooMuchMemoryError, and what `read` raises.
     """
-
-    _under_way: ClassVar[WeakSet[ListReader[Any]]] = WeakSet()
 
     def __init__(
         self, read: Callable[[bytes], Page[R]], known: KnownRows[R] | None, most: int
@@ -173,9 +106,13 @@ class ListReader(Generic[R]):
         """The body with only the first and the last of its rows."""
         self._read = read
         self._most = most
-        self._cutter = Cutter()
         self._hash = blake2b(digest_size=16)
-        self._closes: bytes | None = None
+        self._head: bytes | None = None
+        """What stands before the list's first object, once that is known."""
+        self._closes = b""
+        """What closes the brackets that the head opens."""
+        self._rest = b""
+        self._tried = self._places_tried = 0
         self._first: list[bytes] = []
         self._last: list[bytes] = []
         self._head_page: Page[R] | None = None
@@ -190,30 +127,68 @@ class ListReader(Generic[R]):
 
     def feed(self, piece: bytes) -> None:
         """Read all rows that are whole by now."""
-        self._under_way.add(self)
         self._hash.update(piece)
         self.size += len(piece)
-        for rows in self._cutter.feed(piece):
-            self._take(rows)
+        self._rest += piece
+        if self._head is None:
+            found = _START.search(self._rest, 0, _HEAD)
+            if found is None and len(self._rest) >= _HEAD:
+                raise UnstreamableError
+            if found is None:
+                return
+            at = found.end() - 1
+            self._head, self._rest = self._rest[:at], self._rest[at:]
+            self._closes = _closing(self._head)
+        self._rest = self._rest[self._take_before(len(self._rest) - _TAIL) :]
+        if len(self._rest) > _MOST_UNCUT:
+            raise UnstreamableError
 
     def finish(self) -> None:
         """The body is whole."""
-        for rows in self._cutter.finish():
-            self._take(rows)
-        self._under_way.discard(self)
-        head, tail = self._cutter.head or b"", self._cutter.tail
+        body, head = self._rest, self._head
+        ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
+        if head is None or not ends:
+            raise UnstreamableError
+        last = _rows(body[self._take_before(ends[-1]) : ends[-1]])
+        if last is None:
+            raise UnstreamableError
+        self._take(last)
+        tail = body[ends[-1] :]
         page = self._read(head + b",".join(self._first) + tail)
         if self._head_page is None or page.records != self._head_page.records:
             # What stands behind the list has a say in how its rows are read.
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
-        self._keep_distinct()
+        places = {identity(record): place for place, record in enumerate(self.records)}
+        if len(places) < len(self.records):
+            # Of records that are the same the last one is kept.
+            self.records = [self.records[place] for place in places.values()]
+            self._marks = array("q", (self._marks[place] for place in places.values()))
 
     @property
     def known(self) -> KnownRows[R]:
         """For the next reading."""
         return KnownRows(self._marks, self.records, self._known.pool)
+
+    def _take_before(self, limit: int) -> int:
+        """Read the rows that end before `limit`, some at a time; where the next one begins."""
+        body, at = self._rest, 0
+        start = max(CHUNK, self._tried)
+        while start < limit and (between := _BETWEEN.search(body, start, limit)) is not None:
+            rows = _rows(body[at : between.start() + 1])
+            if rows is not None:
+                self._take(rows)
+                at = between.end()
+                self._tried = self._places_tried = 0
+                start = at + CHUNK
+                continue
+            start = between.end()
+            self._tried = start - at
+            self._places_tried += 1
+            if self._places_tried >= _TRIES:
+                raise UnstreamableError
+        return at
 
     def _take(self, rows: list[bytes]) -> None:
         if perf_counter() >= self._until:
@@ -252,8 +227,7 @@ class ListReader(Generic[R]):
         """The record of each row, None where it is none."""
         if not rows or len(self.records) > self._most:
             return iter([None] * len(rows))
-        page = self._read(self._answer(rows))
-        records: list[R | None] = [*page.records]
+        records: list[R | None] = [*self._read(self._answer(rows)).records]
         if len(records) < len(rows):
             records = []
             for row in rows:
@@ -264,7 +238,7 @@ class ListReader(Generic[R]):
             self._share(record)
             texts = (getattr(record, name, None) for name in _TEXTS)
             self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
-        if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
+        if self._memory > MOST_MEMORY:
             raise TooMuchMemoryError
         return iter(records)
 
@@ -283,25 +257,17 @@ class ListReader(Generic[R]):
 
     def _answer(self, rows: list[bytes]) -> bytes:
         """An answer with these rows, as far as it is known by now."""
-        head = self._cutter.head or b""
-        if self._closes is None:
-            opened: list[bytes] = []
-            for found in _BRACKETS.findall(head):
-                if found in b"[{":
-                    opened.append(b"]" if found == b"[" else b"}")
-                elif found in b"]}" and opened:
-                    opened.pop()
-            self._closes = b"".join(reversed(opened))
-        return head + b",".join(rows) + self._closes
+        return (self._head or b"") + b",".join(rows) + self._closes
 
-    def _keep_distinct(self) -> None:
-        """Of records that are the same the last one is kept."""
-        if len({record.id for record in self.records}) == len(self.records):
-            return
-        places = {identity(record): place for place, record in enumerate(self.records)}
-        if len(places) < len(self.records):
-            self.records = [self.records[place] for place in places.values()]
-            self._marks = array("q", (self._marks[place] for place in places.values()))
+
+def _closing(head: bytes) -> bytes:
+    opened: list[bytes] = []
+    for found in _BRACKETS.findall(head):
+        if found in b"[{":
+            opened.append(b"]" if found == b"[" else b"}")
+        elif found in b"]}" and opened:
+            opened.pop()
+    return b"".join(reversed(opened))
 
 
 def _rows(part: bytes) -> list[bytes] | None:

@@ -81,7 +81,11 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
 
 
 def _is_listing(kind: Kind[Any], body: Json) -> bool:
-    lists = [each for key, each in body.items() if fold(key) in kind.own] if type(body) is dict else [body]
+    lists = (
+        [each for key, each in body.items() if fold(key) in kind.own]
+        if type(body) is dict
+        else [body]
+    )
     return any(
         type(each) is list and len(each) > 1 and all(type(row) is dict for row in each)
         for each in lists
@@ -111,7 +115,9 @@ def _refuses(layer: _Layer) -> bool:
         or _word_in(named.get("result"), _FAILED)
     ):
         return True
-    return any(type(named.get(name)) is list and named[name] for name in _FAILURE_LISTS) and not any(
+    return any(
+        type(named.get(name)) is list and named[name] for name in _FAILURE_LISTS
+    ) and not any(
         value and (name in (*_DONE, "succeeded") or name.endswith("id") or type(value) is dict)
         for name, value in named.items()
     )
