@@ -98,33 +98,24 @@ def _loses(most: int, raw: Json) -> bool:
 
 
 _EPOCH: Final = "{,_ts,_ms,_unix}"
+_TIMES: Final = "{timestamps,dates,times,audit,meta,metadata}"
 _TABLE: Final = (
     ids("task_id  # paperclip, LibreFang", """
-        task_uuid user_task_key task_key # Camunda 8
-        {approval,issue,job,execution,run,dag_run}_id  # Airflow, GitLab; LangGraph runs
-        session_id                       # Devin
-        thread_id                        # LangGraph
-        execution_arn                    # AWS Step Functions
-        task_instance.id                 # Airflow human-in-the-loop
+        task_uuid {user_task,task}_key   # Camunda 8
+        {approval,issue,job,execution,run,dag_run,session,thread}_id  # Airflow, GitLab, LangGraph
+        execution_arn task_instance.id   # AWS Step Functions, Airflow human-in-the-loop
         execution.{workflow_id,run_id}   # Temporal
-        metadata.{uid,name}              # Kubernetes
-        pk number
+        metadata.{uid,name} pk number    # Kubernetes
         """),
     Field("id", "key human_key  # Jira: ACT-1778", to_key),
     Field("title", """
-        title                            # paperclip issues
-        display_title                    # GitHub workflow runs
-        properties.title                 # Power Automate
-        display_name name                # Google, Azure; OpenFang
-        task_title task_name
+        title display_title properties.title  # paperclip, GitHub workflow runs, Power Automate
+        display_name name {task_,}{title,name}  # Google, Azure; OpenFang
         summary subject headline         # Jira, Airflow, Salesforce
-        objective goal                   # CrewAI
-        action_summary                   # LibreFang approvals
-        label task short_description     # ServiceNow
-        metadata.name                    # Kubernetes
+        objective goal action_summary    # CrewAI, LibreFang approvals
+        label task short_description metadata.name  # ServiceNow, Kubernetes
         {payload,input,args}.{title,name,summary,subject,objective}  # paperclip approvals
-        prompt instruction{,s} request question
-        action                           # LibreFang approvals
+        prompt instruction{,s} request question action  # LibreFang approvals
         """, _title_in),
     Field("description", """
         description body detail{s,} text content note{s,} instructions objective prompt
@@ -133,12 +124,10 @@ _TABLE: Final = (
     Field("tool", "{payload,input,args}.{type,action,tool,tool_name,command}", text_only),
     Field("type", "type kind task_type category type.name  # paperclip", text_only),
     Field("status", """
-        status_enum                      # Devin: finer than its status
-        status state task_status         # most platforms
+        status_enum status state task_status  # Devin: finer than its status; most platforms
         status.{state,status,phase,name,value}  # A2A, ClickUp, Kubernetes, Jira
         state.{name,state,status,value}  # Linear
-        phase stage state_type           # Prefect
-        {current,workflow,task}_state run_status
+        phase stage state_type {current,workflow,task}_state run_status  # Prefect
         properties.status                # Power Automate
         """, word),
     Field("status_text", """
@@ -146,15 +135,11 @@ _TABLE: Final = (
         status_{name,label,text,display} state_name  # Prefect
         """, word),
     Field("second", "state", word),
-    Field("category", """
-        state.type                       # Linear: started, completed, canceled
-        status.type                      # ClickUp: closed
-        status.status_category.key       # Jira: new, indeterminate, done
-        """, word),
+    Field("category", "{state,status}.type status.status_category.key  # Linear, ClickUp, Jira",
+          word),
     Field("result", """
-        conclusion                       # GitHub workflow runs
-        result                           # Azure DevOps builds
-        outcome properties.{outcome,result}  # Power Automate
+        conclusion result outcome        # GitHub workflow runs, Azure DevOps builds
+        properties.{outcome,result}      # Power Automate
         """, text_only),
     Field("approval", """
         approval_{status,state}          # Asana, paperclip incidents
@@ -175,57 +160,46 @@ _TABLE: Final = (
         agent assigned_agent ai_agent bot assignee assigned_to assignee_agent owner_agent assistant
         worker executor requested_by_agent
         """, more="""
-        assignees                        # GitHub
-        assigned_agents agent_ids
-        {context,refs,relations}.{agent,assignee}
+        assignees assigned_agents agent_ids {context,refs,relations}.{agent,assignee}  # GitHub
         """, id_names="{context,refs,relations}.agent_id"),
     Field("agent", "owner # tools that say what their owner is", _owner),
     *references("company", COMPANY, more="{context,refs,relations}.company",
                 id_names="{context,refs,relations}.company_id"),
     Field("priority", """
-        priority_label                   # Linear
-        priority.{priority,name,label}   # ClickUp, Jira
+        priority_label priority.{priority,name,label}  # Linear, ClickUp, Jira
         priority{,_level} urgency importance prio
         """, word),
     Field("trust", "{,agent_}trust{_score,}", to_decimal),
     CREATED,
-    Field("created", """
-        {submitted,opened,raised,filed,received,queued,enqueued}_at
-        queue_time                       # Azure DevOps
-        {timestamps,dates,times,audit,meta,metadata}.{created_at,created}
-        properties.creation_date         # Power Automate
+    Field("created", f"""
+        {{submitted,opened,raised,filed,received,queued,enqueued}}_at queue_time  # Azure DevOps
+        {_TIMES}.{{created_at,created}} properties.creation_date  # Power Automate
         """, to_moment),
-    Field("stamp", "timestamp time date @timestamp ts", to_moment),
+    Field("stamp", "timestamp time date ts", to_moment),
     Field("waiting_since", f"""
-        requested_at{_EPOCH}             # LibreFang approvals
-        {{waiting,pending,awaiting}}_since approval_requested_at requested_on
-        submitted_for_approval_at approval.requested_at
-        {{timestamps,dates,times}}.{{requested_at,requested,waiting_since}}
+        requested_at{_EPOCH} requested_on  # LibreFang approvals
+        {{waiting,pending,awaiting}}_since approval_requested_at submitted_for_approval_at
+        {{approval,timestamps,dates,times}}.{{requested_at,waiting_since}}
         """, to_moment),
-    Field("updated", """
-        updated{,_at}{,_ts,_ms,_unix,_epoch,_epoch_ms,_utc}  # most platforms
-        modified{_at,} last_modified last_update{d,d_at,}
-        {update,updated,modified}_time changed_at updated_on
-        date_updated                     # ClickUp
-        status.{timestamp,updated_at}    # A2A
-        {timestamps,dates,times,audit,meta,metadata}.{updated_at,updated,modified_at}
+    Field("updated", f"""
+        {{updated,modified}}{{,_at}}{{,_ts,_ms,_unix,_epoch,_epoch_ms,_utc}}  # most platforms
+        last_modified last_update{{d,d_at,}} changed_at updated_on date_updated  # ClickUp
+        {{update,updated,modified}}_time status.{{timestamp,updated_at}}  # A2A
+        {_TIMES}.{{updated_at,updated,modified_at}}
         """, to_moment),
     Field("decided", f"""
-        decided_at{_EPOCH}               # paperclip, LibreFang
-        {{approved,rejected,reviewed,decision,approval_decided}}_at decided_on
-        {{approval,review}}.{{decided_at,approved_at,resolved_at}}
-        {{timestamps,dates,times}}.{{decided_at,decided,approved_at}}
+        decided_at{_EPOCH} decided_on    # paperclip, LibreFang
+        {{approved,rejected,reviewed,decision,approval_decided}}_at
+        {{approval,review,timestamps,dates,times}}.{{decided_at,approved_at,resolved_at}}
         """, to_moment),
     Field("decided_by", """
-        decided_by                       # LibreFang
-        decided_by_user_id               # paperclip
+        decided_by decided_by_user{_id,} # LibreFang, paperclip
         {approved,rejected,reviewed}_by {decided,approved}_by_name
-        decided_by_user {approval,review}.{decided_by,approved_by}
+        {approval,review}.{decided_by,approved_by}
         """, named),
     Field("expires", f"""
-        expires{{,_at}}{_EPOCH} expiry expiration{{,_time}} expires_on
-        {{approval_,}}deadline timeout_at
-        {{approval,timestamps,dates,times}}.{{expires_at,deadline}}
+        expires{{,_at}}{_EPOCH} expiry expiration{{,_time}} expires_on {{approval_,}}deadline
+        timeout_at {{approval,timestamps,dates,times}}.{{expires_at,deadline}}
         """, to_moment),
     Field("timeout", "timeout_sec{s,onds}  # LibreFang, beside requested_at", to_seconds),
     *COST,
@@ -253,21 +227,22 @@ def _build(row: Row, around: Around) -> Task:
     if status is not None and status.isdigit() and "status_text" in values:
         status = values["status_text"]
     created: Moment | None = get("created")
-    if "stamp" in values and (created is not None or around.is_root):
-        row.keep("stamp")
-    elif "stamp" in values:
-        created = values["stamp"]
+    if "stamp" in values:
+        if created is not None or around.is_root:
+            row.keep("stamp")
+        else:
+            created = values["stamp"]
     state = task_state(status) if status is not None else None
     needs: bool | None = None
     if not _SECONDARY.isdisjoint(values):
         state, needs = _decided(row, state)
         if status is None:
             status = get("approval")
-    waiting: Moment | None = get("waiting_since")
     expires: Moment | None = get("expires")
     if "timeout" in values:
-        if expires is None and waiting is not None:
-            expires = Moment(waiting.at + values["timeout"], waiting.zone_assumed)
+        since: Moment | None = get("waiting_since")
+        if expires is None and since is not None:
+            expires = Moment(since.at + values["timeout"], since.zone_assumed)
         row.keep("timeout")
     for slot in _UNSHOWN.intersection(values):
         if title_from != row.origin(slot):
@@ -293,13 +268,11 @@ def _title(row: Row, task_id: str) -> tuple[SafeText, str]:
     values = row.values
     if "title" in values:
         return values["title"], row.origin("title")
-    description = values.get("description")
-    if description is not None and (start := first_line(description)):
+    if start := first_line(values.get("description", "")):
         return start, "description"
     for slot in ("tool", "type"):
-        found = values.get(slot)
-        if found is not None and (slot != "type" or found.lower() not in _DULL):
-            return found, row.origin(slot)
+        if slot in values and (slot != "type" or values[slot].lower() not in _DULL):
+            return values[slot], row.origin(slot)
     return safe(task_id), "id"
 
 
@@ -308,43 +281,38 @@ def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool 
     values = row.values
     if state is TaskState.OTHER and "category" in values:
         state = task_state(values["category"])
-    second = values.get("second")
-    if second is not None and "status" in values and row.origin("status") != "state":
-        # TeamCity: status SUCCESS (so far), state running
-        also = task_state(second)
-        state = also if state is TaskState.DONE and also in _LIVE else state
-    if "result" in values and state is TaskState.DONE:
-        # What has ended is what its result says: GitHub's completed with conclusion failure.
-        of_result = task_state(values["result"])
-        state = of_result if of_result in _ENDED else state
+    if state is TaskState.DONE:
+        if "second" in values and "status" in values and row.origin("status") != "state":
+            # TeamCity: status SUCCESS (so far), state running
+            also = task_state(values["second"])
+            state = also if also in _LIVE else state
+        if "result" in values and state is TaskState.DONE:
+            # What has ended is what its result says: GitHub's completed with conclusion failure.
+            of_result = task_state(values["result"])
+            state = of_result if of_result in _ENDED else state
     needs: bool | None = values.get("waits")
     if needs is None and values.get("is_pending") is True and state is None:
         needs = True
-    if "approval" in values:
-        verdict = task_state(values["approval"])
-        if verdict is TaskState.PENDING and values.get("done") is True:
-            state, needs = state or TaskState.DONE, False  # Asana: completed, changes_requested
-        elif verdict is TaskState.PENDING:
-            state, needs = TaskState.PENDING, True
-        elif verdict in (TaskState.APPROVED, TaskState.DONE):
-            needs = False
-            state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
-        elif verdict in (TaskState.REJECTED, TaskState.CANCELLED):
-            needs = False
-            state = verdict if state in _OPEN else state
-        elif state is None:
-            state = verdict
-    if values.get("approved") is True:
+    is_done = values.get("done") is True
+    verdict = task_state(values["approval"]) if "approval" in values else None
+    if verdict is TaskState.PENDING:
+        # Asana: completed, changes_requested
+        needs, state = not is_done, (state or TaskState.DONE) if is_done else verdict
+    elif verdict in (TaskState.REJECTED, TaskState.CANCELLED):
+        needs, state = False, verdict if state in _OPEN else state
+    elif verdict not in (None, TaskState.APPROVED, TaskState.DONE):
+        state = state or verdict
+    if verdict in (TaskState.APPROVED, TaskState.DONE) or values.get("approved") is True:
         needs = False
         state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
-    if values.get("done") is True and state is None:
+    if is_done and state is None:
         state = TaskState.DONE
     requires: bool | None = values.get("requires")
-    if needs is None and requires is not None:
+    if requires and state in _ENDED:
+        needs = False if needs is None else needs
+    elif needs is None and requires is not None:
         # That tasks of this kind need an approval does not say that this one waits for it.
-        needs = True if requires and state is TaskState.PENDING else False if not requires else None
-        if requires and state in _ENDED:
-            needs = False
+        needs = False if not requires else True if state is TaskState.PENDING else None
     if needs and state in (None, TaskState.QUEUED, TaskState.OTHER):
         state = TaskState.PENDING
     return state, needs
