@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading import fallback
+from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.kinds.common_fields import COMPANY, record, reference, references
 from agentco_tui.reading.schema import (
     Around,
@@ -36,42 +37,29 @@ _AGENT: Final = "agent ai_agent bot assistant worker employee"
 FIELDS: Final = (
     Field("id", """
         id {activity,event,log,entry,audit}_id  # paperclip, OpenFang, Auth0
-        seq sequence                     # LibreFang
-        _id _document_id uuid guid       # MongoDB, GitHub audit, Okta
-        insert_id                        # Google Cloud logging
-        document_id event.id
-        metadata.uid                     # Kubernetes events
+        seq sequence _id {_,}document_id # LibreFang, MongoDB, GitHub audit
+        uuid guid insert_id              # Okta, Google Cloud logging
+        event.id metadata.uid            # Kubernetes events
         """, to_id),
     Field("at", """
-        occurred_at                      # paperclip costs
-        event_{time,timestamp} happened_at
-        effective_at                     # OpenAI audit logs
-        @timestamp                       # GitHub audit
-        timestamp time at                # OpenFang, Langfuse, Posit
-        published                        # Okta
-        created_at created{,_ts,_ms,_unix}  # paperclip, Stripe
+        occurred_at event_{time,timestamp} happened_at  # paperclip costs
+        effective_at timestamp time at   # OpenAI audit logs; GitHub audit, OpenFang, Posit
+        published created_at created{,_ts,_ms,_unix}  # Okta; paperclip, Stripe
         recorded_at logged_at logged date datetime when ts
-        sys_created_on                   # ServiceNow
-        receive_timestamp                # Google Cloud logging
-        {last,first}_timestamp           # Kubernetes events
+        sys_created_on {receive,last,first}_timestamp  # ServiceNow, Google Cloud logging, Kubernetes
         """, to_moment),
     Field("text", """
-        message text                     # Langfuse, most
-        display_message                  # Okta
-        {,event_}description summary     # Auth0, PagerDuty
-        detail{s,}                       # OpenFang, LibreFang
-        comment_excerpt                  # paperclip
-        content body msg title headline note comment
-        text_payload                     # Google Cloud logging
-        {event,log,human}_message short_{description,message}
+        message text display_message     # Langfuse, most; Okta
+        {,event_}description summary detail{s,}  # Auth0, PagerDuty; OpenFang, LibreFang
+        comment_excerpt content body msg title headline note comment  # paperclip
+        text_payload {event,log,human}_message short_{description,message}  # Google Cloud logging
         {message,content,body}.{text,string_value}
         {json_payload,data,payload}.{message,msg,text}
         activity
         """, text_only),
     Field("verb", """
-        action                           # paperclip, GitHub, LibreFang
-        verb event_type                  # OpenFang, Okta
-        event operation {activity,action}_type event_name
+        action verb event_type event     # paperclip, GitHub, LibreFang; OpenFang, Okta
+        operation {activity,action}_type event_name
         type                             # OpenAI audit logs, Stripe events
         kind event.{action,type,name} activity
         """, word),
@@ -80,28 +68,27 @@ FIELDS: Final = (
                 more="by who triggered_by decided_by created_by",
                 id_names="user_guid  # GitHub, OpenAI, Okta; paperclip"),
     Field("actor_name", "username", to_ref_name),
-    Field("actor_type", "{actor,principal}_type actor_kind  # paperclip", word),
-    Field("actor_type", "{actor,performed_by,by,initiator,author,principal}.{type,kind}", word),
+    Field("actor_type", """
+        {actor,principal}_type actor_kind  # paperclip
+        {actor,performed_by,by,initiator,author,principal}.{type,kind}
+        """, word),
     *references("company", COMPANY),
     *references("task", "task issue job", id_names="issue_identifier  # paperclip"),
     Field("task_name", "{task,issue}_title  # paperclip", to_ref_name),
     *references("target", "target object resource entity subject", more="# paperclip, Workday"),
-    Field("target_type", """
-        {entity,resource,target,object,subject}_type  # paperclip
-        {target,object,resource,entity,subject}.{type,kind}
-        """, word),
+    Field("target_type", "{target,object,resource,entity,subject}{_type,.type,.kind}  # paperclip",
+          word),
     Field("severity", """
-        severity level log_level         # Google Cloud logging, paperclip, Langfuse
-        severity_text                    # OpenTelemetry
+        severity level log_level severity_text  # Google Cloud logging, paperclip, OpenTelemetry
         importance sev lvl log.{level,severity}
         """, word),
     Field("outcome", "outcome outcome.result status result success ok event.outcome  # LibreFang",
           _outcome),
 )  # fmt: skip
 
-_AGENTS: Final = frozenset(_AGENT.split())
-_TASKS: Final = frozenset(("task", "issue", "job", "todo"))
-_COMPANIES: Final = frozenset(COMPANY.split())
+_AGENTS: Final = word_set(_AGENT)
+_TASKS: Final = word_set("task issue job todo")
+_COMPANIES: Final = word_set(COMPANY)
 
 
 def _build(row: Row, around: Around) -> Activity:
@@ -153,16 +140,14 @@ def _parties(values: Values, around: Around) -> dict[str, Ref | None]:
 def _same(one: Ref, other: Ref | None) -> bool:
     if other is None:
         return False
-    return (one.id or one.name) is not None and (
-        one.id == other.id is not None or one.name == other.name is not None
-    )
+    return (one.id == other.id is not None) or (one.name == other.name is not None)
 
 
 def _object(values: Values, parties: dict[str, Ref | None], who: str | None) -> str | None:
     """What the sentence ends in: the target with its kind, if it isn't the actor again."""
     target, task = parties["target"], parties["task"]
     if target is not None:
-        kind = fallback.phrase(values["target_type"]) if "target_type" in values else ""
+        kind = fallback.phrase(values.get("target_type", ""))
         return f"{kind} {fallback.called(target) or ''}".strip()
     if task is not None:
         return f"task {fallback.called(task)}"
@@ -188,12 +173,9 @@ def _read_under_the_verb(row: Row, verb: str) -> None:
 
 
 def _severity(values: Values, outcome: SafeText | None) -> Severity:
-    told = values.get("severity")
-    if told is not None and (found := severity(told)) is not Severity.UNKNOWN:
-        return found
-    if outcome is not None and outcome_is_bad(outcome):
-        return Severity.WARNING
-    return Severity.UNKNOWN
+    found = severity(values.get("severity", ""))
+    bad = found is Severity.UNKNOWN and outcome is not None and outcome_is_bad(outcome)
+    return Severity.WARNING if bad else found
 
 
 ACTIVITY: Final[Kind[Activity]] = Kind(

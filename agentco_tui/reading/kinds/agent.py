@@ -28,8 +28,7 @@ _SMALLEST_COIN: Final = Decimal("0.01")
 
 def _trust(raw: Json) -> Any:
     """A score: the number as sent, also of "85 %", or a word such as "green"."""
-    text = raw.strip().removesuffix("%") if type(raw) is str else raw
-    number = to_decimal(text)
+    number = to_decimal(raw.strip().removesuffix("%") if type(raw) is str else raw)
     return text_only(raw) if number is None else number
 
 
@@ -40,21 +39,17 @@ def _model(raw: Json) -> Any:
     return text_only(raw)
 
 
-_DONE: Final = "{,stats.,metrics.,performance.}{tasks_{completed,done,finished},completed_tasks}"
 _SEEN: Final = "last_{heartbeat,active,seen,activity}"
 FIELDS: Final = (
     ids("agent_id  # paperclip; OpenFang on create, ElevenLabs",
         "agent_uuid assistant_id  # LangGraph"),
     Field("name", """
-        display_name                     # Google, Azure, BambooHR
-        name agent_name full_name label username  # most platforms
-        title
-        metadata.name                    # Kubernetes
+        display_name name agent_name     # Google, Azure, BambooHR; most platforms
+        full_name label username title metadata.name  # Kubernetes
         """, named),
     Field("role", """
         role agent_role role_name        # paperclip
-        job_title position               # BambooHR
-        function title
+        job_title position function title  # BambooHR
         """, named),
     *references("company", f"{COMPANY} employer"),
     Field("trust", """
@@ -63,53 +58,44 @@ FIELDS: Final = (
         {stats,metrics,performance}.{trust_score,trust,score,reputation}
         """, _trust),
     Field("status", """
-        status state                     # paperclip; OpenFang
+        status state access_state        # paperclip; OpenFang; Box AI agents
         agent_status current_status lifecycle_state run_state phase availability
-        access_state                     # Box AI agents
         {status,state}.{state,status,phase,name,value,code} runtime.{status,state}
         """, word),
     Field("status_text", "status_{name,label,text,display} state_name", word),
     Field("paused", "{is_,}paused suspended  # GitLab runners", flag),
     Field("enabled", "{is_,}{enabled,active,online}", flag),
     Field("pause_reason", """
-        pause_reason                     # paperclip
-        paused_reason suspend_reason status_reason {status,state}.{pause_reason,reason}
+        pause{,d}_reason {suspend,status}_reason {status,state}.{pause_reason,reason}  # paperclip
         """, line),
     Field("model", """
-        model{,_name,_id}                # OpenAI; OpenFang
-        llm{,_model} language_model
+        model{,_name,_id} llm{,_model} language_model  # OpenAI; OpenFang
         {model,llm}.{model,name,model_name,id,model_id,display_name}  # OpenFang detail
         {config,adapter_config,settings,runtime,llm_config}.{model,model_name,model_id,llm}
         """, _model),
-    Field("provider", """
-        model_provider                   # OpenFang
-        provider llm_provider {model,llm}.{provider,vendor}
-        """, text_only),
-    Field("tasks_completed", f"""
-        {_DONE} completed_{{task_,tasks_,}}count {{num_,total_}}tasks_completed
-        tasks_completed_count {{stats,metrics,performance}}.completed
-        {{tasks,task_counts,task_stats}}.{{completed,done,finished}}
+    Field("provider", "{model_,llm_,}provider {model,llm}.{provider,vendor}  # OpenFang",
+          text_only),
+    Field("tasks_completed", """
+        {,stats.,metrics.,performance.}{tasks_{completed,done,finished},completed_tasks}
+        completed_{task_,tasks_,}count {num_,total_}tasks_completed tasks_completed_count
+        {stats,metrics,performance,tasks,task_counts,task_stats}.completed
         """, to_count),
     CREATED,
     Field("last_seen", f"""
-        last_heartbeat_at                # paperclip
-        last_active                      # OpenFang
+        last_{{heartbeat,active}}_at last_active  # paperclip, OpenFang
         {_SEEN}{{,_at}} heartbeat_at last_run_at last_online last_ping
         {{status,state,runtime,stats,metrics}}.{_SEEN}{{,_at}}
         """, to_moment),
     money_field("remaining", """
-        budget_remaining remaining_budget budget_left
-        remaining_amount                 # paperclip: remainingAmountCents
+        budget_remaining remaining_{budget,amount} budget_left  # paperclip: remainingAmountCents
         budget.{remaining,remaining_amount,left} {stats,metrics}.budget_remaining
         """),
     money_field("limit", """
-        budget_monthly                   # paperclip: budgetMonthlyCents
-        monthly_{limit,budget} budget_limit max_budget
+        budget_monthly monthly_{limit,budget} budget_limit max_budget  # paperclip
         budget.{monthly_limit,limit,amount,max_budget}
         """),
     money_field("spent", """
-        spent_monthly                    # paperclip: spentMonthlyCents
-        spent_this_month month{ly,}_spend budget_{spent,used}
+        spent_monthly spent_this_month month{ly,}_spend budget_{spent,used}  # paperclip
         budget.{monthly_spend,spent,used,spend}
         """),
     *UNIT_FIELDS,
@@ -125,11 +111,12 @@ def _build(row: Row, around: Around) -> Agent:
     elif vendor is not None and model is None:
         row.keep("provider")
     trust = values.get("trust")
+    is_word = isinstance(trust, str)
     return record(
         Agent, row, around,
         company=reference(values, "company", around),
-        trust=trust if isinstance(trust, Decimal) else None,
-        trust_word=SafeText(trust) if isinstance(trust, str) else None,
+        trust=None if is_word else trust,
+        trust_word=trust if is_word else None,
         budget_remaining=_remaining(row, around),
         status=status,
         state=state,
@@ -143,34 +130,32 @@ def _status(values: Values) -> tuple[SafeText | None, AgentState | None]:
     if status is not None and status.isdigit() and "status_text" in values:
         status = values["status_text"]
     state = agent_state(status) if status is not None else None
-    enabled = values.get("enabled")
     if values.get("paused") is True and state not in (AgentState.STOPPED, AgentState.ERROR):
         return status or safe("paused"), AgentState.PAUSED
-    if status is None and enabled is not None:
-        if enabled:
-            return safe("enabled"), AgentState.ACTIVE
-        return safe("not enabled"), AgentState.STOPPED
+    if status is None and "enabled" in values:
+        is_on = values["enabled"]
+        return safe("enabled" if is_on else "not enabled"), (
+            AgentState.ACTIVE if is_on else AgentState.STOPPED
+        )
     return status, state
 
 
 def _remaining(row: Row, around: Around) -> Money | None:
     """What remains of the agent's budget: as sent, else from limit and spent, marked."""
-    values = row.values
-    if values.keys().isdisjoint(("remaining", "limit", "spent")):
-        return None
-    beside = told_unit(values, around.unit)
-    limit, spent = to_money(values.get("limit"), beside), to_money(values.get("spent"), beside)
-    remaining = to_money(values.get("remaining"), beside)
+    unit = told_unit(row.values, around.unit)
+    limit, spent, remaining = (
+        to_money(row.values.get(slot), unit) for slot in ("limit", "spent", "remaining")
+    )
     for slot in ("limit", "spent"):
-        if slot in values:
+        if slot in row.values:
             row.keep(slot)
+    # A limit of 0 says that there is none; what remains of it says nothing.
     no_limit = limit is not None and limit.amount == 0
-    if remaining is not None:
-        # A limit of 0 says that there is none; what remains of it says nothing.
-        if -_SMALLEST_COIN < remaining.amount < 0:
-            return None
-        return None if remaining.amount == 0 and no_limit else remaining
-    return None if limit is None or spent is None or no_limit else minus(limit, spent)
+    if remaining is None:
+        return None if limit is None or spent is None or no_limit else minus(limit, spent)
+    if -_SMALLEST_COIN < remaining.amount < 0 or (remaining.amount == 0 and no_limit):
+        return None
+    return remaining
 
 
 AGENTS: Final[Kind[Agent]] = Kind(

@@ -33,11 +33,9 @@ FIELDS: Final = (
     ids("company_id  # paperclip; OpenFang on create",
         "{company_uuid,organization_id,org_id,workspace_id,tenant_id,account_id}"),
     Field("name", """
-        display_name                     # Azure, Google, Salesforce
-        name title label                 # most platforms
+        display_name name title label    # Azure, Google, Salesforce; most platforms
         {company,organization,org,workspace,tenant,account}_name
-        organization_alias               # LiteLLM /organization/list
-        metadata.name                    # Kubernetes
+        organization_alias metadata.name # LiteLLM /organization/list, Kubernetes
         """, named),
     Field("template", "template{,_name,_slug,_id} company_template blueprint preset", named),
     Field("mission", "mission{,_statement} purpose goal objective description", block),
@@ -48,20 +46,19 @@ FIELDS: Final = (
     Field("status", "enabled", _word_if("enabled", "not enabled")),
     CREATED,
     Field("agent_count", """
-        agent{,s}_count num_agents total_agents number_of_agents headcount agents
+        agent{,s}_count num_agents total_agents number_of_agents headcount
+        agents{,.total,.count,.total_count}  # paperclip dashboard; GraphQL connections
         {stats,counts,metrics,_count}.{agents,agent_count,total_agents}  # paperclip, Prisma
-        agents.{total,count,total_count} # paperclip dashboard; GraphQL connections
         """, _how_many),
     Field("task_count", """
-        task{,s}_count num_tasks total_tasks number_of_tasks
-        issue_count                      # paperclip
-        tasks {stats,counts,metrics,_count}.{tasks,task_count,total_tasks,issues}
-        tasks.{total,count,total_count}
+        task{,s}_count num_tasks total_tasks number_of_tasks issue_count  # paperclip
+        tasks{,.total,.count,.total_count}
+        {stats,counts,metrics,_count}.{tasks,task_count,total_tasks,issues}
         """, _how_many),
     Field("pending_count", """
-        pending_count pending_task{s,_count} tasks_pending
+        pending{,_count} pending_task{s,_count} tasks_pending
         pending_approval{s,_count} approvals_pending  # paperclip dashboard
-        pending {stats,counts,metrics}.{pending,pending_tasks,pending_approvals,pending_count}
+        {stats,counts,metrics}.{pending,pending_tasks,pending_approvals,pending_count}
         """, _how_many),
 )  # fmt: skip
 
