@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
 import msgspec
 
+from agentco_tui import format as fmt
 from agentco_tui.model import Money, Ref
+from agentco_tui.reading.field_names import words
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import SafeText, safe
 
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SEPARATORS: Final = re.compile(r"[\s._:/\-]+")
-
 
 def phrase(word: str) -> str:
-    """A machine's verb as words: "agent_spawned", "ToolInvoke", "task.approved" → lower case."""
-    parts = _SEPARATORS.sub(" ", _HUMP.sub(" ", word)).split()
-    return " ".join(part if part.isupper() and len(part) < 4 else part.lower() for part in parts)
+    """A machine's verb as words, lower case: "agent_spawned", "ToolInvoke", "task.approved"."""
+    return " ".join(words(word))
 
 
 def called(ref: Ref | None) -> str | None:
     """What to call a record in a sentence: its name, else its id."""
-    if ref is None:
-        return None
-    return ref.name or (safe(ref.id, 60) if ref.id else None)
-
-
-def percent(share: Decimal) -> str:
-    """A share as a percentage with at most one decimal."""
-    value = share * 100
-    whole = value.quantize(Decimal(1)) if abs(value) < 10**9 else value
-    return f"{whole} %" if whole == value else f"{value:.1f} %"
-
-
-def amount(money: Money) -> str:
-    """A sum in plain figures, with its currency if one was told."""
-    value = money.amount
-    text = f"{value:.2f}" if value != value.to_integral_value() else f"{value:f}".split(".")[0]
-    return f"{text} {money.currency}" if money.currency else text
+    return None if ref is None else ref.name or (safe(ref.id, 60) if ref.id else None)
 
 
 def alert(
@@ -55,31 +36,24 @@ def alert(
     limit: Money | None,
 ) -> SafeText | None:
     """One sentence of what an alert's fields tell; None if they tell nothing."""
+    sums = " of ".join(fmt.money(each) for each in (spent, limit) if each is not None)
     parts: list[str] = []
     if share is not None:
-        parts.append(f"{percent(share)} of the budget used")
-        if spent is not None and limit is not None:
-            parts.append(f"({amount(spent)} of {amount(limit)})")
+        beside = f" ({sums})" if spent is not None and limit is not None else ""
+        parts.append(f"{fmt.percent(share)} of the budget used{beside}")
     elif spent is not None:
-        of = f" of {amount(limit)}" if limit is not None else ""
-        parts.append(f"{amount(spent)}{of} spent")
+        parts.append(f"{sums} spent")
     if threshold is not None:
-        point = f"warning at {percent(threshold)}"
-        parts.append(f", {point}" if parts else point)
-    told = " ".join(parts).replace(" ,", ",")
-    if kind:
-        told = f"{phrase(kind)}: {told}" if told else phrase(kind)
-    if not told:
-        return None
-    return safe(f"{who}: {told}" if who else told)
+        parts.append(f"warning at {fmt.percent(threshold)}")
+    told = ": ".join(filter(None, (who, phrase(kind or ""), ", ".join(parts))))
+    return safe(told) if kind or parts else None
 
 
 def activity(
     actor: str | None, verb: str | None, target: str | None, outcome: str | None
 ) -> SafeText | None:
-    """One sentence from actor, verb and target ; None without all of them."""
-    parts = [actor, phrase(verb) if verb else None, target]
-    told = " ".join(part for part in parts if part)
+    """One sentence from actor, verb and target; None without all of them."""
+    told = " ".join(filter(None, (actor, phrase(verb or ""), target)))
     if not told:
         return None
     return safe(f"{told} ({phrase(outcome)})" if outcome else told)
@@ -93,11 +67,6 @@ def content_id(kind: str, obj: Mapping[str, Json]) -> str:
     try:
         encoded = _encode(obj)
     except (RecursionError, ValueError, TypeError, OverflowError, UnicodeEncodeError):
-        encoded = "\n".join(f"{key}={_flat(value)}" for key, value in sorted(obj.items())).encode(
-            "utf-8", "replace"
-        )
+        flat = sorted((k, str(v)) for k, v in obj.items() if type(v) not in (dict, list))
+        encoded = repr(flat).encode("utf-8", "replace")
     return f"{kind}-{hashlib.blake2b(encoded, digest_size=8).hexdigest()}"
-
-
-def _flat(value: Json) -> str:
-    return type(value).__name__ if isinstance(value, (dict, list)) else str(value)

@@ -19,9 +19,9 @@ from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Parti
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.plain_text import (
+    block,
     first_line,
     flag,
-    long_block,
     named,
     text_only,
     word,
@@ -43,7 +43,7 @@ def _title_in(raw: Json) -> Any:
 
 
 def _described(raw: Json) -> Any:
-    return long_block(raw, _DESCRIPTION, _DESCRIPTION)
+    return block(raw, _DESCRIPTION, _DESCRIPTION)
 
 
 def _interrupt(raw: Json) -> Any:

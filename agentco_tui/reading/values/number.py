@@ -16,6 +16,10 @@ _MAX_ADJUSTED: Final = 60
 _MAX_TEXT: Final = 60
 _MAX_INT: Final = 10**60
 _PLAIN: Final = lazy_pattern(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
+_GROUPED: Final = lazy_pattern(
+    r"([+-]?\d{1,3}([,.])(?:\d{2,3}\2)*\d{3})(?:(?!\2)[,.](\d+))?\Z", re.ASCII
+)
+"""1,234.56 and 1.234,56; the Indian way in twos before the last three."""
 _BLANKS: Final = lazy_pattern(r"[\s\u00a0\u2009\u202f'’_]+")
 _INNER: Final = ("intValue", "doubleValue", "$numberLong", "$numberInt", "$numberDouble")
 _INNER_FRACTION: Final = ("$numberDecimal", "value", "score", "amount")
@@ -53,57 +57,30 @@ def to_count(raw: Json) -> int | None:
 
 
 def _sensible(value: Decimal) -> Decimal | None:
-    if not value.is_finite():
-        return None
-    if value and abs(value.adjusted()) > _MAX_ADJUSTED:
-        return None
-    return value
+    fits = value.is_finite() and (not value or abs(value.adjusted()) <= _MAX_ADJUSTED)
+    return value if fits else None
 
 
 def _from_text(text: str) -> Decimal | None:
     if len(text) > _MAX_TEXT:
         return None
-    bare = text.strip().replace("\u2212", "-")
-    if not _PLAIN.match(bare):
-        cleaned = _without_separators(bare)
-        if cleaned is None:
-            return None
-        bare = cleaned
+    text = text.strip().replace("\u2212", "-")
+    if not _PLAIN.match(text):
+        text = _without_separators(text)
     try:
-        return _sensible(Decimal(bare))
+        return _sensible(Decimal(text))
     except InvalidOperation:
         return None
 
 
-def _without_separators(text: str) -> str | None:
-    negative = False
+def _without_separators(text: str) -> str:
+    sign = ""
     if text.startswith("(") and text.endswith(")"):
-        text, negative = text[1:-1], True
+        text, sign = text[1:-1], "-"
     text = _BLANKS.sub("", text)
-    comma, point = text.rfind(","), text.rfind(".")
-    if comma >= 0 and point >= 0:
-        group, decimal = (",", ".") if point > comma else (".", ",")
-        whole, _, part = text.rpartition(decimal)
-        if not _grouped(whole, group):
-            return None
-        text = f"{whole.replace(group, '')}.{part}"
-    elif comma >= 0:
-        if _grouped(text, ","):
-            text = text.replace(",", "")
-        elif text.count(",") == 1:
-            text = text.replace(",", ".")
-    elif text.count(".") > 1 and _grouped(text, "."):
-        text = text.replace(".", "")
-    if not _PLAIN.match(text):
-        return None
-    return f"-{text}" if negative else text
-
-
-def _grouped(text: str, separator: str) -> bool:
-    first, *groups = text.lstrip("+-").split(separator)
-    if not groups:
-        return text.lstrip("+-").isdigit()
-    in_threes = all(len(group) == 3 and group.isdigit() for group in groups)
-    # the Indian way groups in twos before the last three
-    in_twos = len(groups[-1]) == 3 and all(len(g) == 2 and g.isdigit() for g in groups[:-1])
-    return 1 <= len(first) <= 3 and first.isdigit() and (in_threes or in_twos)
+    if match := _GROUPED.match(text):
+        whole, group, part = match.groups()
+        text = f"{whole.replace(group, '')}.{part or 0}"
+    elif text.count(",") == 1:
+        text = text.replace(",", ".")
+    return f"{sign}{text}" if _PLAIN.match(text) else ""

@@ -62,13 +62,8 @@ def word(raw: Json) -> Any:
     return line(raw)
 
 
-def block(raw: Json) -> Any:
+def block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
     """Several lines of text, also from a list of texts or the text inside an object."""
-    return long_block(raw, 20_000, 2_000)
-
-
-def long_block(raw: Json, max_cells: int, max_lines: int) -> Any:
-    """As `block`, of at most so many cells and lines."""
     if type(raw) is str:
         if len(raw) <= _SHORT and raw.isascii() and raw.isprintable() and not raw.isspace():
             return safe(raw) if raw else NOTHING
@@ -76,7 +71,7 @@ def long_block(raw: Json, max_cells: int, max_lines: int) -> Any:
     if type(raw) is list and raw and all(type(part) is str for part in raw):
         return safe_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
-        return _inner(raw, _BLOCK, lambda inner: long_block(inner, max_cells, max_lines))
+        return _inner(raw, _BLOCK, lambda inner: block(inner, max_cells, max_lines))
     return line(raw)
 
 
@@ -89,28 +84,23 @@ def shown(raw: Json) -> SafeText | None:
     if type(raw) is list and len(raw) < 200:
         parts = [shown(part) if type(part) in (str, dict) else None for part in raw]
         if all(parts):
-            return safe_block("\n".join(str(part) for part in parts))
+            return safe_block("\n".join(map(str, parts)))
     if type(raw) is dict:
-        parts_of_it = {key: value for key, value in raw.items() if key != "type"}
-        inner = _inner(parts_of_it, _BLOCK, block)
-        if type(inner) is str:
+        inner = _inner({key: value for key, value in raw.items() if key != "type"}, _BLOCK, block)
+        if isinstance(inner, str):
             return SafeText(inner)
     return safe_block(compact(raw, 4_000))
 
 
+_FLAGS: Final = {
+    **dict.fromkeys(("true", "yes", "y", "1", "on"), True),
+    **dict.fromkeys(("false", "no", "n", "0", "off"), False),
+}
+
+
 def flag(raw: Json) -> bool | None:
     """A yes or no: true, "true", "yes", 1 and their opposites; None for all else."""
-    if type(raw) is bool:
-        return raw
-    if type(raw) is int and raw in (0, 1):
-        return bool(raw)
-    if type(raw) is str:
-        folded = raw.strip().lower()
-        if folded in ("true", "yes", "y", "1", "on"):
-            return True
-        if folded in ("false", "no", "n", "0", "off"):
-            return False
-    return None
+    return _FLAGS.get(str(raw).strip().lower()) if type(raw) in (bool, int, str) else None
 
 
 def number_text(raw: int | Decimal) -> SafeText | None:
