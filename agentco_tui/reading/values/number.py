@@ -78,9 +78,10 @@ def _without_separators(text: str) -> str:
     if text.startswith("(") and text.endswith(")"):
         text, sign = text[1:-1], "-"
     text = _BLANKS.sub("", text)
-    if match := _GROUPED.match(text):
+    match = None if _PLAIN.match(text) else _GROUPED.match(text)
+    if match is not None:
         whole, group, part = match.groups()
-        text = f"{whole.replace(group, '')}.{part or 0}"
+        text = whole.replace(group, "") + (f".{part}" if part else "")
     elif text.count(",") == 1:
         text = text.replace(",", ".")
     return f"{sign}{text}" if _PLAIN.match(text) else ""
