@@ -113,10 +113,12 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
         for item in sample
     ):
         return flat
-    found = [_search(item, kind, "", 1) for item in body if type(item) is dict]
-    inner = [each for each in found if each is not None]
-    if not inner:
-        return flat
+    inner: list[FoundList] = []
+    for part in sample, body[_SAMPLE:]:
+        each = (_search(row, kind, "", 1) for row in part if type(row) is dict)
+        inner += [found for found in each if found is not None]
+        if not inner:
+            return flat
     last = inner[-1]
     if len(inner) == 1 or any("type" in item or "event" in item for item in sample):
         # A stream repeats the whole list in each event: the last one holds.

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 

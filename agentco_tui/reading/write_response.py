@@ -127,7 +127,8 @@ def _failed_items(body: Json) -> list[_Layer]:
     """The items of a multi-status answer, if every one of them failed."""
     lists = body.values() if type(body) is dict else [body]
     for items in lists:
-        objects = [item for item in items if type(item) is dict] if type(items) is list else []
+        rows = items if type(items) is list else []
+        objects: list[_Layer] = [item for item in rows if type(item) is dict]
         if objects and all(map(_item_failed, objects)):
             return objects
     return []

@@ -8,7 +8,6 @@ from typing import Any
 
 from agentco_tui.model import Moment, Money, Ref
 from agentco_tui.reading import json_body
-from agentco_tui.reading.kinds.budget import read_overview as decode_overview
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped
 from agentco_tui.reading.decode import read_one as decode_one
 from agentco_tui.reading.decode import read_page as decode_page
@@ -16,6 +15,7 @@ from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS
 from agentco_tui.reading.kinds.alert import ALERTS
 from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, WHOLE_ID
+from agentco_tui.reading.kinds.budget import read_overview as decode_overview
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.kinds.trace import read_trace as decode_trace

@@ -29,7 +29,7 @@ def test_an_incident() -> None:
     assert found.agent is not None
     assert (found.agent.id, found.agent.name) == ("a1", "Scout")
     assert [plain(each) for each in (found.limit, found.spent, found.share)] == ["50", "45", "0.9"]
-    assert found.text == "Scout: soft: 90 % of the budget used (45 of 50)"
+    assert found.text == "Scout: soft: 90 % of the budget used (45.00 of 50.00)"
     assert extra_fields(found.extra)["approvalId"] == "p1"
 
 

@@ -156,20 +156,6 @@ def test_the_own_id_wins_over_the_key_of_a_map() -> None:
     assert ids({"first": {"id": "t9", "title": "a"}}) == ["t9"]
 
 
-def test_time_buckets_are_one_list_cut_in_pieces() -> None:
-    body = {
-        "object": "page", "has_more": False, "next_page": None,
-        "data": [
-            {"object": "bucket", "start_time": 1730419200,
-             "results": [{"agent_id": "a1", "amount": {"value": 0.06, "currency": "usd"}}]},
-            {"object": "bucket", "start_time": 1730505600,
-             "results": [{"agent_id": "a2", "amount": {"value": 1.5, "currency": "usd"}}]},
-        ],
-    }  # fmt: skip
-    found = page(body, decode.AGENT_BUDGETS)
-    assert [budget.id for budget in found.records] == ["a1", "a2"]
-
-
 def test_ndjson_is_a_list_and_a_broken_line_costs_only_itself() -> None:
     raw = b'{"id":"t1","title":"Plan"}\n{"id":"t3", brok\n\n{"id":"t2","title":"Write"}\r\n'
     found = page(raw)

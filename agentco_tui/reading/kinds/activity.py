@@ -46,7 +46,7 @@ FIELDS: Final = (
         effective_at timestamp time at   # OpenAI audit logs; GitHub audit, OpenFang, Posit
         published created_at created{,_ts,_ms,_unix}  # Okta; paperclip, Stripe
         recorded_at logged_at logged date datetime when ts
-        sys_created_on {receive,last,first}_timestamp  # ServiceNow, Google Cloud logging, Kubernetes
+        sys_created_on {receive,last,first}_timestamp  # ServiceNow, Google Cloud, Kubernetes
         """, to_moment),
     Field("text", """
         message text display_message     # Langfuse, most; Okta

@@ -28,7 +28,7 @@ from agentco_tui.reading.schema import (
 )
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.percent import Scale, part_field
-from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
+from agentco_tui.reading.values.plain_text import flag, line, text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment

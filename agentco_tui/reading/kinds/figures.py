@@ -236,11 +236,13 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     remaining: Money | None = values.get(slots.get("remaining", ""))
     unlimited = limit is NO_LIMIT
     # A bare `amount` beside what was spent; a `total` that spent and remaining add up to.
-    if limit is None and (spent or remaining) and "amount" in values:
-        slots["limit"], limit = "amount", values["amount"]
-    elif limit is None and spent and remaining and "total" in values:
-        if not _contradict(values["total"], spent, remaining):
-            slots["limit"], limit = "total", values["total"]
+    amount, total = values.get("amount"), values.get("total")
+    if limit is None and amount and (spent or remaining):
+        slots["limit"], limit = "amount", amount
+    elif (
+        limit is None and total and spent and remaining and not _contradict(total, spent, remaining)
+    ):
+        slots["limit"], limit = "total", total
     if unlimited or (limit is not None and limit.amount == 0 and not at_zero):
         limit, unlimited = None, True
     if _contradict(limit, spent, remaining):

@@ -397,8 +397,11 @@ def _drafts(steps: Json, header: dict[str, Json]) -> tuple[list[_Draft], int]:
         for name, beside in _BARE.items():
             if type(inner := item.get(name)) is dict and inner and item.keys() <= beside:
                 item = {**({"id": item["id"]} if "id" in item else {}), **inner}
-        inner_keys = [key for key, value in item.items()
-                      if fold(key) in _CHILDREN | _CONTAINERS and _holds_objects(value)]  # fmt: skip
+        inner_keys = [
+            key
+            for key in item
+            if fold(key) in _CHILDREN | _CONTAINERS and _holds_objects(item[key])
+        ]
         if inner_keys and not _is_step(item):
             key = inner_keys[0]
             todo.append((item[key], around, depth))
