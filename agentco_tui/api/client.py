@@ -335,7 +335,6 @@ def open_client(
     for a host, a `ca_file` or a proxy setting that cannot be used.
     """
     # Here and not above: what only asks for the settings need not wait for it.
-    from agentco_tui.api.timing import RetryPolicy  # noqa: PLC0415
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
     if key is None:
@@ -346,7 +345,7 @@ def open_client(
         ca_file=ca_file,
         trust_env=trust_env,
         limits=limits,
-        retry=RetryPolicy(attempts=attempts),
+        attempts=attempts,
         key_source=key_source,
     )
     return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)

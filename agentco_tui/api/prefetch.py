@@ -52,10 +52,8 @@ class Prefetch:
             # In this thread, beside the import of the toolkit in the other.
             from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
-            async with Transport(base, key, **settings) as transport:
-                return await transport.request(
-                    "GET", _PATH, params=early.params, attempts=1, stream=_reader
-                )
+            async with Transport(base, key, attempts=1, **settings) as transport:
+                return await transport.request("GET", _PATH, params=early.params, stream=_reader)
 
         def work() -> None:
             assert reply is not None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from statistics import median
 from typing import Final
@@ -28,6 +27,12 @@ _LONGEST_WAIT: Final = 86_400.0
 _PASSING: Final = (Unreachable, TimedOut, Broken, RateLimited)
 """Failures that may be over soon; a bad certificate, a refusal or a 404 is not."""
 _PASSING_STATUSES: Final = frozenset({500, 502, 503, 504})
+_FIRST: Final = 0.25
+_HIGHEST: Final = 8.0
+"""Seconds: the ceilings of the first wait before another attempt, and of any."""
+_LONGEST_RETRY_AFTER: Final = 60.0
+_BUDGET: Final = 75.0
+"""Seconds after the start of the first attempt in which another one may still begin."""
 _DATE: Final = lazy_pattern(
     r"[a-z]{3,9},? [a-z0-9 -]{6,12} \d\d:\d\d:\d\d (GMT|\d{4})", re.ASCII | re.IGNORECASE
 )
@@ -40,51 +45,24 @@ _SMOOTHING: Final = 0.3
 """The weight of the newest latency in the smoothed one."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles.
+def retry_wait(error: ApiError, failed: int, elapsed: float) -> float | None:
+    """Seconds until a read is sent again that failed so often, or None to tell the error.
 
-    Only reads are repeated. A write that failed has an unknown outcome, and only a read can tell;
-    the platform may have acted on it however it failed.
+    Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles. `elapsed` is
+    the time since the first attempt began. A long Retry-After is left to the caller, who finds it
+    in the error. A write is never repeated: only a read can tell what the platform did.
     """
-
-    attempts: int = 3
-    """How often a read is sent at most; 1 means that nothing is repeated."""
-    base: float = 0.25
-    cap: float = 8.0
-    """Seconds: the first and the highest ceiling."""
-    budget: float = 75.0
-    """Seconds after the start of the first attempt in which another one may still begin."""
-    longest_wait: float = 60.0
-    """Seconds: a longer Retry-After is left to the caller, who finds it in the error."""
-
-    def delay(
-        self,
-        error: ApiError,
-        *,
-        attempt: int,
-        method: str,
-        elapsed: float,
-        draw: Callable[[], float] = random.random,
-    ) -> float | None:
-        """Seconds to wait before the next attempt, or None to give up and raise the error.
-
-        `attempt` counts from 1 and is the one that failed, `elapsed` is the time since the first
-        began, `draw` gives a number from 0 to 1.
-        """
-        if isinstance(error, PlatformFailed):
-            is_passing = error.status in _PASSING_STATUSES
-        else:
-            is_passing = isinstance(error, _PASSING) and not isinstance(error, TlsFailure)
-        if method not in ("GET", "HEAD") or attempt >= self.attempts or not is_passing:
-            return None
-        wait = min(self.cap, self.base * 2.0 ** min(attempt - 1, 30)) * draw()
-        if error.retry_after is not None:
-            if error.retry_after > self.longest_wait:
-                return None
-            # After what was asked for, so that not all who were told the same come back at once.
-            wait += error.retry_after
-        return wait if elapsed + wait <= self.budget else None
+    if isinstance(error, PlatformFailed):
+        is_passing = error.status in _PASSING_STATUSES
+    else:
+        is_passing = isinstance(error, _PASSING) and not isinstance(error, TlsFailure)
+    asked = error.retry_after or 0.0
+    if not is_passing or asked > _LONGEST_RETRY_AFTER:
+        return None
+    # After what was asked for, so that not all who were told the same come back at once.
+    ceiling = min(_HIGHEST, _FIRST * 2.0 ** min(failed - 1, 30))
+    wait = asked + ceiling * random.random()  # noqa: S311 (jitter, not secrecy)
+    return wait if elapsed + wait <= _BUDGET else None
 
 
 class Measured:

@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -40,7 +40,7 @@ from agentco_tui.api.response_body import (
     body_pieces,
     gathered,
 )
-from agentco_tui.api.timing import Measured, RetryPolicy
+from agentco_tui.api.timing import Measured, retry_wait
 from agentco_tui.text import safe
 
 if "httpx" not in sys.modules:
@@ -129,31 +129,32 @@ class Transport:
         ca_file: Path | None = None,
         trust_env: bool = False,
         limits: Limits | None = None,
-        retry: RetryPolicy | None = None,
+        attempts: int = 3,
         key_source: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Nothing is sent yet.
 
-        `ca_file`: believe only these CAs. `trust_env`: take proxies and CA files from the
-        environment. `key_source`: the words for where the key is kept, for the sentence of a 401.
-        `clock`: seconds since 1970. Raises CredentialError for a host name, a `ca_file` or a proxy
-        setting that cannot be used.
+        `attempts`: how often a read is sent at most. `ca_file`: believe only these CAs.
+        `trust_env`: take proxies and CA files from the environment. `key_source`: where the key is
+        kept, for the sentence of a 401. `clock`: seconds since 1970. Raises CredentialError for a
+        host name, a `ca_file` or a proxy setting that cannot be used.
         """
         self.root = str(base)
         """What stands before the path of every request."""
         self.limits = limits or Limits()
         self.measured = Measured()
-        self._retry = retry or RetryPolicy()
+        self._attempts = attempts
         self._key_source = key_source or KEY_SOURCE
         self._clock = clock
         self._lane = Lane.READS
         try:
-            self._origin = _origin(httpx.URL(base.origin))
+            origin = httpx.URL(base.origin)
         except (httpx.InvalidURL, UnicodeError):
             raise CredentialError(
                 f"the host {safe(base.host, 80)} cannot be a host name: check base_url"
             ) from None
+        self._origin = origin.scheme, origin.netloc
         self._host = safe(base.origin.partition("://")[2], 120)
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
         self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
@@ -178,13 +179,12 @@ class Transport:
         json_body: bytes | None = None,
         headers: Pairs = (),
         etag: str | None = None,
-        attempts: int | None = None,
         stream: Callable[[Asked], Sink] | None = None,
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
-        `path` begins with /api, identifiers in it percent-encoded. `attempts` beats the retry
-        policy's own number. With `etag`, the one of an answer before, a 304 is an answer, too.
+        `path` begins with /api, identifiers in it percent-encoded. With `etag`, the one of an
+        answer before, a 304 is an answer, too.
         `stream` makes what reads a body of more than four megabytes, anew for each attempt; without
         it such a body is refused. Raises ApiError.
         """
@@ -192,20 +192,18 @@ class Transport:
         if etag is not None and _ETAG.fullmatch(etag):
             headers = [*headers, ("If-None-Match", etag)]
         request = self._built(asked, params, json_body, "application/json", headers)
-        policy = self._retry if attempts is None else replace(self._retry, attempts=attempts)
-        started = time.monotonic()
-        attempt = 1
+        started, failed = time.monotonic(), 0
         while True:
-            attempted = self._attempt(request, asked, stream)
-            outcome = await self._guarded(attempted, asked, self.limits.total)
+            attempt = self._attempt(request, asked, stream)
+            outcome = await self._guarded(attempt, asked, self.limits.total)
             if isinstance(outcome, Reply):
                 return outcome
-            elapsed = time.monotonic() - started
-            wait = policy.delay(outcome, attempt=attempt, method=method, elapsed=elapsed)
+            failed += 1
+            is_last = asked.writes or failed >= self._attempts
+            wait = None if is_last else retry_wait(outcome, failed, time.monotonic() - started)
             if wait is None:
                 raise outcome
             await asyncio.sleep(wait)
-            attempt += 1
 
     @asynccontextmanager
     async def stream(
@@ -268,12 +266,12 @@ class Transport:
         words = ""
         if not _PATH.fullmatch(asked.path):
             words = "the path is none of the platform's: is an id wrong?"
-        lines = [("Accept", accept), *headers]
-        if body is not None:
-            lines.append(("Content-Type", "application/json"))
-        for name, value in lines:
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-                words = "a header holds a character that cannot be sent"
+        kind = () if body is None else (("Content-Type", "application/json"),)
+        lines = [("Accept", accept), *headers, *kind]
+        if not all(
+            _HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value) for name, value in lines
+        ):
+            words = "a header holds a character that cannot be sent"
         try:
             query = urlencode([*params], quote_via=quote, safe="")
         except UnicodeError:
@@ -286,7 +284,7 @@ class Transport:
         request = self._client.build_request(
             asked.method, url, content=body, headers=lines, extensions={"lane": self._lane}
         )
-        if _origin(request.url) != self._origin:
+        if (request.url.scheme, request.url.netloc) != self._origin:
             words = "the request would have left the configured address"
             raise error_messages.not_sent(asked, words)
         return request
@@ -362,10 +360,6 @@ class Transport:
         connection = response.extensions.get("network_stream")
         if getattr(connection, "surplus", False) and (asked.writes or self._lane is Lane.DECISIONS):
             raise error_messages.unusable(Broken, asked, response.status_code)
-
-
-def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
-    return url.scheme, url.raw_host, url.port  # None for the scheme's own port
 
 
 def _http_client(

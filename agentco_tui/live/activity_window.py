@@ -46,9 +46,8 @@ class ActivityWindow:
         An empty window joins with anything, and an empty listing too. One that is merely shorter
         than what was asked for doesn't: platforms cut limits down without saying so.
         """
-        if not self._entries or not listing.records:
-            return True
-        return any(entry.id in self._entries for entry in listing.records)
+        known, coming = self._entries, listing.records
+        return not known or not coming or any(entry.id in known for entry in coming)
 
     def merge(
         self, listing: Listing[Activity]

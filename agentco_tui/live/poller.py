@@ -242,7 +242,8 @@ class Poller:
         turn = self._turns[feed]
         if turn.pace is Pace.OFF and not turn.awaited:
             return True  # the screen has changed while it waited for its place
-        query, began = self.query, self.clock.monotonic()
+        query, asked = self.query, question(feed, self.query)
+        began = self.clock.monotonic()
         timer = asyncio.get_running_loop().time
         # How long it took is told by the loop's time, in which a laptop's sleep doesn't count.
         started = timer()
@@ -250,7 +251,7 @@ class Poller:
         is_ours = True
         try:
             take = await fetch(feed, self.client, self.store, query)
-            is_ours = began >= turn.shown_from and not self._asks_other_than(feed, query)
+            is_ours = began >= turn.shown_from and question(feed, self.query) == asked
             if is_ours:
                 take()
         except ApiError as error:
@@ -260,7 +261,7 @@ class Poller:
             log.exception("reading the feed %s failed", feed)
             words = f"through a fault of this program ({type(error).__name__})"
             failure = Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
-        if not is_ours or (failure is not None and self._asks_other_than(feed, query)):
+        if not is_ours or (failure is not None and question(feed, self.query) != asked):
             if turn.pace is not Pace.OFF:
                 turn.read.next_read()
             return False
@@ -270,9 +271,6 @@ class Poller:
             self._failed(feed, turn, failure)
         turn.woken.set()
         return True
-
-    def _asks_other_than(self, feed: FeedName, query: Query) -> bool:
-        return query is not self.query and question(feed, query) != question(feed, self.query)
 
     def _answered(self, feed: FeedName, turn: Schedule, began: float, took: float) -> None:
         pace = self.pace(feed)

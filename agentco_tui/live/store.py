@@ -168,7 +168,8 @@ class Collection(Generic[R]):
         known = self._records.get(record.id)
         if known == record:
             return Change(self.feed)
-        self._write({**self._records, record.id: record})
+        self._records = {**self._records, record.id: record}
+        self._is_listing, self.version = False, object()
         if known is None:
             return Change(self.feed, added=(record.id,))
         return Change(self.feed, changed=(record.id,))
@@ -177,11 +178,9 @@ class Collection(Generic[R]):
         """Forget one record that a read has shown to be gone."""
         if record_id not in self._records:
             return Change(self.feed)
-        self._write({key: kept for key, kept in self._records.items() if key != record_id})
+        rest = {key: kept for key, kept in self._records.items() if key != record_id}
+        self._records, self._is_listing, self.version = rest, False, object()
         return Change(self.feed, removed=(record_id,))
-
-    def _write(self, records: dict[str, R]) -> None:
-        self._records, self._is_listing, self.version = records, False, object()
 
     def clear(self) -> Change:
         """Forget all, because the question changed (another company, another filter)."""
@@ -202,11 +201,7 @@ class Store:
         self.alerts = Collection[Alert](FeedName.ALERTS)
         self.activity = ActivityWindow()
         self.collections: Mapping[FeedName, Collection[Any]] = {
-            each.feed: each
-            for each in (
-                *(self.companies, self.agents, self.pending, self.tasks, self.budget),
-                *(self.company_budgets, self.agent_budgets, self.alerts),
-            )
+            each.feed: each for each in vars(self).values() if isinstance(each, Collection)
         }
         """All but the activity, by their feed."""
         self.freshness = dict.fromkeys(FeedName, Freshness())

@@ -18,7 +18,6 @@ from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.actions.set_limit import LimitChange
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -108,7 +107,7 @@ async def office(
         BaseUrl.parse(platform.base_url),
         ApiKey.parse(key or platform.full_key),
         limits=limits,
-        retry=RetryPolicy(attempts=1),
+        attempts=1,
     )
     journal = Journal(journal_path)
     store = Store()

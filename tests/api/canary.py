@@ -10,18 +10,15 @@ import pytest
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.api.transport import Limits, Transport
 
 CANARY = "ag_canary_7d1c0b66e2f94a58"
-ONCE = RetryPolicy(attempts=1)
-QUICK = RetryPolicy(attempts=3, base=0.001)
 SHORT = Limits(connect=2, read=0.15, write=1, pool=1, total=0.4, body=64 * 1024)
 """Times that a hang costs; nothing that ought to succeed comes near them on a slow machine."""
 
 
 def transport(base: str, **settings: Any) -> Transport:
-    settings.setdefault("retry", ONCE)
+    settings.setdefault("attempts", 1)
     return Transport(BaseUrl.parse(base, allow_http=True), ApiKey(CANARY), **settings)
 
 

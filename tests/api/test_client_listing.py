@@ -263,27 +263,6 @@ async def test_the_overview_too_is_the_same_object_while_its_answer_is() -> None
     assert third is fourth is fifth
 
 
-async def test_a_large_list_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
-    threads: set[threading.Thread] = set()
-    real = decode_page
-
-    def spy(kind: object, body: object) -> object:
-        threads.add(threading.current_thread())
-        return real(kind, body)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(fetcher, "read_page", spy)
-    small = json.dumps(tasks(0, 10)).encode()
-    large = json.dumps(tasks(0, 10_000)).encode()
-    async with answering(http(small), http(large)) as server, client_of(server) as client:
-        await client.tasks()
-        assert threads == {threading.main_thread()}
-        threads.clear()
-        assert len((await client.tasks()).records) == 10_000
-        assert threading.main_thread() not in threads
-
-
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape: str) -> None:
     with EmbeddedPlatform(seed=7, speed=0.0, shape=shape) as platform:

@@ -32,13 +32,6 @@ def test_what_would_not_fit_is_not_parsed(unit: bytes) -> None:
     )
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_a_small_body_is_read_whatever_is_in_it(unit: bytes) -> None:
-    body = whole(unit, 3_000)
-    assert json_body.fits_memory(body)
-    assert json_body.fits_memory(body, as_text=True)
-
-
 def test_as_many_records_are_kept_and_more_are_told() -> None:
     rows = [{"agent_id": f"ag_{number}"} for number in range(50_002)]
     page = decode.decode_page(decode.AGENT_BUDGETS, rows)

@@ -116,17 +116,6 @@ async def test_interim_answers_belong_to_the_one_that_follows() -> None:
         assert server.connections == 1
 
 
-async def test_a_change_of_protocol_is_no_answer_to_a_write() -> None:
-    switch = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
-    async with (
-        answering(switch + http(MINE), http(MINE), keep=True) as server,
-        transport(server.base) as wire,
-    ):
-        assert (await failure(wire.request("POST", APPROVE))).sent is Sent.UNKNOWN
-        assert (await wire.request("POST", APPROVE)).body == MINE
-        assert server.connections == 2
-
-
 @pytest.mark.parametrize("tls", [False, True])
 async def test_nothing_is_asked_of_who_speaks_first(tls: bool) -> None:
     async def speaks(exchange: Exchange) -> None:
@@ -162,18 +151,6 @@ async def test_decisions_wait_for_no_place_of_others() -> None:
         for request in held:
             request.cancel()
         await asyncio.gather(*held, return_exceptions=True)
-
-
-async def test_either_closes_both() -> None:
-    async with answering(http(MINE), keep=True) as server:
-        wire = transport(server.base)
-        decisions = wire.for_decisions()
-        await decisions.request("GET", "/api/tasks")
-        await wire.request("GET", "/api/tasks")
-        await wire.aclose()
-        await server.empty()
-        assert (await failure(decisions.request("GET", "/api/tasks"))).sent is Sent.NO
-        await decisions.aclose()
 
 
 @pytest.mark.parametrize("lost", ["_response_closed", "_h11_state", "the watch"])

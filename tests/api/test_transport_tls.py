@@ -13,7 +13,6 @@ from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.error_messages import tls_words
 from agentco_tui.api.errors import Sent
 from agentco_tui.api.network import tls_context
-from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.api.transport import Limits
 from tests.api.canary import SHORT, failure, transport
 from tests.api.wire_server import Exchange, answering, http
@@ -53,7 +52,7 @@ async def test_certificates_that_are_not_believed(
 ) -> None:
     async with (
         answering(http(), tls=showing(certificate)) as server,
-        transport(server.base, ca_file=ca_file, retry=RetryPolicy(base=0)) as wire,
+        transport(server.base, ca_file=ca_file, attempts=3) as wire,
     ):
         error = await failure(wire.request("GET", "/api/tasks"))
         written = await failure(wire.request("POST", "/api/tasks/t/approve"))

@@ -17,7 +17,6 @@ from random import Random
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.timing import RetryPolicy
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.control import Seen
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -167,7 +166,7 @@ async def stage(
         BaseUrl.parse(base_url or platform.base_url),
         ApiKey.parse(key or platform.full_key),
         limits=limits,
-        retry=RetryPolicy(attempts=1),
+        attempts=1,
     )
     with Hours(rate) as hours:
         async with Client(transport) as client:
