@@ -17,7 +17,7 @@ from tests.terminal.pty_session import PtySession
 
 
 def be_at(moment: str, session: PtySession, platform: PlatformProcess) -> None:
-    """Bring the dashboard to a moment: a fault in force, keys just pressed, or a question open."""
+    """Bring the dashboard to a moment: not yet connected, a fault in force, or a question open."""
     if moment == "connecting":
         session.wait_for("connecting")
         return
@@ -26,25 +26,19 @@ def be_at(moment: str, session: PtySession, platform: PlatformProcess) -> None:
         platform.fault(moment)
         session.press("r", "5")
         session.wait_for(lambda _: any(seen["fault"] for seen in platform.requests()))
-    elif moment == "question":
+    else:
         session.press("a")
         session.wait_for("APPROVE 1 task")
-    else:
-        session.press(*moment)
 
 
 @pytest.mark.parametrize(
     ("end", "moment"),
     [
         ("q", "*:hang"),
-        ("SIGTERM", "*:hang"),
         ("SIGHUP", "*:drip=100ms"),
-        ("SIGINT", "5"),
-        ("SIGTERM", "2c"),
-        ("SIGHUP", "question"),
-        ("SIGTERM", "connecting"),
+        ("SIGTERM", "question"),
+        ("SIGINT", "connecting"),
         ("hang-up", "*:hang"),
-        ("SIGINT", "t"),
     ],
 )
 def test_it_ends_at_any_moment(

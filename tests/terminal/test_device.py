@@ -54,37 +54,6 @@ os._exit(9)
         assert session.raw.index(b"still here") < session.raw.index(b"\x1b[?1049l")
 
 
-def test_settings_noted_again_are_the_ones_put_back() -> None:
-    code = """
-device.note_settings()
-noted, changed = termios.tcgetattr(0), termios.tcgetattr(0)
-changed[tty.LFLAG] |= termios.ECHO
-termios.tcsetattr(0, termios.TCSANOW, changed)
-assert termios.tcgetattr(0) != noted
-device.restore_settings()
-assert termios.tcgetattr(0) == noted
-device.tidy()
-"""
-    with PtySession(program(code)) as session:
-        assert session.wait_gone() == 0, session.text
-        assert session.termios() != session.termios_before
-
-
-def test_without_a_terminal_nothing_is_done_and_nothing_fails() -> None:
-    read, write = os.pipe()
-    try:
-        device = TerminalDevice(read, write)
-        assert device.watched is None
-        assert not device.gone()
-        device.restore_settings()
-        device.tidy()
-        device.say("nobody reads this")
-        device.leave_by_force(0.0)
-    finally:
-        os.close(read)
-        os.close(write)
-
-
 def test_a_terminal_that_is_gone_is_noticed() -> None:
     master, slave = os.openpty()
     device = TerminalDevice(slave, slave)

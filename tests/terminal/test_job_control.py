@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -121,28 +120,6 @@ def test_started_in_the_background_it_waits_for_fg(tmp_path: Path) -> None:
         session.press("q")
         back_in_the_shell(session)
         assert exit_code(session) == "0"
-
-
-def test_an_unannounced_stop_is_survived(tmp_path: Path) -> None:
-    with shell() as session:
-        before = settings(session, "one")
-        start(session, tmp_path)
-        pid = program_pid(session)
-        session.press("m")
-        session.wait_for("pressed: m")
-        os.kill(pid, signal.SIGSTOP)
-        session.wait_for("Stopped")
-        mark = session.mark()
-        session.press("fg", "enter")
-        session.wait_raw(b"\x1b[?1049h", mark=mark)
-        session.wait_for(SHOWN)
-        for key in "abcdegh":
-            session.press(key)
-            session.wait_for(f"pressed: {key}")
-        session.press("q")
-        session.wait_for("prompt>")
-        back_in_the_shell(session)
-        assert settings(session, "two") == before
 
 
 @pytest.mark.parametrize("how", ["continued", "aside"])

@@ -39,7 +39,13 @@ def test_a_signal_ends_it_and_all_is_restored(
 ) -> None:
     with calm(tmp_path) as session:
         ready(session)
-        assert gone_after(session, lambda: session.signal(number)) == 128 + number
+
+        def twice() -> None:
+            """A second signal changes nothing."""
+            session.signal(number)
+            session.signal(number)
+
+        assert gone_after(session, twice) == 128 + number
         assert_restored(session)
         assert session.after_screen() == ""
     assert (tmp_path / "ended").read_text() == "once\n"
@@ -62,8 +68,9 @@ def test_what_cannot_be_stopped_does_not_hold_it(
     assert (tmp_path / "ended").read_text() == "once\n"
 
 
-@pytest.mark.parametrize("frozen", [False, True])
-@pytest.mark.parametrize("ignored", [[], [signal.SIGHUP]], ids=["default", "ignored"])
+@pytest.mark.parametrize(
+    ("ignored", "frozen"), [([], False), ([signal.SIGHUP], False), ([signal.SIGHUP], True)]
+)
 def test_the_terminal_closed(
     ignored: list[signal.Signals], frozen: bool, run: int, tmp_path: Path
 ) -> None:
@@ -107,7 +114,7 @@ def test_output_blocked_then_the_terminal_closed(run: int, tmp_path: Path) -> No
         assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.15, 0.25, 0.35, 0.5])
+@pytest.mark.parametrize("moment", [0.0, 0.2, 0.35, 0.5])
 def test_a_signal_at_any_moment_of_the_start(moment: float, tmp_path: Path) -> None:
     """Before Python runs our code the default applies; from then on the terminal is restored."""
     with calm(tmp_path) as session:
@@ -119,19 +126,6 @@ def test_a_signal_at_any_moment_of_the_start(moment: float, tmp_path: Path) -> N
         assert_restored(session)
         assert session.after_screen() == ""
     assert not (tmp_path / "state").exists()
-
-
-def test_a_second_signal_changes_nothing(tmp_path: Path) -> None:
-    with calm(tmp_path) as session:
-        ready(session)
-
-        def twice() -> None:
-            session.signal(signal.SIGTERM)
-            session.signal(signal.SIGINT)
-
-        assert gone_after(session, twice) in {143, 130}
-        assert_restored(session)
-    assert (tmp_path / "ended").read_text() == "once\n"
 
 
 def test_ignored_signals_stay_ignored_and_at_rest_the_watch_costs_nothing(tmp_path: Path) -> None:

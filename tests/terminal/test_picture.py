@@ -2,57 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 import unicodedata
 
 import pytest
 
 from tests.terminal.picture import Picture, modes_left_on
-from tests.terminal.pty_session import NotSeenError, PtySession
-
-
-def python(code: str) -> list[str]:
-    return [sys.executable, "-I", "-S", "-c", code]
-
-
-def test_screen_keys_and_exit_code() -> None:
-    code = "name = input('name? '); print('hello', name); raise SystemExit(7)"
-    with PtySession(python(code), size=(40, 10)) as session:
-        session.wait_for("name?")
-        session.press("Ada", "enter")
-        assert "hello Ada" in session.wait_for("hello")
-        assert session.wait_gone() == 7
-        assert session.screen[1] == "hello Ada"
-
-
-def test_hanging_up_sends_sighup_and_ignoring_it_is_possible() -> None:
-    code = "import signal; print('ready')\nwhile True: signal.pause()"
-    with PtySession(python(code)) as session:
-        session.wait_for("ready")
-        session.hang_up()
-        assert session.wait_gone() == 128 + signal.SIGHUP
-    told = "import signal; print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)"
-    with PtySession(python(told), ignored=[signal.SIGHUP]) as session:
-        session.wait_for("True")
-
-
-def test_held_output_blocks_the_program_until_released() -> None:
-    code = "import os\nfor _ in range(400): os.write(1, b'x' * 1000)\nprint('all written')"
-    with PtySession(python(code)) as session:
-        session.hold()
-        before = session.mark()
-        with pytest.raises(NotSeenError):
-            session.wait_gone(0.3)
-        assert session.mark() == before
-        session.release()
-        session.wait_for("all written")
-
-
-def test_what_is_never_seen_is_told_with_the_picture() -> None:
-    session = PtySession(python("print('something else')"))
-    with session, pytest.raises(NotSeenError, match="something else"):
-        session.wait_for("the wanted")
 
 
 def test_modes_left_on() -> None:
