@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pyte
@@ -57,17 +56,6 @@ def modes_left_on(raw: bytes) -> set[str]:
     return left
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One character of the screen. Colours are pyte's: a name, or six hexadecimal digits."""
-
-    text: str
-    foreground: str
-    background: str
-    bold: bool
-    reverse: bool
-
-
 def _is_wide(text: str) -> bool:
     """Whether a cell's text takes two columns, in pyte's own reckoning."""
     return text != "" and wcwidth(text[0]) == 2
@@ -97,7 +85,7 @@ class _TwoScreens(pyte.Screen):
 
 
 class Picture:
-    """A terminal of so many columns and rows: bytes in, rows and cells out."""
+    """A terminal of so many columns and rows: bytes in, rows out."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self._screen = _TwoScreens(columns, rows)
@@ -130,15 +118,6 @@ class Picture:
             else:
                 shown.append(" " if _is_wide(text) and not _is_second_half(after) else text)
         return "".join(shown).rstrip()
-
-    def cursor_at(self) -> tuple[int, int]:
-        """Column and row of the cursor, from 0."""
-        return int(self._screen.cursor.x), int(self._screen.cursor.y)
-
-    def cell(self, column: int, row: int) -> Cell:
-        """The character at a place."""
-        found = self._screen.buffer[row][column]
-        return Cell(found.data, found.fg, found.bg, found.bold, found.reverse)
 
     def resize(self, rows: int, columns: int) -> None:
         """Another size, as `PtySession.resize` gives it."""

@@ -10,7 +10,7 @@
 
 The program is the leader of its own session with the pseudo-terminal as its controlling
 terminal, so hang-ups and job control behave as they do in life. A thread reads what it writes
-and keeps every byte (`raw`); the picture (`screen`, `text`, `cell`) is drawn from those bytes by
+and keeps every byte (`raw`); the picture (`screen`, `text`) is drawn from those bytes by
 pyte when asked for. Nothing here sleeps for a fixed time: each `wait_` returns as soon as what it
 waits for is so, and raises `NotSeenError` with the picture when it never is.
 """
@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.terminal.keyboard import bytes_for
-from tests.terminal.picture import Cell, Picture, modes_left_on
+from tests.terminal.picture import Picture, modes_left_on
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 """The folder that the program is started in, so `-m agentco_tui` is the one under test."""
@@ -173,17 +173,6 @@ class PtySession:
     def text(self) -> str:
         """The screen as one string, rows joined by newlines."""
         return "\n".join(self.screen)
-
-    @property
-    def cursor(self) -> tuple[int, int]:
-        """Column and row of the cursor, from 0."""
-        self._draw()
-        return self._picture.cursor_at()
-
-    def cell(self, column: int, row: int) -> Cell:
-        """The character at a place with its colours and styles."""
-        self._draw()
-        return self._picture.cell(column, row)
 
     def mark(self) -> int:
         """The number of bytes written so far, for `since`."""
@@ -326,10 +315,6 @@ class PtySession:
         """Processor time used by the program so far, in seconds (Linux)."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def state(self) -> str:
-        """The state of the program, as `process_state` tells it."""
-        return process_state(self.pid)
 
     def termios(self) -> list[Any]:
         """The terminal's settings now; equal to `termios_before` once all is restored."""

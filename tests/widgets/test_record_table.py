@@ -10,24 +10,7 @@ from textual.events import MouseScrollDown
 
 from agentco_tui.text import plain, use_ascii
 from agentco_tui.widgets.table.widget import RecordTable, TableState
-from tests.widgets.host import Job
-from tests.widgets.watched import Watched
-
-SMALL, LARGE = (80, 24), (120, 40)
-
-
-def job(row_id: str, since: float = 0.0, title: str = "x") -> tuple[str, Job]:
-    return row_id, Job(row_id, title, "Ada", "Globex", since=since)
-
-
-def said(app: Watched, kind: type[object]) -> list[object]:
-    return [message for message in app.said if type(message) is kind]
-
-
-def cursor(app: Watched) -> str | None:
-    """The cursor's id; a function, so that the type check doesn't take it for unchanging."""
-    return app.table.cursor_id
-
+from tests.widgets.watched import LARGE, SMALL, Watched, cursor, job
 
 # ---- what is painted
 
@@ -92,26 +75,6 @@ async def test_a_view_moved_away_from_the_cursor_stays_when_the_terminal_shrinks
         await pilot.resize_terminal(80, 10)
         await pilot.pause()
         assert app.lines() == before[:9]
-
-
-class TypedAhead(Watched):
-    """Moves as soon as there are rows, when no size is known yet."""
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        assert self.table.size.height == 0
-        self.table.action_move(3)
-
-
-async def test_moves_before_there_is_room_do_not_scroll_what_fits() -> None:
-    still, moved = Watched(40), TypedAhead(40)
-    async with still.run_test(size=SMALL) as pilot:
-        await pilot.pause()
-        whole = [line[1:] for line in still.lines()]
-    async with moved.run_test(size=SMALL) as pilot:
-        await pilot.pause()
-        assert [line[1:] for line in moved.lines()] == whole
-        assert moved.lines()[3].startswith("▌")
 
 
 async def test_what_comes_above_while_it_is_hidden_moves_the_view_with_the_cursor() -> None:
@@ -248,7 +211,7 @@ async def test_keys_move_the_cursor() -> None:
             await pilot.press(*keys.split())
             assert cursor(app) == ids[place], keys
             assert any(line.startswith("▌") for line in app.lines())
-        last = said(app, RecordTable.CursorMoved)[-1]
+        last = app.told(RecordTable.CursorMoved)[-1]
         assert isinstance(last, RecordTable.CursorMoved)
         assert (last.row_id, last.table) == (ids[22], table)
 
@@ -293,7 +256,7 @@ async def test_when_its_record_goes_the_cursor_goes_to_the_row_below_and_at_the_
         assert cursor(app) == ids[27]
         app.table.apply(removed=ids)
         assert cursor(app) is None
-        assert said(app, RecordTable.CursorMoved)
+        assert app.told(RecordTable.CursorMoved)
 
 
 async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
@@ -311,19 +274,13 @@ async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
         assert any(line.startswith("▌") for line in app.lines())
 
 
-async def test_move_cursor_to() -> None:
-    app = Watched(100)
-    async with app.run_test(size=SMALL):
-        wanted = app.table.rows.shown[80]
-        assert app.table.move_cursor_to(wanted)
-        assert cursor(app) == wanted
-        assert not app.table.move_cursor_to("nobody")
-        assert cursor(app) == wanted
-
-
 async def test_thin_moves_the_view_in_larger_steps() -> None:
     app = Watched(100)
     async with app.run_test(size=SMALL) as pilot:
         app.table.view.thin = True
         await pilot.press(*("j" * 23))
         assert app.lines()[11].startswith("▌")
+        wanted = app.table.rows.shown[80]
+        assert app.table.move_cursor_to(wanted)
+        assert not app.table.move_cursor_to("nobody")
+        assert cursor(app) == wanted

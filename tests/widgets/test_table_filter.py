@@ -188,20 +188,6 @@ def test_all_words_must_match_in_whatever_order(words: list[str]) -> None:
     assert passes(" ".join(reversed(words)), REFUND) == expected
 
 
-@given(WORDS, WORDS, st.sampled_from(["", "x", "fund"]))
-def test_a_filter_that_narrows_another_lets_nothing_new_through(
-    earlier: list[str], more: list[str], typed_on: str
-) -> None:
-    before = parse(" ".join(earlier), COLUMNS)
-    after = parse(" ".join(earlier) + typed_on + " " + " ".join(more), COLUMNS)
-    assert isinstance(before, Filter)
-    assert isinstance(after, Filter)
-    if after.narrows(before):
-        for title in ("refund 214", "re", "zz linus", "refundx", "214zz", ""):
-            if passes(after.text, Task(title)):
-                assert passes(before.text, Task(title))
-
-
 @pytest.mark.parametrize(
     ("after", "before", "narrows"),
     [

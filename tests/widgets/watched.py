@@ -6,7 +6,14 @@ from rich.console import Console
 from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.pilot import Pilot
 
-from tests.widgets.host import Host
+from tests.widgets.host import Host, Job
+
+SMALL, LARGE = (80, 24), (120, 40)
+
+
+def job(row_id: str, since: float = 0.0, title: str = "x") -> tuple[str, Job]:
+    """A row of the table."""
+    return row_id, Job(row_id, title, "Ada", "Globex", since=since)
 
 
 class Watched(Host):
@@ -53,3 +60,22 @@ class Watched(Host):
     def lines(self) -> list[str]:
         """The text of all lines below the header, without the scroll bar and blanks at the end."""
         return [self.line(y)[:-1].rstrip() for y in range(1, self.table.size.height)]
+
+    def told(self, kind: type[object]) -> list[object]:
+        """What the table said of this kind."""
+        return [message for message in self.said if type(message) is kind]
+
+
+# Functions, so that the type check doesn't take what they give for unchanging.
+
+
+def cursor(app: Watched) -> str | None:
+    return app.table.cursor_id
+
+
+def marked(app: Watched) -> tuple[str, ...]:
+    return app.table.marked
+
+
+def busy(app: Watched) -> bool:
+    return app.table.work.busy
