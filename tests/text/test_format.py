@@ -38,45 +38,44 @@ def sum_of(amount: str, currency: str | None = None, *, derived: bool = False) -
     return Money(amount=Decimal(amount), currency=code, derived=derived)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        (None, "–"),
-        (float("inf"), "999 y"),
-        (-30, "0 s"),
-        (59.99, "59 s"),
-        (60, "1 m"),
-        (26 * 60, "26 m"),
-        (47.9 * HOUR, "47 h"),
-        (2 * DAY, "2 d"),
-        (35 * DAY, "5 w"),
-        (800 * DAY, "2 y"),
-    ],
-)
-def test_age(seconds: float | None, expected: str) -> None:
+def examples(table: str) -> list[tuple[str, str]]:
+    """Pairs of what is given and what is shown, between semicolons; "-" is what was not sent."""
+    pairs = (pair.split("=", 1) for line in table.strip().splitlines() for pair in line.split(";"))
+    return [(given.strip(), shown.strip()) for given, shown in pairs]
+
+
+def figure(given: str) -> Decimal | None:
+    return None if given == "-" else Decimal(given)
+
+
+def seconds_of(given: str) -> float | None:
+    """Seconds, or so many of the units behind."""
+    if given == "-":
+        return None
+    units = {"m": 60, "h": HOUR, "d": DAY}
+    return float(given.rstrip("mhd")) * units.get(given[-1], 1) if given != "inf" else float(given)
+
+
+AGES = """
+- = –; inf = 999 y; -30 = 0 s; 59.99 = 59 s; 60 = 1 m; 26m = 26 m; 47.9h = 47 h; 2d = 2 d
+35d = 5 w; 800d = 2 y
+"""
+DURATIONS = """
+- = –; -1 = –; inf = –; 0.0001 = <1 ms; 0.9994 = 999 ms; 0.9996 = 1.0 s; 59.94 = 59.9 s
+59.96 = 1 m 00 s; 3599.6 = 1 h 00 m; 185m = 3 h 05 m; 52h = 2 d 04 h; 1e300 = >999,999 d
+"""
+
+
+@pytest.mark.parametrize(("given_age", "expected"), examples(AGES))
+def test_age(given_age: str, expected: str) -> None:
+    seconds = seconds_of(given_age)
     assert age(seconds) == expected
     assert ago(seconds) == (expected if seconds is None else f"{expected} ago")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        (None, "–"),
-        (-1, "–"),
-        (float("inf"), "–"),
-        (0.0001, "<1 ms"),
-        (0.9994, "999 ms"),
-        (0.9996, "1.0 s"),
-        (59.94, "59.9 s"),
-        (59.96, "1 m 00 s"),
-        (3599.6, "1 h 00 m"),
-        (3 * HOUR + 300, "3 h 05 m"),
-        (2 * DAY + 4 * HOUR, "2 d 04 h"),
-        (1e300, ">999,999 d"),
-    ],
-)
-def test_duration(seconds: float | None, expected: str) -> None:
-    assert duration(seconds) == expected
+@pytest.mark.parametrize(("given_duration", "expected"), examples(DURATIONS))
+def test_duration(given_duration: str, expected: str) -> None:
+    assert duration(seconds_of(given_duration)) == expected
 
 
 @given(st.floats())
@@ -86,50 +85,33 @@ def test_ages_and_durations_are_short_and_never_negative(seconds: float) -> None
     assert cell_width(duration(seconds)) <= 14
 
 
-@pytest.mark.parametrize(
-    ("given_sum", "expected"),
-    [
-        (None, "–"),
-        (sum_of("Infinity"), "–"),
-        (sum_of("1234.5", "USD"), "$1,234.50"),
-        (sum_of("12", "EUR"), "€12.00"),
-        (sum_of("12", "CHF"), "12.00 CHF"),
-        (sum_of("1234.5"), "1,234.50"),
-        (sum_of("1200", "JPY"), "¥1,200"),
-        (sum_of("-5", "USD"), "-$5.00"),
-        (sum_of("5", "USD", derived=True), "~$5.00"),
-        (sum_of("0", "USD"), "$0.00"),
-        (sum_of("0E+90", "USD"), "$0.00"),
-        (sum_of("0.00123456", "USD"), "$0.0012"),
-        (sum_of("0.0999", "USD"), "$0.10"),
-        (sum_of("0.4999", "USD"), "$0.50"),
-        (sum_of("0.1", "JPY"), "¥0.1"),
-        (sum_of("0.0000000001", "USD"), "<$0.000000001"),
-        (sum_of("999999.999", "USD"), "$1,000,000.00"),
-        (sum_of("1E+999999", "USD"), "$1.0E+999999"),
-        (sum_of("0." + "1" * 5_000, "USD"), "$0.11"),
-        (sum_of("1200", "TOKENS"), "1,200 TOKENS"),
-        (sum_of("0.1", "CREDITS"), "0.1 CREDITS"),
-        (sum_of("5", "X" * 500), "5 XXXXXXXXXXX…"),
-    ],
-)
-def test_money(given_sum: Money | None, expected: str) -> None:
-    assert money(given_sum) == expected
+SUMS = """
+- = –; Infinity = –; 1234.5 USD = $1,234.50; 12 EUR = €12.00; 12 CHF = 12.00 CHF
+1234.5 = 1,234.50; 1200 JPY = ¥1,200; -5 USD = -$5.00; 0 USD = $0.00; 0E+90 USD = $0.00
+0.00123456 USD = $0.0012; 0.0999 USD = $0.10; 0.4999 USD = $0.50; 0.1 JPY = ¥0.1
+0.0000000001 USD = <$0.000000001; 999999.999 USD = $1,000,000.00
+1E+999999 USD = $1.0E+999999; 1200 TOKENS = 1,200 TOKENS; 0.1 CREDITS = 0.1 CREDITS
+5 XXXXXXXXXXXXXXXXX = 5 XXXXXXXXXXX…
+"""
+SHORT_SUMS = """
+999999 USD = $999,999.00; 1200000 USD = $1.2 M; 999960000 USD = $1.0 B
+3.21E+12 CHF = 3.2 T CHF; 999999000000000 USD = $1,000.0 T; 2000000 TOKENS = 2.0 M TOKENS
+"""
 
 
 @pytest.mark.parametrize(
-    ("amount", "currency", "expected"),
-    [
-        ("999999", "USD", "$999,999.00"),
-        ("1200000", "USD", "$1.2 M"),
-        ("999960000", "USD", "$1.0 B"),
-        ("3.21E+12", "CHF", "3.2 T CHF"),
-        ("999999000000000", "USD", "$1,000.0 T"),
-        ("2000000", "TOKENS", "2.0 M TOKENS"),
-    ],
+    ("given_sum", "expected", "short"),
+    [(*pair, False) for pair in examples(SUMS)] + [(*pair, True) for pair in examples(SHORT_SUMS)],
 )
-def test_short_money(amount: str, currency: str, expected: str) -> None:
-    assert money(sum_of(amount, currency), short=True) == expected
+def test_money(given_sum: str, expected: str, short: bool) -> None:
+    amount, _, currency = given_sum.partition(" ")
+    found = None if amount == "-" else sum_of(amount, currency or None)
+    assert money(found, short) == expected
+
+
+def test_odd_money() -> None:
+    assert money(sum_of("5", "USD", derived=True)) == "~$5.00"
+    assert money(sum_of("0." + "1" * 5_000, "USD")) == "$0.11"
 
 
 @pytest.mark.usefixtures("ascii_mode")
@@ -164,28 +146,16 @@ def test_money_is_short_and_true(amount: Decimal, currency: str | None, short: b
         assert any(digit in text for digit in "123456789") == bool(amount)
 
 
-@pytest.mark.parametrize(
-    ("share", "expected"),
-    [
-        (None, "–"),
-        ("0", "0 %"),
-        ("0.0001", "<1 %"),
-        ("0.996", "99 %"),
-        ("1", "100 %"),
-        ("1.001", ">100 %"),
-        ("12.5", "1,250 %"),
-        ("1E+9", ">99,999 %"),
-        ("-1E+999999", "<-99,999 %"),
-        ("-0.001", "<0 %"),
-    ],
-)
-def test_percent(share: str | None, expected: str) -> None:
-    assert percent(None if share is None else Decimal(share)) == expected
+SHARES = """
+- = –; 0 = 0 %; 0.0001 = <1 %; 0.996 = 99 %; 1 = 100 %; 1.001 = >100 %; 12.5 = 1,250 %
+1E+9 = >99,999 %; -1E+999999 = <-99,999 %; -0.001 = <0 %
+"""
 
 
-def test_derived_percent() -> None:
-    assert percent(Decimal("0.83"), derived=True) == "~83 %"
-    assert percent(None, derived=True) == "–"
+@pytest.mark.parametrize(("share", "expected"), examples(SHARES))
+def test_percent(share: str, expected: str) -> None:
+    assert percent(figure(share)) == expected
+    assert percent(figure(share), derived=True) == (expected if share == "-" else f"~{expected}")
 
 
 @given(st.decimals())
@@ -197,34 +167,23 @@ def test_a_percentage_never_crosses_the_limit_by_rounding(share: Decimal) -> Non
         assert (text == "0 %") == (share == 0)
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, "–"),
-        (-1_234_567, "-1,234,567"),
-        (10**15, "1.0E+15"),
-        pytest.param(10**5_000, "1E+5000", id="huge"),
-    ],
-)
-def test_count(value: int | None, expected: str) -> None:
-    assert count(value) == expected
+NUMBERS = """
+- = –; sNaN = –; 0.30000000000000004 = 0.3; 1E+2 = 100; -0 = 0; 1E+999999 = 1.0E+999999
+"""
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, "–"),
-        ("sNaN", "–"),
-        ("0.30000000000000004", "0.3"),
-        ("1E+2", "100"),
-        ("-0", "0"),
-        ("1E+999999", "1.0E+999999"),
-    ],
-)
-def test_number(value: str | None, expected: str) -> None:
-    figure = None if value is None else Decimal(value)
-    assert number(figure) == expected
-    assert trust(figure) == expected
+@pytest.mark.parametrize(("value", "expected"), examples(NUMBERS))
+def test_number(value: str, expected: str) -> None:
+    assert number(figure(value)) == expected
+    assert trust(figure(value)) == expected
+
+
+def test_counts_and_sizes() -> None:
+    assert [count(n) for n in (None, -1_234_567, 10**15)] == ["–", "-1,234,567", "1.0E+15"]
+    assert count(10**5_000) == "1E+5000"
+    assert [size(n) for n in (None, 999, 999_949)] == ["–", "999 B", "999.9 kB"]
+    assert [size(n) for n in (999_950, 4_567 * 10**12)] == ["1.0 MB", "4,567.0 TB"]
+    assert size(10**5_000) == ">999,999 TB"
 
 
 @given(st.decimals() | st.integers().map(Decimal))
@@ -234,21 +193,6 @@ def test_a_number_is_short_and_keeps_its_size(value: Decimal) -> None:
     if value.is_finite() and value:
         shown = Decimal(text.replace(",", ""))
         assert abs(shown - value) <= abs(value) * Decimal("0.05")
-
-
-@pytest.mark.parametrize(
-    ("amount", "expected"),
-    [
-        (None, "–"),
-        (999, "999 B"),
-        (999_949, "999.9 kB"),
-        (999_950, "1.0 MB"),
-        (4_567 * 10**12, "4,567.0 TB"),
-        pytest.param(10**5_000, ">999,999 TB", id="huge"),
-    ],
-)
-def test_size(amount: int | None, expected: str) -> None:
-    assert size(amount) == expected
 
 
 def test_clock() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import date
 from decimal import Decimal
 
 import pytest
 
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import (
     SafeText,
     cell_width,
@@ -226,3 +228,19 @@ def test_ascii_mode_has_nothing_but_ascii() -> None:
         assert (block + escaped(payload) + fit(line, 9)).isascii()
         assert safe(line) == line
         assert safe_block(block) == block
+
+
+def test_a_pattern_is_compiled_at_its_first_use() -> None:
+    asked: list[str] = []
+
+    def text() -> str:
+        asked.append("text")
+        return "a+"
+
+    lazy, broken = lazy_pattern(text, re.IGNORECASE), lazy_pattern("(")
+    assert asked == []
+    assert lazy.fullmatch("aAa")
+    assert lazy.fullmatch("b") is None
+    assert asked == ["text"]
+    with pytest.raises(re.error):
+        broken.match("x")
