@@ -186,7 +186,6 @@ class TaskCreation(Creation[Task]):
         subject = subject_of(form.company_id, self.form.title, form.agent_id)
         title = safe(self.form.title)
         super().__init__(services, Verb.CREATE_TASK, subject, title, on_progress)
-        self.problems = check_task(form)
         self.company, self.agent = Ref(id=form.company_id), Ref(id=form.agent_id)
         self.details = {"title": self.form.title, "priority": self.form.priority}
 
@@ -239,7 +238,6 @@ class CompanyCreation(Creation[Company]):
         super().__init__(services, verb, subject, safe(name), on_progress)
         self.form, self.source = form, source
         self.fields = ("name", "mission") + (("template",) if source is None else ())
-        self.problems = check_company(form, source)
         self.company = None if source is None else Ref(id=source.id, name=source.name)
         self.details = {"name": name}
 

@@ -189,8 +189,6 @@ class Journal:
         """By platform, verb and subject; the newest last."""
         self._here: dict[str, Attempt] = {}
         """Attempts begun or taken up by this process whose outcome is not written."""
-        self._working: set[str] = set()
-        """Those of them that it is finding out about."""
         self._owed: dict[str, Settled] = {}
         """Outcomes that could not be written yet."""
         self._closed = False
@@ -219,11 +217,11 @@ class Journal:
                 self._refuse_if_lost()
                 left = self._left_behind(attempt, self._open.values())
                 if left is not None:
-                    raise Unsettled(self._take_up(left))
+                    raise Unsettled(self._sign(left))
                 if any(line.subject == attempt.subject for line in self._file.since(since)):
                     raise Overtaken
                 self._write_owed()
-                return self._take_up(attempt)
+                return self._sign(attempt)
 
     def finish(self, settled: Settled) -> None:
         """Write what became of an attempt; if that was written before, as its correction.
@@ -233,7 +231,6 @@ class Journal:
         """
         with self._mutex:
             attempt_id = settled.attempt
-            self._working.discard(attempt_id)
             attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
             if attempt is None and (last := self._written(attempt_id)) is not None:
                 attempt = last.attempt
@@ -241,10 +238,6 @@ class Journal:
             self._owed[attempt_id] = replace(settled, pid=os.getpid(), **about)
             with self._locked():
                 self._write_owed()
-
-    def let_go(self, attempt_id: str) -> None:
-        """Say that work on an attempt stops here without its outcome being known."""
-        self._working.discard(attempt_id)  # one step, so it need not wait for the disk
 
     def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
         """Take up attempts that were left behind; those that nobody else has taken up meanwhile.
@@ -254,7 +247,7 @@ class Journal:
         with self._mutex, self._locked():
             known = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
             return [
-                self._take_up(attempt) for attempt in known if self._owner(attempt) is Owner.NOBODY
+                self._sign(attempt) for attempt in known if self._owner(attempt) is Owner.NOBODY
             ]
 
     def follow(self, origin: str) -> Following:
@@ -339,13 +332,8 @@ class Journal:
             return self._file.grown()
         return False
 
-    def _take_up(self, attempt: Attempt) -> Attempt:
-        """Work on it from now on; the lock is held."""
-        self._working.add(attempt.attempt)
-        return self._sign(attempt)
-
     def _sign(self, attempt: Attempt) -> Attempt:
-        """Write an attempt as one of this process, unless it stands so; the lock is held."""
+        """Write an attempt as one that is worked on here, unless it stands so; the lock is held."""
         with os_errors("the state folder"):
             signed = replace(attempt, pid=os.getpid(), writer=self._alive.hold())
         if self._open.get(attempt.attempt) != from_line(to_line(signed, self._redact)):
@@ -432,10 +420,10 @@ class Journal:
         return left
 
     def _owner(self, attempt: Attempt) -> Owner:
-        if attempt.attempt in self._working:
+        if attempt.attempt in self._here:
             return Owner.HERE
         if attempt.writer and attempt.writer == self._alive.token:
-            return Owner.NOBODY
+            return Owner.NOBODY  # an older copy of the file shows it
         with contextlib.suppress(OSError):
             if not is_alive(self._writers, attempt.writer):
                 return Owner.NOBODY

@@ -83,8 +83,6 @@ class WhyNot(StrEnum):
     BUSY = "busy"
     """Somebody on this machine is doing the same right now."""
     NO_CONNECTION = "no connection"
-    FORM = "form"
-    """What was typed can't be sent; see `Outcome.fields`."""
     SHARED_ID = "shared id"
     """Other tasks have the same id: a yes to one could be taken for another."""
     STOPPED = "stopped"

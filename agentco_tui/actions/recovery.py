@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from agentco_tui.actions.approve import Approval
@@ -37,7 +38,7 @@ async def recover(services: Services, attempt: Attempt) -> Outcome | None:
             write = CompanyCreation(services, CompanyForm(name=name, mission=""))
         case Verb.SET_LIMIT:
             agent, company = Ref(id=attempt.subject), Ref(id=attempt.company)
-            write = LimitChange(services, agent, "0", company=company)
+            write = LimitChange(services, agent, Decimal(0), company=company)
         case _:
             return None
     return await write.take_up(attempt).reconcile()

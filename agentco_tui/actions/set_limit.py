@@ -56,7 +56,7 @@ def check_limit(text: str) -> Decimal | SafeText:
 
 
 class LimitChange(Write[Budget]):
-    """POST /api/budget/agents/:id: sets the limit of the agent `agent.id` to what was typed.
+    """POST /api/budget/agents/:id: sets the limit of the agent `agent.id`.
 
     `shown` is the budget that the person saw, None if none was known; if the limit is another by
     now, nothing is sent. `company` narrows the reading. A message for the form stands under
@@ -69,13 +69,13 @@ class LimitChange(Write[Budget]):
         self,
         services: Services,
         agent: Ref,
-        typed: str,
+        wanted: Decimal,
         *,
         shown: Budget | None = None,
         company: Ref | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        agent_id, amount = agent.id or "", check_limit(typed)
+        agent_id = agent.id or ""
         super().__init__(
             services,
             Verb.SET_LIMIT,
@@ -83,11 +83,10 @@ class LimitChange(Write[Budget]):
             agent.name or safe(agent_id),
             on_progress,
         )
-        self.problems = {"monthly_limit": amount} if isinstance(amount, str) else {}
         self.agent = agent
         self.company = company
         self.shown = shown
-        self.wanted = amount if isinstance(amount, Decimal) else Decimal(0)
+        self.wanted = wanted
         self.before: str | None = None
         """The limit before the attempt, as `_written` writes it."""
 

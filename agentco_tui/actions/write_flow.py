@@ -13,8 +13,8 @@ import re
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -70,8 +70,6 @@ class Write(ABC, Generic[R]):
     sending: ClassVar[str] = "sending, once"
     fields: Sequence[str] = ()
     """The fields of its form."""
-    problems: Mapping[str, SafeText] = {}
-    """What is wrong with them, so that it is not sent."""
 
     def __init__(
         self,
@@ -142,9 +140,6 @@ class Write(ABC, Generic[R]):
 
         Returns the outcome if nothing was sent; None if `reconcile` is to find it.
         """
-        if self.problems:
-            words = plain("nothing was sent: see the fields")
-            return replace(self.unsent(WhyNot.FORM, words), fields=self.problems)
         denied = self.services.permissions.denied(self.verb)
         if denied is not None:
             return self.unsent(WhyNot.NO_RIGHT, denied)
@@ -161,19 +156,17 @@ class Write(ABC, Generic[R]):
             return await self.written(unsent)
         if unsent is not None:
             return unsent
-        with self._letting_go():
-            self.report(Step.SENDING, plain(self.sending))
-            self.answer = await self._answered()
+        self.report(Step.SENDING, plain(self.sending))
+        self.answer = await self._answered()
         if isinstance(self.answer.error, NotAllowed):
             self.services.permissions.refused(self.verb, self.answer.error)
         return None
 
     async def reconcile(self) -> Outcome:
         """The second half: read until it is known what became of it, and write that down."""
-        with self._letting_go():
-            found = await self._found()
-            self.take(found)
-            found = await self.written(found)
+        found = await self._found()
+        self.take(found)
+        found = await self.written(found)
         if self.left_behind is None:
             return found
         age = age_of(self.left_behind.time)
@@ -188,16 +181,6 @@ class Write(ABC, Generic[R]):
         self.title = safe(attempt.title) or self.title
         self.recall(attempt)
         return self
-
-    @contextmanager
-    def _letting_go(self) -> Iterator[None]:
-        """Whoever stops in here leaves the attempt to others."""
-        try:
-            yield
-        except BaseException:
-            if self.attempt_id is not None:
-                self.services.journal.let_go(self.attempt_id)
-            raise
 
     async def _answered(self) -> WriteAnswer[R]:
         """Send it, and say how clear the answer is. Raises nothing but cancellation."""
@@ -241,23 +224,12 @@ class Write(ABC, Generic[R]):
             attempt = await self.prepare()
             if isinstance(attempt, Outcome):
                 return attempt
-            writing = self.services.journaled(partial(self.services.journal.begin, attempt, mark))
-            try:
-                await asyncio.shield(writing)
-            except Overtaken:
-                continue
-            except asyncio.CancelledError:
-                # The thread ends its line all the same; nobody will send it.
-                writing.add_done_callback(partial(self._abandoned, attempt.attempt))
-                raise
-            self.attempt_id = attempt.attempt
-            return None
+            begin = partial(self.services.journal.begin, attempt, mark)
+            with suppress(Overtaken):
+                self.attempt_id = (await self.services.journaled(begin)).attempt
+                return None
         words = "somebody else here keeps acting on it: look at it again"
         return self.unsent(WhyNot.BUSY, plain(words))
-
-    def _abandoned(self, attempt_id: str, writing: asyncio.Future[Attempt]) -> None:
-        if not writing.cancelled() and writing.exception() is None:
-            self.services.journal.let_go(attempt_id)
 
     async def _found(self) -> Outcome:
         """What became of it, by the answer, and by checks until one is as wanted or for as long as

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.actions.approve import Approval
@@ -69,6 +70,12 @@ class Office:
     async def approve(self, task: Task, on_progress: OnProgress | None = None) -> Outcome:
         """The person's yes to one task."""
         return await Approval(self.services, task, on_progress).run()
+
+    def leave_behind(self, attempt: Attempt) -> None:
+        """An earlier run wrote an attempt, and ended."""
+        earlier = Journal(self.journal.path)
+        earlier.begin(attempt, earlier.mark())
+        earlier.close()
 
     async def left_behind(self) -> list[Attempt]:
         """What another process left open in the journal."""
@@ -145,7 +152,7 @@ async def clone_company(services: Services, source: Company, form: CompanyForm) 
 async def set_limit(
     services: Services, agent: Ref, typed: str, *, shown: Budget | None, company: Ref | None = None
 ) -> Outcome:
-    return await LimitChange(services, agent, typed, shown=shown, company=company).run()
+    return await LimitChange(services, agent, Decimal(typed), shown=shown, company=company).run()
 
 
 def left_behind(journal: Journal, origin: str) -> list[Attempt]:

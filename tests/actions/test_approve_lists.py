@@ -223,8 +223,7 @@ async def test_what_was_left_behind_is_read_in_the_list_of_its_own_company(
                 attempt=f"a-{scope}", time=stamp(time.time()), origin=platform.base_url,
                 profile="test", verb="approve", subject=task.id, task=task.id, company=own,
             )  # fmt: skip
-            desk.journal.begin(left, desk.journal.mark())
-            desk.journal.let_go(left.attempt)
+            desk.leave_behind(left)
             platform.requests.clear()
             assert (await desk.recover(left)).kind is Kind.NOT_DONE
             of_it = "" if scope is None else f"company_id={own}&"

@@ -88,10 +88,10 @@ async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(
     async with office(platform, path) as desk:
         tasks = (await desk.pending())[:8]
         platform.requests.clear()
-        platform.faults.add("approve:latency=800ms,times=4")
+        slow = platform.faults.add("approve:latency=800ms,times=4")
         running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
         # Four are on their way, and the next four have been read.
-        await until(lambda: len(platform.requests.matching("tasks")) >= 2)
+        await until(lambda: slow.struck == 4)
         with platform.world.living() as state:
             state.tasks[tasks[5].id].title = "Something else"
             state.changed_task(state.tasks[tasks[5].id], platform.world.now)
@@ -272,7 +272,8 @@ async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, 
         assert batch.sentence == "1 unknown (being read), 11 approved here"
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        [left] = await desk.left_behind()
+    async with office(platform, path) as again:
+        [left] = await again.left_behind()
         assert left.task == tasks[0].id
 
 

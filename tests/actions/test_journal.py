@@ -152,21 +152,6 @@ def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
     journal.begin(attempt("a2"), journal.mark())
 
 
-def test_what_this_process_let_go_can_be_taken_up_by_it(journal: Journal) -> None:
-    journal.begin(attempt("a1"), journal.mark())
-    assert left_behind(journal, ORIGIN) == []
-    journal.let_go("a1")
-    [left] = left_behind(journal, ORIGIN)
-    assert left_behind(journal, "https://other.example") == []
-    assert journal.claim([left]) == [left]
-    assert left_behind(journal, ORIGIN) == []
-    journal.finish(settled("a1", "not done"))
-    earlier = journal.earlier(ORIGIN, "approve", "tsk_1")
-    assert earlier is not None
-    assert earlier.settled is not None
-    assert earlier.settled.outcome == "not done"
-
-
 @settings(max_examples=30)
 @given(cut=st.integers(min_value=1, max_value=600))
 def test_a_line_torn_anywhere_costs_only_itself(

@@ -359,8 +359,7 @@ async def recovered(desk: Office, verb: str, title: str, **fields: Any) -> Outco
         attempt="a1", time=stamp(time.time()), origin=desk.platform.base_url, profile="test",
         verb=verb, subject=str(fields.get("agent", "new:1")), title=title, **fields,
     )  # fmt: skip
-    desk.journal.begin(left, desk.journal.mark())
-    desk.journal.let_go("a1")
+    desk.leave_behind(left)
     return await desk.recover(left)
 
 

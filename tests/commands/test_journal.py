@@ -120,7 +120,6 @@ def test_what_is_left_unsettled_is_told_with_the_command_that_shows_it(tmp_path:
     assert leaving(journal, NOON) == []
     began(journal, "t1", NOON - 70)
     began(journal, "t2", NOON - 10, title="\x1b[2J evil\n")
-    journal.let_go("t2")
     head, *rest = leaving(journal, NOON)
     assert head.startswith("◌ 2 approvals were sent and not yet settled")
     assert "settled: agentco-tui journal --since 10m shows them" in head

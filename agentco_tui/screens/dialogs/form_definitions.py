@@ -317,12 +317,13 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         return items
 
     def write(values: Values, step: OnProgress) -> Awaitable[Outcome]:
-        agent = session.store.agents.get(agent_id)
+        agent, amount = session.store.agents.get(agent_id), check_limit(values["monthly_limit"])
         company = shown.company if shown is not None else None
+        assert isinstance(amount, Decimal), "it was checked before it was asked about"
         return LimitChange(
             session,
             Ref(id=agent_id, name=name),
-            values["monthly_limit"],
+            amount,
             shown=shown,
             company=company or (agent.company if agent is not None else None),
             on_progress=step,
