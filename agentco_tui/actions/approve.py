@@ -12,7 +12,7 @@ from itertools import islice
 from typing import ClassVar
 
 from agentco_tui import format as form
-from agentco_tui.actions.fingerprint import differences, fingerprint
+from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.journal_file import Attempt, Settled, seconds_of
 from agentco_tui.actions.outcome import (
     AFTER_ALL,
@@ -148,7 +148,7 @@ class Approval(Write[Task]):
             task=shown.id,
             company=shown.company,
             agent=shown.agent,
-            fingerprint=fingerprint(shown),
+            fingerprint=shown.content.hex(),
             details={} if shown.status is None else {"status": shown.status},
         )
 

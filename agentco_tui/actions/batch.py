@@ -20,6 +20,8 @@ from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain
 
+TYPED_FROM = 11
+"""From so many tasks on the number must be typed."""
 AT_ONCE = 4
 """Approvals in flight together, and tasks that are read for those that follow them."""
 AGED = 0.25
@@ -117,7 +119,7 @@ class BatchApproval:
     @property
     def number_to_type(self) -> int | None:
         """What must be typed to confirm; None if `y` is enough."""
-        return self.summary.number_to_type
+        return len(self._items) if len(self._items) >= TYPED_FROM else None
 
     def confirm(self, typed: str = "") -> bool:
         """Say yes; starts the hold. False, and nothing happens, if the number is not right."""

@@ -15,8 +15,6 @@ from agentco_tui.live.names import Names
 from agentco_tui.model import Money, SharedTask, Task, extra_fields
 from agentco_tui.text import SafeText, plain, safe, signs
 
-TYPED_FROM = 11
-"""From so many tasks on the number must be typed."""
 MOST = Decimal("0.75")
 """A share of the set that must agree before the others count as unlike it."""
 SMALLEST_SET = 4
@@ -36,14 +34,6 @@ class Standing(IntEnum):
     """It was read, and is not as it was then."""
     UNREAD = 1
     READ = 2
-
-
-@dataclass(frozen=True, slots=True)
-class NameCount:
-    """How many tasks of the set belong to somebody."""
-
-    name: SafeText
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +60,9 @@ class Aside:
 class Summary:
     """A set of tasks, whole and at a glance."""
 
-    count: int
-    by_company: tuple[NameCount, ...]
-    """The largest share first."""
-    by_agent: tuple[NameCount, ...]
-    by_priority: tuple[NameCount, ...]
+    by_company: Counter[SafeText]
+    by_agent: Counter[SafeText]
+    by_priority: Counter[SafeText]
     costs: tuple[Money, ...]
     """The sum for each currency, the largest first."""
     cost_unknown: int
@@ -83,11 +71,6 @@ class Summary:
     """The one that waits longest, of those that say since when."""
     listed: tuple[Listed, ...]
     """Every task: those the person knows least first, among them the worst first."""
-
-    @property
-    def number_to_type(self) -> int | None:
-        """The number a person must type; None for a set small enough to be seen."""
-        return self.count if self.count >= TYPED_FROM else None
 
     def standing(self, standing: Standing) -> tuple[Listed, ...]:
         """Those of which the person knows just that much."""
@@ -111,34 +94,22 @@ def summary(
         if task.cost is not None:
             unit = task.cost.currency
             costs[unit] = costs.get(unit, Decimal(0)) + task.cost.amount
-    listed = [
-        Listed(
-            task,
-            Standing.CHANGED
-            if task.id in changed
-            else Standing.UNREAD
-            if task.id in not_read
-            else Standing.READ,
-            tuple(odd.get(task.id, ())),
-            hidden.get(task.id),
-        )
-        for task in tasks
-    ]
+    listed = []
+    for task in tasks:
+        standing = Standing.UNREAD if task.id in not_read else Standing.READ
+        standing = Standing.CHANGED if task.id in changed else standing
+        listed.append(Listed(task, standing, tuple(odd.get(task.id, ())), hidden.get(task.id)))
     listed.sort(key=_worst_first)
+    waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
     return Summary(
-        count=len(tasks),
-        by_company=_shares(tasks, lambda task: names.company(names.company_of(task))),
-        by_agent=_shares(tasks, lambda task: names.agent(task.agent)),
-        by_priority=_shares(tasks, lambda task: task.priority or signs.missing),
+        by_company=Counter(names.company(names.company_of(task)) for task in tasks),
+        by_agent=Counter(names.agent(task.agent) for task in tasks),
+        by_priority=Counter(task.priority or signs.missing for task in tasks),
         costs=tuple(
             Money(amount, unit) for unit, amount in sorted(costs.items(), key=lambda sum_: -sum_[1])
         ),
         cost_unknown=sum(task.cost is None for task in tasks),
-        oldest=min(
-            (task for task in tasks if waiting_since(task) is not None),
-            key=lambda task: waiting_since(task) or 0.0,
-            default=None,
-        ),
+        oldest=min(waiting, key=lambda since: since[0], default=(0.0, None))[1],
         listed=tuple(listed),
     )
 
@@ -201,10 +172,6 @@ def _worst_first(listed: Listed) -> tuple[float, ...]:
         cost,
         float("inf") if since is None else since,
     )
-
-
-def _shares(tasks: Sequence[Task], name: Callable[[Task], SafeText]) -> tuple[NameCount, ...]:
-    return tuple(NameCount(who, count) for who, count in Counter(map(name, tasks)).most_common())
 
 
 def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:

@@ -37,11 +37,6 @@ class Difference(msgspec.Struct, frozen=True):
         return plain(f"{self.field} was “{self.was}”, is “{self.is_}”")
 
 
-def fingerprint(task: Task) -> str:
-    """The digest of its content, in hex: equal for records that ask for the same thing."""
-    return task.content.hex()
-
-
 def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
     """All in which `now` is not what was shown: our fields first, then the platform's by name.
 
@@ -69,30 +64,19 @@ def _told(shown: Task, now: Task) -> Iterator[tuple[str, str, str]]:
     yield "id", _identified(shown), _identified(now)
     for name in ("agent", "company"):
         yield name, *_referred(getattr(shown, name), getattr(now, name), shown, now)
-    for slot, label in _SLOTS.items():
+    for slot in _SLOTS:
         was, is_ = getattr(shown, slot), getattr(now, slot)
         if was != is_:
+            label = "waits since" if slot == "waiting_since" else slot.replace("_", " ")
             told = _words(was), _words(is_)
             # Two times or sums may read the same, and not be.
             yield label, *(told if told[0] != told[1] else (str(was), str(is_)))
 
 
-_SLOTS = {
-    "title": "title",
-    "status": "status",
-    "priority": "priority",
-    "description": "description",
-    "cost": "cost",
-    "created": "created",
-    "waiting_since": "waits since",
-    "expires": "expires",
-    "decided": "decided",
-    "decided_by": "decided by",
-    "trust": "trust",
-    "needs_approval": "needs approval",
-    "state": "state",
-}
-"""Fields of a task, and what they are called here."""
+_SLOTS = (
+    *("title", "status", "priority", "description", "cost", "created", "waiting_since", "expires"),
+    *("decided", "decided_by", "trust", "needs_approval", "state"),
+)
 
 
 def _identified(task: Task) -> str:

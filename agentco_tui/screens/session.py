@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Final
 
 from agentco_tui.actions.decisions import Decisions
-from agentco_tui.actions.fingerprint import fingerprint
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.api.client import Client
@@ -91,12 +90,12 @@ class Session(Services):
         """Whether less is painted."""
         self.waiting = Waiting(store, self.names, settings.alerts)
         """The queue in figures."""
-        self._read: dict[str, str] = {}
-        """Tasks that the person has had before them, by id, with the fingerprint of what it was."""
+        self._read: dict[str, bytes] = {}
+        """Tasks that the person has had before them, by id, with the digest of what it was."""
 
     def has_read(self, task: Task) -> bool:
         """Whether the person has had the task before them, with just these contents."""
-        return self._read.get(task.id) == fingerprint(task)
+        return self._read.get(task.id) == task.content
 
     def has_read_otherwise(self, task: Task) -> bool:
         """Whether the person has had the task before them when its contents were others."""
@@ -104,7 +103,7 @@ class Session(Services):
 
     def count_as_read(self, task: Task) -> None:
         """The task stood open before the person for long enough to be read."""
-        self._read[task.id] = fingerprint(task)
+        self._read[task.id] = task.content
 
     @property
     def company(self) -> str | None:

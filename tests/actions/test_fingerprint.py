@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.actions.fingerprint import differences, fingerprint
+from agentco_tui.actions.fingerprint import differences
 from agentco_tui.demo.connection import Request
 from agentco_tui.demo.record_fields import Cash, Link, When, Word
 from agentco_tui.demo.renderer import Renderer
@@ -169,7 +169,6 @@ def test_volatile_fields_and_the_order_of_fields_change_nothing(
 
     now = read(shuffled(sent))
     assert now.content == SHOWN.content
-    assert fingerprint(now) == fingerprint(SHOWN) != ""
     assert differences(SHOWN, now) == ()
 
 

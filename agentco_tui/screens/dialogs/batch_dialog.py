@@ -19,7 +19,7 @@ from textual.css.scalar import Scalar
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, BatchPhase
-from agentco_tui.actions.batch_summary import Listed, NameCount, Standing
+from agentco_tui.actions.batch_summary import Listed, Standing
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.live.insight import waiting_since
@@ -59,7 +59,7 @@ class BatchQuestion(TaskQuestion):
         """What has happened to tasks since the question opened, by id."""
         self._early: dict[str, float] = {}
         """When digits came last that were pressed before they could be meant."""
-        yes = f"approve all {fmt.count(batch.summary.count)}"
+        yes = f"approve all {fmt.count(len(tasks))}"
         super().__init__(session, tasks, ("APPROVE", tasks_of(batch)), yes)
 
     BESIDE_BODY = 7
@@ -217,7 +217,7 @@ class BatchQuestion(TaskQuestion):
 
 def tasks_of(batch: BatchApproval) -> SafeText:
     """How many tasks a set has."""
-    count = batch.summary.count
+    count = len(batch.items)
     return plain("1 task" if count == 1 else f"{fmt.count(count)} tasks")
 
 
@@ -244,10 +244,10 @@ def labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
     }
 
 
-def shares(found: Iterable[NameCount]) -> SafeText:
+def shares(found: Counter[SafeText]) -> SafeText:
     """Names with their counts, the largest first."""
-    listed = list(found)
-    words = [f"{share.name} {fmt.count(share.count)}" for share in listed[:MOST_SHARES]]
+    listed = found.most_common()
+    words = [f"{name} {fmt.count(count)}" for name, count in listed[:MOST_SHARES]]
     if len(listed) > MOST_SHARES:
         words.append(f"and {fmt.count(len(listed) - MOST_SHARES)} more")
     return plain(", ".join(words))
