@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agentco_tui.actions.journal import OpenAttempt, Owner
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
     ENDED_WAITING,
@@ -214,13 +213,9 @@ class Decisions:
             self._put(task.id, now)
         return now
 
-    def follow(self, found: Iterable[OpenAttempt]) -> None:
+    def follow(self, found: Iterable[Attempt]) -> None:
         """Take in what other dashboards of this machine have in flight, and what came of it."""
-        others = {
-            one.attempt.task or one.attempt.subject: one.attempt
-            for one in found
-            if one.attempt.verb == Verb.APPROVE and one.owner is Owner.ELSEWHERE
-        }
+        others = {one.task or one.subject: one for one in found if one.verb == Verb.APPROVE}
         for task_id, attempt in others.items():
             known = self._by_task.get(task_id)
             if known is None or known.outcome or not known.here:

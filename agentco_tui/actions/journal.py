@@ -17,12 +17,11 @@ import socket
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import (
@@ -137,31 +136,19 @@ class Overtaken(Exception):  # noqa: N818
     """Something was done to the subject after the read: read again."""
 
 
-class Owner(StrEnum):
-    """Who finds out what becomes of an open attempt."""
+class Following(NamedTuple):
+    """What is open at a platform: attempts without an outcome, in flight or unknown."""
 
-    HERE = "here"
-    ELSEWHERE = "elsewhere"
-    """Another process on this machine that is alive."""
-    NOBODY = "nobody"
-
-
-class OpenAttempt(msgspec.Struct, frozen=True):
-    """An attempt without an outcome: in flight, or unknown."""
-
-    attempt: Attempt
-    owner: Owner
-
-
-class Following(msgspec.Struct, frozen=True):
-    """What the journal holds at a moment."""
-
-    open: tuple[OpenAttempt, ...]
+    here: list[Attempt]
+    elsewhere: list[Attempt]
+    """Those that another process on this machine, which is alive, finds out about."""
+    left: list[Attempt]
+    """Those that nobody does."""
     trouble: SafeText | None
     """Why nothing can be written, and so nothing is sent; None while it can."""
 
 
-class Earlier(msgspec.Struct, frozen=True):
+class Earlier(NamedTuple):
     """The last attempt at a subject, and what became of it if that is known."""
 
     attempt: Attempt
@@ -246,9 +233,7 @@ class Journal:
         """
         with self._mutex, self._locked():
             known = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
-            return [
-                self._sign(attempt) for attempt in known if self._owner(attempt) is Owner.NOBODY
-            ]
+            return [self._sign(attempt) for attempt in known if self._is_left(attempt)]
 
     def follow(self, origin: str) -> Following:
         """Take in what other processes wrote, and say what is open at a platform.
@@ -266,13 +251,15 @@ class Journal:
                 self._refuse_if_lost()
             except JournalError as error:
                 trouble = (self.lost or error).sentence
-            platform = platform_of(origin)
-            found = [
-                OpenAttempt(attempt, self._owner(attempt))
-                for attempt in ({**self._open, **self._here}).values()
-                if attempt.attempt not in self._owed and platform_of(attempt.origin) == platform
-            ]
-            return Following(tuple(found), trouble)
+            platform, found = platform_of(origin), Following([], [], [], trouble)
+            for attempt in ({**self._open, **self._here}).values():
+                if attempt.attempt in self._owed or platform_of(attempt.origin) != platform:
+                    continue
+                if attempt.attempt in self._here:
+                    found.here.append(attempt)
+                else:
+                    (found.left if self._is_left(attempt) else found.elsewhere).append(attempt)
+            return found
 
     def earlier(self, origin: str, verb: str, subject: str) -> Earlier | None:
         """The last attempt at a subject, among the last few thousand subjects.
@@ -402,9 +389,8 @@ class Journal:
                 or not (same or set(other.addresses) & set(attempt.addresses))
             ):
                 continue
-            owner = self._owner(other)
-            if owner is not Owner.NOBODY:
-                here = owner is Owner.HERE
+            if not self._is_left(other):
+                here = other.attempt in self._here
                 who = "this dashboard" if here else "another dashboard on this machine"
                 what = "approving this task right now"
                 if other.verb != "approve":
@@ -419,12 +405,12 @@ class Journal:
             left = left or other
         return left
 
-    def _owner(self, attempt: Attempt) -> Owner:
+    def _is_left(self, attempt: Attempt) -> bool:
+        """Whether nobody finds out what became of it."""
         if attempt.attempt in self._here:
-            return Owner.HERE
+            return False
         if attempt.writer and attempt.writer == self._alive.token:
-            return Owner.NOBODY  # an older copy of the file shows it
+            return True  # an older copy of the file shows it
         with contextlib.suppress(OSError):
-            if not is_alive(self._writers, attempt.writer):
-                return Owner.NOBODY
-        return Owner.ELSEWHERE  # also where it can't be told: nothing is sent on the strength of it
+            return not is_alive(self._writers, attempt.writer)
+        return False  # where it can't be told, nothing is sent on the strength of it

@@ -14,7 +14,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import AwaitMount
 
-from agentco_tui.actions.journal import Owner
 from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.api.errors import ApiError, KeyRejected
@@ -413,9 +412,8 @@ class MainScreen(SizedScreen[None]):
             except JournalError as error:
                 self.say(f"{signs.warning} {error.sentence}", bad=True)
                 return
-            self.session.decisions.follow(found.open)
-            left = [one.attempt for one in found.open if one.owner is Owner.NOBODY]
-            if left and (left := await self.session.claim(left)):
+            self.session.decisions.follow(found.elsewhere)
+            if found.left and (left := await self.session.claim(found.left)):
                 work = partial(self.dialogs.take_up, left)
                 start_worker(self, work, "settle what another run left open", group="writes")
             if found.trouble is not None and found.trouble != told:

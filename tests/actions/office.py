@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.create import CompanyCreation, CompanyForm, TaskCreation, TaskForm
-from agentco_tui.actions.journal import Journal, Owner
+from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OnProgress, Outcome
 from agentco_tui.actions.recovery import recover
@@ -157,7 +157,7 @@ async def set_limit(
 
 def left_behind(journal: Journal, origin: str) -> list[Attempt]:
     """Attempts at a platform without an outcome on which nobody who lives is working."""
-    return [one.attempt for one in journal.follow(origin).open if one.owner is Owner.NOBODY]
+    return journal.follow(origin).left
 
 
 async def until(seen: Callable[[], bool]) -> None:

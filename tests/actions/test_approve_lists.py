@@ -410,7 +410,7 @@ async def test_another_dashboards_decision_is_told_as_its_own(
         decisions.subscribe(changed.extend)
 
         async def follow() -> list[Step]:
-            decisions.follow((await desk.services.follow()).open)
+            decisions.follow((await desk.services.follow()).elsewhere)
             return [known.step for task in tasks if (known := decisions.of(task.id))]
 
         decisions.step(tasks[3], Progress(Step.SENDING, plain("sending"), "ours"))
@@ -464,7 +464,7 @@ async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
             verb="approve", subject="tsk_1", agent_name="Scout",
         )  # fmt: skip
         other.journal.begin(left, other.journal.mark())
-        decisions.follow((await desk.services.follow()).open)
+        decisions.follow((await desk.services.follow()).elsewhere)
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))

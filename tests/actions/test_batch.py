@@ -124,23 +124,6 @@ def holding(steps: Steps) -> Timing:
     return replace(QUICK, hold=5.0, sleep=steps.sleep)
 
 
-async def test_the_hold_can_be_taken_back(platform: EmbeddedPlatform, path: Path) -> None:
-    steps = Steps()
-    async with office(platform, path, timing=holding(steps), clock=steps) as desk:
-        batch = BatchApproval(desk.services, (await desk.pending())[:3])
-        assert not batch.take_back(), "nobody has said yes"
-        assert batch.confirm()
-        assert batch.hold_left() == 5.0
-        running = asyncio.create_task(batch.run())
-        await steps.sleeping.wait()
-        assert batch.take_back()
-        assert await running is BatchPhase.TAKEN_BACK
-        assert desk.sends() == []
-        assert not batch.take_back()
-        assert not batch.confirm()
-        assert journal_entries(path) == []
-
-
 async def test_stopping_sends_no_more_and_settles_what_was_sent(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
