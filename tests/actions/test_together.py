@@ -35,6 +35,7 @@ async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
     async with office(platform, path) as second:
         found = await second.approve(task)
         assert found.kind is OutcomeKind.NOT_DONE
-        assert "left unsettled" in found.sentence
+        assert found.sentence.startswith("the attempt of ")
+        assert " ago that was left unsettled: not approved" in found.sentence
         assert len(platform.requests.matching("approve")) == sent
         assert (await second.approve(task)).kind is OutcomeKind.APPROVED_HERE

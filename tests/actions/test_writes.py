@@ -153,6 +153,21 @@ async def test_a_taken_name_is_refused_beside_the_field(
         found = await create(desk, taken)
         assert found.kind is OutcomeKind.REFUSED
         assert found.fields == {"name": "is already taken"}
+        assert len(platform.requests.matching("companies")) == 1, "a clear no needs no read"
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_a_401_is_told_as_one_about_the_key_only_if_reads_are_refused_too(
+    platform: EmbeddedPlatform, path: Path, reads: bool
+) -> None:
+    async with office(platform, path) as desk:
+        platform.faults.add("create_company:status=401,times=1")
+        if not reads:
+            platform.faults.add("companies:status=401,after=1")
+        found = await create(desk)
+        kind = OutcomeKind.REFUSED if reads else OutcomeKind.KEY_REJECTED
+        assert (found.kind, found.known_by) == (kind, KnownBy.ANSWER)
+        assert ("nothing was changed" in found.sentence) is not reads
 
 
 async def test_a_message_about_the_template_is_for_the_form_that_has_one(
@@ -224,6 +239,7 @@ async def test_a_limit_that_was_not_set_is_not_done(platform: EmbeddedPlatform, 
         platform.faults.add("set_limit:drop_before,times=1")
         found = await set_limit(desk.services, Ref(id=shown.id), "123.45", shown=shown)
         assert found.kind is OutcomeKind.NOT_DONE
+        assert found.sentence.startswith("not done: the answer was lost, and reads over 0.02 s")
 
 
 async def test_a_limit_somebody_else_changed_is_not_set(
@@ -265,6 +281,7 @@ async def test_another_figure_than_was_sent_is_told(platform: EmbeddedPlatform, 
         platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
         found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
         assert found.kind is OutcomeKind.UNCLEAR
+        assert found.sentence.startswith("the platform said yes, but the platform shows ")
         assert "99.00 where 123 was sent" in found.sentence
 
 
