@@ -89,24 +89,27 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
     if body is None:
         return FoundList((), None, "null", None)
     if type(body) is list:
-        return _in_bare(body, kind)
+        return _joined(FoundList(body, None, "[]", None), kind)
     if type(body) is not dict:
         return None
     if not body:
         return FoundList((), None, "{}", body)
-    return (
+    found = (
         _search(body, kind, "", 0)
         or _only_list(body, kind, "")
         or _keyed(body, kind, "")
         or _itself(body, kind, "", None)
         or _none_left(body)
     )
+    return None if found is None else _joined(found, kind)
 
 
-def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
-    """A bare array: of records, or of envelopes (the events of a stream, pages)."""
-    flat = FoundList(body, None, "[]", None)
-    sample = [item for item in body[:_SAMPLE] if type(item) is dict]
+def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
+    """A list of records as it is; of one of envelopes (the events of a stream, pages, the time
+    buckets of OpenAI's costs) what is in them.
+    """
+    items = flat.items
+    sample = [item for item in items[:_SAMPLE] if type(item) is dict]
     if not sample or any(
         kind.is_one(unwrapped(item, kind))
         and not any(type(under(item, name)) is list for name in kind.own)
@@ -114,7 +117,7 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
     ):
         return flat
     inner: list[FoundList] = []
-    for part in sample, body[_SAMPLE:]:
+    for part in sample, items[_SAMPLE:]:
         each = (_search(row, kind, "", 1) for row in part if type(row) is dict)
         inner += [found for found in each if found is not None]
         if not inner:
@@ -122,9 +125,9 @@ def _in_bare(body: list[Json], kind: Kind[Any]) -> FoundList:
     last = inner[-1]
     if len(inner) == 1 or any("type" in item or "event" in item for item in sample):
         # A stream repeats the whole list in each event: the last one holds.
-        return last._replace(path=f"[-1].{last.path}")
+        return last._replace(path=f"[-1].{last.path}", holder=flat.holder or last.holder)
     joined = [item for found in inner for item in found.items]
-    return FoundList(joined, None, f"[].{last.path}", None)
+    return FoundList(joined, None, f"{flat.path}.{last.path}", flat.holder)
 
 
 def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> FoundList | None:
@@ -164,10 +167,13 @@ def _search(obj: Mapping[str, Json], kind: Kind[Any], path: str, depth: int) -> 
 
 
 def _only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> FoundList | None:
-    """The one list of objects in `obj`, if there is but one."""
+    """The one list of objects in `obj` and one layer down, if there is but one."""
+    inner = ((f"{path}{key}.", value) for key, value in obj.items() if fold(key) not in _NEVER)
     found = [
-        FoundList(value, None, f"{path}{key}[]", obj)
-        for key, value in obj.items()
+        FoundList(value, None, f"{where}{key}[]", layer)
+        for where, layer in ((path, obj), *inner)
+        if type(layer) is dict
+        for key, value in layer.items()
         if fold(key) not in _NEVER and type(value) is list and any(
             type(item) is dict and kind.is_one(unwrapped(item, kind)) for item in value[:_SAMPLE]
         )
