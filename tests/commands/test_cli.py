@@ -36,21 +36,14 @@ def test_version_and_help_name_commands_flags_and_environment(command: Command) 
         (["--refesh", "1"], "the nearest is --refresh"),
         (["status", "--jsno"], "the nearest is --json"),
         (["stauts"], "invalid choice: 'stauts'"),
-        (["status", "extra"], "unknown argument: extra"),
         (["--screen", "task"], "invalid choice: 'task'"),
         (["--refresh", "0.1"], "from 0.5"),
         (["--refresh", "nan"], "from 0.5"),
-        (["--refresh", "soon"], "number of seconds"),
         (["config"], "{path,check,show}"),
         (["export"], "activity"),
-        (["export", "activity", "--format", "xml"], "csv"),
         (["export", "activity", "--company", "cmp_1"], "cannot be asked for one"),
-        (["--company", "cmp_1", "export", "activity"], "cannot be asked for one"),
         (["tail", "--limit", "0"], "from 1"),
         (["demo", "--port", "70000"], "65,535"),
-        (["demo", "--speed", "nan"], "must be a number"),
-        (["demo", "--companies", "0"], "from 1"),
-        (["--thinn"], "unknown flag --thinn"),
         (["replay", "x"], "invalid choice: 'replay'"),
         (["--profile"], "expected one argument"),
         (["--prof", "x"], "unknown flag --prof"),
@@ -71,14 +64,7 @@ def test_usage_errors_are_one_line_and_exit_2(
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["--api-key", KEY],
-        [f"--api-key={KEY}"],
-        ["status", "--key", KEY],
-        ["--token", KEY, "status"],
-        ["--API-KEY", KEY],
-    ],
+    "words", [[f"--api-key={KEY}"], ["status", "--key", KEY], ["--API-KEY", KEY]]
 )
 def test_no_flag_takes_the_key_and_it_says_why(
     words: list[str], capsys: pytest.CaptureFixture[str]
@@ -88,24 +74,6 @@ def test_no_flag_takes_the_key_and_it_says_why(
     assert "process list" in said
     assert "AGENTCO_API_KEY" in said
     assert KEY not in said
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--profile", "p", "--base-url", "u", "--company", "c", "--config", "f", "status"],
-        ["status", "--profile", "p", "--base-url", "u", "--company", "c", "--config", "f"],
-        ["--profile", "p", "--company=c", "status", "--base-url=u", "--config", "f"],
-        ["--profile", "o", "status", "--profile=p", "--base-url=u", "--company=c", "--config=f"],
-    ],
-)
-def test_flags_count_before_and_after_the_command(words: list[str]) -> None:
-    found = parse(words)
-    assert found.command == "status"
-    assert flags_of(found) == Flags(profile="p", base_url="u", company="c", config="f")
-    found = parse(["--screen", "tasks", "--refresh", "2.5", "--read-only", "--log-file", "l"])
-    assert found.command is None
-    assert flags_of(found) == Flags(screen="tasks", refresh=2.5, read_only=True, log_file="l")
 
 
 def test_without_a_terminal_the_dashboard_names_what_works(command: Command) -> None:
@@ -175,3 +143,20 @@ def test_the_log_holds_the_details_and_not_the_key(
     assert "\x1b" not in text
     assert log.stat().st_mode & 0o777 == 0o600
     assert cli.main(["tail", "--log-file", str(tmp_path / "no" / "log")]) == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--profile p --base-url u --company c status",
+        "status --profile p --base-url u --company c",
+        "--profile o --base-url=u status --profile p --company=c",
+    ],
+)
+def test_flags_count_before_and_after_the_command(words: str) -> None:
+    found = parse(words.split())
+    assert found.command == "status"
+    assert flags_of(found) == Flags(profile="p", base_url="u", company="c")
+    found = parse(["--screen", "tasks", "--refresh", "2.5", "--read-only", "--log-file", "l"])
+    assert found.command is None
+    assert flags_of(found) == Flags(screen="tasks", refresh=2.5, read_only=True, log_file="l")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"
@@ -46,21 +48,6 @@ def test_check_tells_every_problem_and_exits_2(command: Command) -> None:
     assert (ran.code, ran.out) == (0, f"{path}: nothing is wrong\n")
 
 
-def test_show_tells_sources_and_masks_the_key(command: Command) -> None:
-    path = _config(command, "[profiles.p]\nbase_url = 'https://x.example'\nrefresh = 2\n")
-    env = {"AGENTCO_API_KEY": KEY, "AGENTCO_READ_ONLY": "yes"}
-    ran = command("config", "show", "--screen", "tasks", env=env)
-    assert ran.code == 0
-    rows = {line.split()[0]: line for line in ran.lines[1:]}
-    assert rows["refresh"].endswith(f"2  (profile p, {path}:3)")
-    assert rows["read_only"].endswith("true  (AGENTCO_READ_ONLY)")
-    assert rows["screen"].endswith("tasks  (--screen)")
-    assert rows["api_key"].endswith("****  (AGENTCO_API_KEY)")
-    assert KEY not in ran.out + ran.err
-    told = json.loads(command("config", "show", "--json", env=env).out)
-    assert {"name": "refresh", "value": "2", "source": f"profile p, {path}:3"} in told["settings"]
-
-
 def test_problems_are_told_clean_and_beside_what_can_be_shown(command: Command) -> None:
     _config(command, '"x\\u001b]0;owned\\u0007" = 1\nthme = 1\n')
     ran = command("config", "show")
@@ -68,3 +55,58 @@ def test_problems_are_told_clean_and_beside_what_can_be_shown(command: Command) 
     assert "nearest valid name: theme" in ran.err
     assert "refresh" in ran.out
     assert "\x1b" not in ran.err + command("config", "check").out
+
+
+def test_show_tells_every_setting_with_its_source_and_masks_the_key(command: Command) -> None:
+    path = _config(
+        command,
+        '[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "K"\nrefresh = 2\n'
+        '[alerts]\nwaiting_warning = "20m"\n[keys]\ntasks.approve = "A"\ntasks.mark = ""\n',
+    )
+    env = {"K": KEY, "AGENTCO_READ_ONLY": "yes"}
+    ran = command("config", "show", "--screen", "tasks", env=env)
+    assert (ran.code, ran.err) == (0, "")
+    rows = {line.split()[0]: line.split(maxsplit=1)[1] for line in ran.lines[1:]}
+    assert rows["base_url"] == f"https://x.example  (profile x, {path}:2)"
+    assert rows["api_key"] == "****  (api_key_env of profile x)"
+    assert rows["refresh"] == f"2  (profile x, {path}:4)"
+    assert rows["read_only"] == "true  (AGENTCO_READ_ONLY)"
+    assert rows["screen"] == "tasks  (--screen)"
+    assert rows["company"] == "not set  (default)"
+    assert rows["alerts.waiting_warning"] == f"20m  (config file, {path}:6)"
+    assert rows["alerts.waiting_critical"] == "1h  (default)"
+    assert rows["keys.tasks.approve"] == f"A  (config file, {path}:8)"
+    assert rows["keys.tasks.mark"].startswith("no key")
+    assert KEY not in ran.out
+    told = json.loads(command("config", "show", "--json", env=env).out)
+    assert {"name": "refresh", "value": "2", "source": f"profile x, {path}:4"} in told["settings"]
+
+
+def test_profiles_that_are_not_in_use_are_checked_and_no_command_is_run(command: Command) -> None:
+    (command.home / "key").write_text(KEY)
+    (command.home / "key").chmod(0o644)
+    touched = command.home / "touched"
+    _config(
+        command,
+        f'profile = "a"\n[profiles.a]\napi_key_command = "touch {touched}"\n'
+        'base_url = "https://a.example"\n[profiles.b]\nbase_url = "http://b.example"\n'
+        'api_key_file = "key"\nca_file = "none.pem"\n',
+    )
+    told = json.loads(command("config", "check", "--json").out)
+    assert [problem["line"] for problem in told["problems"]] == [6, 7, 8]
+    assert not touched.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no API key"),
+        ('api_key_env = "K"\n', ":3: profiles.a.api_key_env"),
+    ],
+)
+def test_a_profile_in_use_that_cannot_work_is_a_problem(
+    command: Command, text: str, problem: str
+) -> None:
+    _config(command, f'[profiles.a]\nbase_url = "https://a.example"\n{text}')
+    ran = command("config", "check")
+    assert (ran.code, problem in ran.out) == (2, True)

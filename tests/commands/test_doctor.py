@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
+import msgspec
 import pytest
 
+from agentco_tui.commands.doctor import look
 from agentco_tui.commands.doctor_reads import WRITES
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
 
 READS = 12
@@ -93,3 +97,68 @@ def test_a_clock_that_is_off(command: Command, still: EmbeddedPlatform) -> None:
     still.faults.add("*:clock=1h")
     ran = command.on(still)("doctor")
     assert re.search(r"clock is (1 h 00 m|59 m \d\d s) ahead of this machine's", ran.out)
+
+
+def _fitness(**changed: Any) -> Fitness:
+    good = Fitness(None, False, 256, 120, 40, "xterm-256color", "utf-8")
+    return msgspec.structs.replace(good, **changed)
+
+
+def test_a_good_terminal_needs_no_hint() -> None:
+    found = look(_fitness(), {})
+    assert (found["fits"], found["hints"]) == (True, [])
+    assert (found["multiplexer"], found["ssh"]) == (None, False)
+    found = look(_fitness(refusal="no"), {"TMUX": "x", "SSH_CONNECTION": "y"})
+    assert (found["fits"], found["multiplexer"], found["ssh"]) == (False, "tmux", True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "env", "words"),
+    [
+        ({"columns": 59}, {}, "60 columns and 16 rows"),
+        ({"rows": 15}, {}, "60 columns and 16 rows"),
+        ({"columns": 79}, {}, "80 columns"),
+        ({"ascii": True}, {}, "UTF-8"),
+        ({}, {"NO_COLOR": ""}, "NO_COLOR"),
+        ({"colours": 16, "term": "xterm"}, {}, "TERM=xterm-256color"),
+        ({"term": "tmux-256color"}, {"TMUX": "x"}, "set-clipboard on"),
+        ({"term": "xterm"}, {"TMUX": "x"}, "is xterm"),
+        ({}, {"STY": "x"}, "screen"),
+        ({}, {"SSH_TTY": "/dev/pts/1"}, "OSC 52"),
+    ],
+)
+def test_hints(changed: dict[str, Any], env: dict[str, str], words: str) -> None:
+    assert any(words in hint for hint in look(_fitness(**changed), env)["hints"])
+
+
+def test_each_kind_tells_its_names_units_and_samples(
+    command: Command, still: EmbeddedPlatform
+) -> None:
+    ran = command.on(still)("doctor", "--fields")
+    assert ran.code == 0, ran.out
+    (limit,) = [line for line in ran.lines if line.startswith("  limit ") and "monthly" in line][:1]
+    assert "monthly_limit, unit assumed of USD: " in limit
+    assert any(line.startswith("agent_budget (/api/budget/agents), ") for line in ran.lines)
+    assert any(line.startswith("  missing:   ") for line in ran.lines)
+    assert any("pause_reason" in line for line in ran.lines if line.startswith("  left over: "))
+    assert still.full_key not in ran.out
+    assert {request.method for request in still.requests} == {"GET"}
+
+
+def test_fields_as_json(command: Command, still: EmbeddedPlatform) -> None:
+    told = json.loads(command.on(still)("doctor", "--fields", "--json").out)["kinds"]
+    read = told["agent_budget"]["read"]
+    assert read["spent"]["name"] == "spent"
+    assert read["agent_id"]["sample"].startswith('"')
+    assert "soft" in told["agent_budget"]["missing"]
+    assert "paused_agents" in told["budget"]["left_over"]
+
+
+@pytest.mark.parametrize("flag", [(), ("--json",)])
+def test_fields_that_cannot_be_read_are_told(
+    command: Command, still: EmbeddedPlatform, flag: tuple[str, ...]
+) -> None:
+    still.faults.add("GET /api/budget/alerts:status=403")
+    ran = command.on(still)("doctor", "--fields", *flag)
+    assert ran.code == 3
+    assert "lacks the permission" in ran.out

@@ -98,20 +98,6 @@ def test_a_signal_leaves_nothing_behind(command: Command, still: EmbeddedPlatfor
     assert _files(command) == set()
 
 
-def test_a_reader_that_goes_ends_it_quietly(command: Command, still: EmbeddedPlatform) -> None:
-    words = command.on(still).arguments("export", "activity")
-    done = subprocess.run(
-        ["/bin/sh", "-c", '"$0" "$@" | head -n 1', *words],
-        env=command.env,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.count("\n") == 1
-    assert done.stderr == ""
-
-
 async def test_lines_from_pieces_one_without_an_end_is_cut() -> None:
     async def pieces(*given: bytes) -> AsyncIterator[bytes]:
         for piece in given:

@@ -6,6 +6,7 @@ import io
 import json
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,30 +17,17 @@ from agentco_tui.commands.journal_command import leaving, run, since_when
 NOON = 1_700_000_000.0
 
 
-def attempt(name: str, at: float = NOON, **more: object) -> bytes:
-    return to_line(
-        Attempt(
-            **{  # type: ignore[arg-type]
-                "attempt": name,
-                "time": stamp(at),
-                "origin": "https://p.example",
-                "profile": "prod",
-                "verb": "approve",
-                "subject": f"tsk_{name}",
-                "task": f"tsk_{name}",
-                "title": f"Task {name}",
-                "company_name": "Acme",
-                "agent_name": "Scout",
-                **more,
-            }
-        )
-    )
+def attempt(name: str, at: float = NOON, **more: Any) -> bytes:
+    told = {"profile": "prod", "verb": "approve", "subject": name, "task": f"tsk_{name}"}
+    told |= {"title": f"Task {name}", "company_name": "Acme", "agent_name": "Scout", **more}
+    return to_line(Attempt(attempt=name, time=stamp(at), **told))
 
 
-def outcome(name: str, kind: str = "approved here", words: str | None = None) -> bytes:
-    return to_line(
-        Settled(attempt=name, time=stamp(NOON), outcome=kind, known_by="read", words=words)
+def outcome(name: str, kind: str = "approved here", words: str | None = None, **more: Any) -> bytes:
+    told = Settled(
+        attempt=name, time=stamp(NOON), outcome=kind, known_by="read", words=words, **more
     )
+    return to_line(told)
 
 
 def printed(path: Path, *, as_json: bool = False, since: float | None = None) -> list[str]:
@@ -49,62 +37,36 @@ def printed(path: Path, *, as_json: bool = False, since: float | None = None) ->
 
 
 def test_one_line_an_attempt_with_its_outcome_in_order(tmp_path: Path) -> None:
-    """Also where one is written twice."""
+    """Also where one is written twice; two alike can be told apart."""
     path = tmp_path / "journal.jsonl"
     path.write_bytes(
-        attempt("1") + attempt("2") + attempt("3") + outcome("2", "refused", "no budget")
-        + outcome("1") + attempt("1") + b'{"kind":"attempt","torn'
+        attempt("1", company="c1", agent="g1") + attempt("2") + attempt("3", task=None)
+        + outcome("2", "refused", "no budget") + outcome("1") + attempt("1") + attempt("4")
+        + outcome("4", made="tsk_new") + b'{"kind":"attempt","torn'
     )  # fmt: skip
-    first, second, third = printed(path)
-    assert "approve “Task 1” tsk_1 (Acme, Scout)  approved here, known by read" in first
+    first, second, third, fourth = printed(path)
+    assert "approve “Task 1” tsk_1 (Acme c1, Scout g1)  approved here, known by read" in first
     assert "refused, known by read (no budget)" in second
-    assert "Task 3" in third
-    assert "unknown: no outcome is written" in third
-
-
-def test_json_has_everything(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_bytes(attempt("1") + outcome("1") + attempt("2"))
-    first, second = (json.loads(line) for line in printed(path, as_json=True))
-    assert first["outcome"]["is"] == "approved here"
-    assert first["outcome"]["known_by"] == "read"
-    assert first["task"] == "tsk_1"
-    assert second["outcome"] is None
+    assert "“Task 3” (Acme, Scout)  ◌ unknown: no outcome is written" in third
+    assert "(Acme, Scout) → tsk_new  approved here" in fourth
+    first, _, third, _ = (json.loads(line) for line in printed(path, as_json=True))
+    assert (first["outcome"]["is"], first["outcome"]["known_by"]) == ("approved here", "read")
+    assert (first["task"], third["outcome"]) == ("tsk_1", None)
 
 
 def test_a_correction_stands_beside_what_it_corrects(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    late = Settled(
-        attempt="1", time=stamp(NOON + 60), outcome="approved", known_by="read", corrects="not done"
-    )
     path.write_bytes(
-        attempt("1") + outcome("1", "not done") + attempt("2") + outcome("2") + to_line(late)
-    )
+        attempt("1") + outcome("1", "not done") + attempt("2") + outcome("2")
+        + outcome("1", "approved", corrects="not done")
+    )  # fmt: skip
     first, second = printed(path)
-    when = datetime.fromtimestamp(NOON + 60).isoformat(" ")
+    when = datetime.fromtimestamp(NOON).isoformat(" ")
     assert f"not done, known by read; corrected at {when}: approved, known by read" in first
     assert "corrected" not in second
     first, second = (json.loads(line) for line in printed(path, as_json=True))
     assert (first["outcome"]["is"], second["outcome"]["is"]) == ("approved", "approved here")
     assert ([one["is"] for one in first["corrected"]], second["corrected"]) == (["not done"], [])
-
-
-def test_two_alike_can_be_told_apart(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-
-    def alike(name: str) -> bytes:
-        return attempt(name, title="Pay", company="c1", agent="g1")
-
-    path.write_bytes(
-        alike("1")
-        + alike("2")
-        + attempt("3", title="New", verb="create task", task=None)
-        + to_line(Settled(attempt="3", time=stamp(NOON), outcome="done", made="tsk_new"))
-    )
-    first, second, third = printed(path)
-    assert "approve “Pay” tsk_1 (Acme c1, Scout g1)" in first
-    assert "approve “Pay” tsk_2 (Acme c1, Scout g1)" in second
-    assert "create task “New” (Acme, Scout) → tsk_new  done" in third
 
 
 def began(

@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
-from agentco_tui.commands.judgement import (
-    PARTS,
-    Judgement,
-    State,
-    headline,
-    judge,
-    performance,
-)
+from agentco_tui.commands.judgement import PARTS, Judgement, State, headline, judge, performance
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Store
@@ -46,16 +39,10 @@ def _list(*records: Any, **more: Any) -> Listing[Any]:
     return Listing(records=records, **more)
 
 
-def _budget(scope: BudgetScope, id: str, spent: str, limit: str = "100", **more: Any) -> Budget:
-    share = Decimal(spent) / Decimal(limit)
-    return Budget(
-        id=id,
-        scope=scope,
-        spent=Money(Decimal(spent), USD),
-        limit=Money(Decimal(limit), USD),
-        share=share,
-        **more,
-    )
+def _budget(scope: BudgetScope, id: str, spent: str, **more: Any) -> Budget:
+    sums = Money(Decimal(spent), USD), Money(Decimal(100), USD)
+    share = Decimal(spent) / 100
+    return Budget(id=id, scope=scope, spent=sums[0], limit=sums[1], share=share, **more)
 
 
 def _task(id: str, waits: float | None, **more: Any) -> Task:
@@ -80,6 +67,7 @@ QUIET: dict[str, Any] = {
     "agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "20", company=ACME)),
     "alerts": _list(),
 }
+SPENT = BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140"))
 DENIED = NotAllowed(plain("not allowed"), status=403)
 
 
@@ -96,10 +84,6 @@ def _judge(company: str | None = None, limits: AlertLimits = LIMITS, **changed: 
     return judge(store, failed, company, NOW, limits)
 
 
-def _state(**changed: Any) -> State:
-    return _judge(**changed).state
-
-
 def _alert(severity: Severity, **more: Any) -> Alert:
     return Alert(id="al_1", severity=severity, text=plain("Money is going"), **more)
 
@@ -110,6 +94,17 @@ def test_all_is_well() -> None:
     assert (judged.companies, judged.agents, judged.pending) == (2, 2, 1)
     assert judged.oldest_wait == 60.0
     assert headline(judged) == "1 pending, oldest 1 m; no alerts; spent $20.00 of $100.00"
+    limits = AlertLimits(waiting_warning=30.0)
+    assert _judge(limits=limits, pending=_list(_task("t", 60.0))).state is State.WARNING
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    judged = _judge(
+        pending=_list(_task("t", 1), capped=True),
+        budget=BudgetOverview(whole=Budget(id="all", scope=BudgetScope.ALL)),
+    )
+    assert headline(judged) == "at least 1 pending, oldest 1 s; no alerts"
+    assert "limit=" not in performance(judged, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -123,10 +118,7 @@ def test_all_is_well() -> None:
         ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "80"))}, State.WARNING),
         ({"agent_budgets": _list(_budget(BudgetScope.AGENT, "ag_1", "100"))}, State.CRITICAL),
         ({"company_budgets": _list(_budget(BudgetScope.COMPANY, "x", "99"))}, State.WARNING),
-        (
-            {"budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140"))},
-            State.CRITICAL,
-        ),
+        ({"budget": SPENT}, State.CRITICAL),
         ({"alerts": _list(_alert(Severity.CRITICAL))}, State.CRITICAL),
         ({"alerts": _list(_alert(Severity.WARNING))}, State.WARNING),
         ({"alerts": _list(_alert(Severity.INFO))}, State.OK),
@@ -137,15 +129,15 @@ def test_all_is_well() -> None:
     ],
 )
 def test_one_thing_that_is_not_well(changed: dict[str, Any], state: State) -> None:
-    assert _state(**changed) is state
+    assert _judge(**changed).state is state
 
 
 def test_critical_beats_unknown_beats_warning() -> None:
     warning = {"alerts": _list(_alert(Severity.WARNING))}
     critical = {"pending": _list(_task("t", 9999))}
-    assert _state(**warning, companies=DENIED) is State.UNKNOWN
-    assert _state(**critical, companies=DENIED) is State.CRITICAL
-    assert _state(**critical, **warning) is State.CRITICAL
+    assert _judge(**warning, companies=DENIED).state is State.UNKNOWN
+    assert _judge(**critical, companies=DENIED).state is State.CRITICAL
+    assert _judge(**critical, **warning).state is State.CRITICAL
 
 
 def test_the_worst_is_told_first_with_names() -> None:
@@ -179,7 +171,7 @@ def test_only_one_company_counts() -> None:
     critical = _task("t2", 9999, company=GLOBEX)
     answers: dict[str, Any] = {
         "pending": _list(*QUIET["pending"].records, critical),
-        "budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140")),
+        "budget": SPENT,
         "alerts": _list(
             _alert(Severity.CRITICAL, company=GLOBEX), _alert(Severity.CRITICAL, agent=Ref("ag_2"))
         ),
@@ -198,23 +190,6 @@ def test_figures_for_monitoring() -> None:
         "pending=1;;;0 oldest_wait=60s;900;3600;0 alerts_critical=1;;;0 alerts_warning=0;;;0"
         " alerts_info=0;;;0 companies=2;;;0 agents=2;;;0 spent=20;;;0 limit=100;;;0"
     )
-
-
-def test_a_count_that_may_be_more_says_so() -> None:
-    judged = _judge(pending=_list(_task("t", 1), capped=True))
-    assert headline(judged).startswith("at least 1 pending")
-
-
-def test_a_platform_that_sends_no_figures_is_not_shown_zeros() -> None:
-    whole = Budget(id="all", scope=BudgetScope.ALL)
-    judged = _judge(budget=BudgetOverview(whole=whole))
-    assert "spent" not in headline(judged)
-    assert "limit=" not in performance(judged, LIMITS)
-
-
-def test_limits_are_those_of_the_settings() -> None:
-    limits = AlertLimits(waiting_warning=30.0)
-    assert _judge(limits=limits, pending=_list(_task("t", 60.0))).state is State.WARNING
 
 
 @pytest.mark.parametrize(("percent", "state"), [(100, State.CRITICAL), (150, State.WARNING)])
