@@ -34,8 +34,6 @@ from agentco_tui.text import SafeText, signs
 
 
 class State(IntEnum):
-    """The exit codes of monitoring plugins."""
-
     OK = 0
     WARNING = 1
     CRITICAL = 2
@@ -57,14 +55,11 @@ until those have come, so it comes before them."""
 
 
 class Finding(NamedTuple):
-    """One thing that is not well."""
-
     state: State
     kind: str
     """What sort: task, budget, alert or agent, and part for what could not be asked or read."""
     id: str | None
     text: str
-    """For people; holds text of the platform, cleaned."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +74,6 @@ class Judgement:
     pending_is_least: bool = False
     """True if more may be pending than were counted."""
     oldest_wait: float | None = None
-    """Seconds."""
     alerts: dict[str, int] | None = None
     """Open alerts by level: critical, warning, info."""
     budget: Budget | None = None
@@ -159,7 +153,6 @@ def _by_level(alerts: list[Alert], limits: AlertLimits) -> dict[str, int]:
 
 
 def _gaps(store: Store, failed: Mapping[FeedName, ApiError]) -> Iterator[Finding]:
-    """What could not be asked, and what could not be read."""
     for feed, error in failed.items():
         yield Finding(State.UNKNOWN, "part", None, f"{PARTS[feed]}: {error}")
     for each in (store.pending, store.company_budgets, store.agent_budgets, store.alerts):

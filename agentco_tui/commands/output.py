@@ -76,11 +76,9 @@ def complain(*lines: str) -> None:
 
 
 def complain_of(problems: Iterable[Problem]) -> None:
-    """Write every problem of the settings to stderr."""
     complain(*(str(problem) for problem in problems))
 
 
 def settings_failed(error: SettingsError) -> Exit:
-    """Tell what is wrong with the settings; returns the exit code."""
     complain_of(error.problems)
     return Exit.USAGE

@@ -39,8 +39,6 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 
 @dataclass(frozen=True, kw_only=True)
 class TailOptions:
-    """What `tail` was asked for."""
-
     follow: bool = False
     as_json: bool = False
     agent: str | None = None
@@ -57,8 +55,6 @@ def run(settings: Settings, options: TailOptions) -> int:
 
 
 class _Tail:
-    """One run of the command."""
-
     def __init__(self, settings: Settings, options: TailOptions) -> None:
         self._settings = settings
         self._options = options

@@ -209,7 +209,6 @@ class ConfigFile:
             entry["mapping"] = ProfileMapping(fields, status=status, **money)
 
     def _right(self, table: str, written: object, known: Table) -> dict[str, Any]:
-        """The values of a table that are right."""
         if not isinstance(written, dict):
             self._wrong(table, f"must be a table, [{table}], is {validators.what(written)}")
             return {}

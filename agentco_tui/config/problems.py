@@ -17,7 +17,6 @@ class Problem:
     """
 
     text: str
-    """What is wrong and what to do."""
     setting: str | None = None
     """The setting's full name, `profiles.prod.refresh`, or the flag or variable that set it."""
     file: Path | None = None

@@ -55,7 +55,6 @@ def _entries(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str
 
 
 def _names(texts: list[str], binding: Command) -> tuple[list[str], list[str]]:
-    """The keys of one entry, and what is wrong with them."""
     if binding.fixed:
         return [], [f"cannot be changed: {binding.keys} in every dialog"]
     names: list[str] = []

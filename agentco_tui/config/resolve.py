@@ -100,7 +100,6 @@ class Resolver:
         self.path, self.path_source = config_path(flags, env)
         self.file = ConfigFile(self.path, must_exist=self.path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
-        """What is wrong."""
         self.missing: list[Problem] = []
         """What is needed to reach a platform and set nowhere."""
         self.sources: dict[str, str] = {"config_path": self.path_source}
@@ -118,12 +117,10 @@ class Resolver:
 
     @property
     def has_profile(self) -> bool:
-        """True if a profile of the file is in use."""
         return bool(self._entry)
 
     @property
     def key_source(self) -> str:
-        """Where the key is from, in words."""
         if self.key_setting in (None, API_KEY):
             return self.key_setting or "not set"
         return f"{self.key_setting} of profile {self.profile}"
@@ -202,7 +199,6 @@ class Resolver:
         self._blame("profile", self.sources["profile"], f'there is no profile "{given}" ({where})')
 
     def _values(self) -> dict[str, Any]:
-        """Every setting but profile, address and key."""
         values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
         if values["ca_file"] is not None:
             values["ca_file"] = self._ca_file(self.profile, values["ca_file"])

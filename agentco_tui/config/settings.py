@@ -33,22 +33,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: BaseUrl
     """Where the platform is; checked, and the only origin the key goes to."""
     profile: str = "default"
-    """The profile's name; "default" if there is none."""
     key: ApiKey | None = None
     key_source: str = ""
     """Where the key is from, in words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
     key_place: KeyPlace | None = None
     """Where another may be read; None if there is no such place, as for the demo's."""
     company: str | None = None
-    """The id of the company that everything is scoped to at the start."""
     screen: str | None = None
-    """The screen to open with, one of `SCREENS`."""
     refresh: float = 5.0
     """Seconds between two polls of what the screen shows."""
     read_only: bool = False
-    """True if nothing may be changed from here."""
     thin: bool = False
-    """True to paint less, for a slow line."""
     allow_http: bool = False
     """True if plain http may go to other hosts than this one."""
     ca_file: Path | None = None

@@ -72,12 +72,10 @@ class Answer:
     body: bytes = b""
 
     def replaced(self, body: bytes, **headers: str) -> Answer:
-        """With another body, and these headers (`_` for `-`)."""
         changed = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, body=body, headers=self.headers | changed)
 
     def head(self) -> bytes:
-        """Status line and headers, ready to be sent."""
         told = dict(self.headers)
         if "transfer-encoding" not in told and self.status not in {204, 304}:
             told["content-length"] = str(len(self.body))
@@ -88,8 +86,6 @@ class Answer:
 
 
 class ClientConnection:
-    """One client's connection: its requests one after the other."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer

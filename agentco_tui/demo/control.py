@@ -90,8 +90,6 @@ class RequestLog:
 
 
 class Control:
-    """The control path."""
-
     def __init__(self, world: World, keys: Keys, faults: Faults, requests: RequestLog) -> None:
         self._world = world
         self._keys = keys
@@ -105,7 +103,6 @@ class Control:
         }
 
     def answer(self, request: Request) -> Answer:
-        """Do what was asked, and tell how things stand."""
         told: dict[str, Any]
         try:
             if request.path not in self._paths:

@@ -102,7 +102,6 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return float(found[1]) * _SECONDS[found[2]]
 
     def number(self, otherwise: int) -> int:
-        """The value as a whole number."""
         return otherwise if self.value is None else int(self.value)
 
 

@@ -73,8 +73,6 @@ class _Admitted:
 
 
 class Interface:
-    """Answers every operation, behind the gate that wants a key."""
-
     def __init__(self, world: World, keys: Keys, shape: Shape, *, etag: bool = False) -> None:
         self.world = world
         self._keys = keys
@@ -85,7 +83,6 @@ class Interface:
         }
 
     def answer(self, request: Request) -> Answer:
-        """What the platform answers to a request, which has been done by then."""
         try:
             answer = self._admitted(request)
         except RefusedError as refusal:

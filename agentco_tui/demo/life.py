@@ -142,7 +142,6 @@ class Life:
         """Agents close to a threshold, who get to talk more so that alerts rise soon."""
 
     def begin(self, at: float) -> None:
-        """Plan the first event of each sort."""
         self._usual_queue = len(self._state.pending)
         self._hot = [
             agent
@@ -163,7 +162,6 @@ class Life:
             getattr(self, f"_on_{what}")(due, task_id)
 
     def work_on(self, task: DemoTask, at: float) -> None:
-        """Plan the work on a task that has its yes."""
         self._plan(at + self._chance(task).uniform(2.0, 6.0), "work", task.id)
 
     def draft(
@@ -176,7 +174,6 @@ class Life:
         given: Facts | None = None,
         priority: str | None = None,
     ) -> DemoTask:
-        """A new pending task for an agent; it is not yet in the state."""
         state = self._state
         state.numbers["task_number"] += 1
         number = state.numbers["task_number"]

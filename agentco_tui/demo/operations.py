@@ -92,7 +92,6 @@ class Keys:
         self._revoked.add(self[which])
 
     def restore(self, which: str) -> None:
-        """Make a revoked key valid again."""
         self._revoked.discard(self[which])
 
     def permission(self, authorization: str | None) -> str | None:

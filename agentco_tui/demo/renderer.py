@@ -52,8 +52,6 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Identified(Protocol):
-    """A record of the world."""
-
     @property
     def id(self) -> str: ...
 
@@ -62,8 +60,6 @@ R = TypeVar("R", bound=Identified)
 
 
 class Renderer:
-    """Writes answers in one shape."""
-
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self._records: dict[tuple[str, str], tuple[object, msgspec.Raw]] = {}
@@ -73,7 +69,6 @@ class Renderer:
         return self._enveloped(kind, self._record(kind, fields), [fields], status)
 
     def approved(self, task: Fields) -> Answer:
-        """The answer to an approve that was done."""
         status, template = self.shape.approved
         values = {**dress("tasks", task, self.shape), "record": self._record("tasks", task)}
         return self._answer(status, written(template, values))
@@ -109,7 +104,6 @@ class Renderer:
         return self._enveloped("trace", body, [], 200)
 
     def refusal(self, refusal: RefusedError) -> Answer:
-        """The answer that says no."""
         form = ERRORS[self.shape.error]
         status = form.statuses.get(refusal.code) or form.statuses.get(
             str(refusal.status), refusal.status
@@ -188,7 +182,6 @@ class Renderer:
         return self._answer(status, written(self.shape.one, values))
 
     def _record(self, kind: str, fields: Fields) -> Json:
-        """One record, dressed, without an envelope."""
         shape = self.shape
         dressed = dress(kind, fields, shape)
         template = shape.records.get(kind) or shape.records.get("*")

@@ -19,7 +19,6 @@ _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
 
 def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int, int]) -> None:
-    """Fill a state with this many companies, agents and tasks, and their past."""
     companies, agents, tasks = sizes
     chance = stream(state.seed, "build")
     _build_companies(state, companies, chance)

@@ -31,38 +31,26 @@ class EmbeddedPlatform:
     """A platform over a living world, on 127.0.0.1; a context manager.
 
     `shape` is one of `agentco_tui.demo.shapes.SHAPES`, `faults` are specs as `--fault` takes
-    them, `port` 0 lets the system choose one (kept over `stop` and `start`). `now` fixes the
-    start of the world's clock in seconds since 1970 UTC. Raises ValueError for an unknown shape
-    or a bad fault; `start` raises OSError if the port is taken.
+    them, `port` 0 lets the system choose one (kept over `stop` and `start`), `world` is as `World`
+    takes it. Raises ValueError for what is none of these; `start` raises OSError if the port is
+    taken.
     """
 
     def __init__(
         self,
         seed: int = 7,
         *,
-        companies: int = 3,
-        agents: int | None = None,
-        tasks: int | None = None,
-        speed: float = 1.0,
         shape: str = "plain",
         faults: tuple[str, ...] = (),
         port: int = 0,
-        now: float | None = None,
         full_key: str | None = None,
         read_key: str | None = None,
         etag: bool = False,
+        **world: Any,
     ) -> None:
         if shape not in ALL:
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(ALL)}")
-        self.world = World(
-            seed,
-            companies=companies,
-            agents=agents,
-            tasks=tasks,
-            speed=speed,
-            now=now,
-            numeric_ids=ALL[shape].ids == "numbers",
-        )
+        self.world = World(seed, numeric_ids=ALL[shape].ids == "numbers", **world)
         self.keys = Keys(seed, full_key, read_key)
         self.requests = RequestLog()
         self.faults = Faults(faults)
@@ -77,7 +65,6 @@ class EmbeddedPlatform:
 
     @property
     def full_key(self) -> str:
-        """The key that may do everything."""
         return self.keys["full"]
 
     @property

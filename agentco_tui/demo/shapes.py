@@ -64,11 +64,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     headers: dict[str, str] = {}
     media: str = "application/json"
     error: str
-    """One of ERRORS."""
     approved: tuple[int, Json]
     """Status and body for an approve that was done."""
     trace: str
-    """One of TRACES."""
     paging: str = "none"
     """none, page, offset, cursor, after: how the next page is asked for."""
     page_size: int = 25
@@ -113,7 +111,6 @@ _PLACE = re.compile(r"\$(\w+)")
 
 
 def written(template: Json, values: Mapping[str, Any]) -> Json:
-    """The template with the values in it."""
     if isinstance(template, dict):
         return {
             written(key, values): written(inner, values)
@@ -162,7 +159,6 @@ def _moment(at: float | None, times: str) -> Json:
 
 
 def _cash(name: str, micros: int | None, shape: Shape) -> dict[str, Json]:
-    """A sum under the name that tells its unit."""
     kind = shape.money
     named = f"{name}_{kind}" if kind in {"usd", "cents"} else name
     if micros is None:

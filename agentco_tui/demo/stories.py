@@ -61,7 +61,6 @@ class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def kind(self) -> str:
-        """What it is: `tool_call`, `thought` or `output`."""
         return "tool_call" if self.tool else "thought" if self.thought else "output"
 
     def arguments(self, known: Facts) -> dict[str, int | float | str]:
@@ -74,7 +73,6 @@ class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
     def spoken(self, known: Facts) -> str:
-        """The step in the words of a log line."""
         if not self.tool:
             return fill(self.thought or self.output, known)
         said = ", ".join(
@@ -84,8 +82,6 @@ class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Templates for one sort of task; `cost` in cents, least and most."""
-
     roles: tuple[str, ...]
     title: str
     why: str
@@ -144,13 +140,11 @@ class _Draw:
         self._state = (seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) & _MASK
 
     def between(self, least: int, end: int) -> int:
-        """A whole number, `end` not included."""
         self._state = (self._state * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407) & _MASK
         mixed = self._state ^ (self._state >> 29)
         return least + (mixed >> 17) % (end - least)
 
     def choice(self, options: Sequence[_T]) -> _T:
-        """One of them."""
         return options[self.between(0, len(options))]
 
 

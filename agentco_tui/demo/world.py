@@ -39,10 +39,12 @@ R = TypeVar("R")
 class VirtualClock:
     """Seconds since 1970-01-01 UTC in the world; `speed` of them pass in each real second."""
 
-    def __init__(self, start: float, speed: float = 1.0) -> None:
+    def __init__(self, start: float, speed: float) -> None:
+        if not 0 <= speed <= 1_000_000:
+            raise ValueError("speed must be from 0 to 1,000,000")
         self._base = start
         self._since = time.monotonic()
-        self.speed = speed
+        self._speed = speed
 
     def now(self) -> float:
         return self._base + (time.monotonic() - self._since) * self._speed
@@ -52,20 +54,6 @@ class VirtualClock:
         if seconds < 0:
             raise ValueError("the clock only moves forward")
         self._base += seconds
-
-    @property
-    def speed(self) -> float:
-        """Virtual seconds in a real one; 0 freezes."""
-        return self._speed
-
-    @speed.setter
-    def speed(self, speed: float) -> None:
-        if not 0 <= speed <= 1_000_000:
-            raise ValueError("speed must be from 0 to 1,000,000")
-        if hasattr(self, "_speed"):
-            self._base = self.now()
-        self._since = time.monotonic()
-        self._speed = float(speed)
 
 
 class World:
@@ -97,13 +85,8 @@ class World:
         midnight = start - start % DAY
         self.lock = threading.RLock()
         self.clock = VirtualClock(start, speed)
-        self.state = WorldState(
-            seed,
-            start,
-            period_start=midnight - 19 * DAY,
-            resets=midnight + 11 * DAY,
-            numeric_ids=numeric_ids,
-        )
+        period = midnight - 19 * DAY, midnight + 11 * DAY
+        self.state = WorldState(seed, start, *period, numeric_ids=numeric_ids)
         self.applied: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were applied."""
         self.attempts: Counter[str] = Counter()
