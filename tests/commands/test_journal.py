@@ -18,8 +18,9 @@ NOON = 1_700_000_000.0
 
 
 def attempt(name: str, at: float = NOON, **more: Any) -> bytes:
-    told = {"profile": "prod", "verb": "approve", "subject": name, "task": f"tsk_{name}"}
-    told |= {"title": f"Task {name}", "company_name": "Acme", "agent_name": "Scout", **more}
+    told: dict[str, Any] = {"profile": "prod", "verb": "approve", "subject": name}
+    told |= {"task": f"tsk_{name}", "title": f"Task {name}"}
+    told |= {"company_name": "Acme", "agent_name": "Scout", **more}
     return to_line(Attempt(attempt=name, time=stamp(at), **told))
 
 

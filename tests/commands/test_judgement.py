@@ -133,8 +133,8 @@ def test_one_thing_that_is_not_well(changed: dict[str, Any], state: State) -> No
 
 
 def test_critical_beats_unknown_beats_warning() -> None:
-    warning = {"alerts": _list(_alert(Severity.WARNING))}
-    critical = {"pending": _list(_task("t", 9999))}
+    warning: dict[str, Any] = {"alerts": _list(_alert(Severity.WARNING))}
+    critical: dict[str, Any] = {"pending": _list(_task("t", 9999))}
     assert _judge(**warning, companies=DENIED).state is State.UNKNOWN
     assert _judge(**critical, companies=DENIED).state is State.CRITICAL
     assert _judge(**critical, **warning).state is State.CRITICAL
