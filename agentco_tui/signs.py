@@ -1,97 +1,62 @@
 """The signs the program itself draws, in Unicode and in ASCII for terminals that need it."""
 
+# ruff: noqa: RUF009 (`_sign` makes the fields)
+
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Final, NewType
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, NewType
 
 SafeText = NewType("SafeText", str)
 """Text that may be shown as it is; see `text`, which is where to import it from."""
+
+
+def _sign(unicode: str, ascii_: str) -> Any:
+    return field(default=SafeText(unicode), metadata={"ascii": SafeText(ascii_)})
 
 
 @dataclass(frozen=True)
 class Signs:
     """One set of signs; each takes one cell."""
 
-    warning: SafeText
-    critical: SafeText
-    good: SafeText
-    unknown: SafeText
-    waiting: SafeText
+    warning: SafeText = _sign("▲", "!")
+    critical: SafeText = _sign("✖", "x")
+    good: SafeText = _sign("●", "*")
+    unknown: SafeText = _sign("◌", "?")
+    waiting: SafeText = _sign("○", "o")
     """Stands for what waits for a person, which is known well."""
-    derived: SafeText
+    derived: SafeText = _sign("~", "~")
     """Stands before a figure that was worked out here."""
-    missing: SafeText
+    missing: SafeText = _sign("–", "-")
     """Stands for a field that was not sent."""
-    ellipsis: SafeText
-    cursor: SafeText
-    mark: SafeText
+    ellipsis: SafeText = _sign("…", "~")
+    cursor: SafeText = _sign("▌", ">")
+    mark: SafeText = _sign("●", "*")
     """Stands before a marked row."""
-    newline: SafeText
-    tab: SafeText
-    replaced: SafeText
+    newline: SafeText = _sign("⏎", "|")
+    tab: SafeText = _sign("⇥", ">")
+    replaced: SafeText = _sign("\ufffd", "?")
     """Stands for a character that is not shown, and for a run of removed ones."""
-    bar_full: SafeText
-    bar_parts: tuple[SafeText, ...]
+    bar_full: SafeText = _sign("█", "#")
+    bar_parts: SafeText = _sign("▏▎▍▌▋▊▉", "")
     """One eighth to seven eighths of a cell; empty where the terminal has no such signs."""
-    bar_empty: SafeText
-    up: SafeText
-    down: SafeText
-    spark: tuple[SafeText, ...]
-    """Lowest to highest."""
-    separator: SafeText
-    rule: SafeText
-    dash: SafeText
-    bullet: SafeText
-    arrow: SafeText
-    vertical: SafeText
+    bar_empty: SafeText = _sign("░", ".")
+    up: SafeText = _sign("▲", "^")
+    down: SafeText = _sign("▼", "v")
+    separator: SafeText = _sign("·", "-")
+    arrow: SafeText = _sign("→", ">")
+    vertical: SafeText = _sign("│", "|")
 
 
-_UNICODE_AND_ASCII = {
-    "warning": "▲!",
-    "critical": "✖x",
-    "good": "●*",
-    "unknown": "◌?",
-    "waiting": "○o",
-    "derived": "~~",
-    "missing": "–-",
-    "ellipsis": "…~",
-    "cursor": "▌>",
-    "mark": "●*",
-    "newline": "⏎|",
-    "tab": "⇥>",
-    "replaced": "\ufffd?",
-    "bar_full": "█#",
-    "bar_empty": "░.",
-    "up": "▲^",
-    "down": "▼v",
-    "separator": "·-",
-    "rule": "─-",
-    "dash": "–-",
-    "bullet": "•*",
-    "arrow": "→>",
-    "vertical": "│|",
-}
-
-
-def _set(which: int, bar_parts: str, spark: str) -> Signs:
-    single = {name: SafeText(pair[which]) for name, pair in _UNICODE_AND_ASCII.items()}
-    several = {"bar_parts": bar_parts, "spark": spark}
-    return Signs(**single, **{name: tuple(map(SafeText, each)) for name, each in several.items()})  # type: ignore[arg-type]
-
-
-UNICODE: Final = _set(0, "▏▎▍▌▋▊▉", "▁▂▃▄▅▆▇█")
-ASCII: Final = _set(1, "", "_.-=+*%#")
+UNICODE: Final = Signs()
+ASCII: Final = Signs(**{one.name: one.metadata["ascii"] for one in fields(Signs)})
 
 signs: Final = replace(UNICODE)
 """The set in use. Read its fields when painting, not when importing: `use_ascii` changes them."""
 
 OWN: Final = frozenset(
-    "".join(
-        ["\n", *map(chr, range(0x20, 0x7F))]
-        + ["".join(sign) for each in (UNICODE, ASCII) for sign in vars(each).values()]
-    )
+    "".join(["\n", *map(chr, range(0x20, 0x7F)), *vars(UNICODE).values(), *vars(ASCII).values()])
 )
 """What our own words are made of: safe to show, each in one cell (a newline apart)."""
 
@@ -99,9 +64,9 @@ OWN: Final = frozenset(
 def use_ascii(wanted: bool = True) -> None:
     """Chooses the set for the whole process, once, before anything is drawn."""
     chosen = ASCII if wanted else UNICODE
-    for field in fields(Signs):
+    for name, sign in vars(chosen).items():
         # Frozen for everybody else: this is the one place where the set in use may change.
-        object.__setattr__(signs, field.name, getattr(chosen, field.name))
+        object.__setattr__(signs, name, sign)
 
 
 def in_ascii() -> bool:

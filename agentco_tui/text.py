@@ -83,13 +83,9 @@ def _hostile() -> str:
     return one_of(*CELLS.values(), negated=True)
 
 
-def _texts(which: Signs) -> list[str]:
-    return [sign for sign in vars(which).values() if isinstance(sign, str)]
-
-
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
 _ASCII_FOR: Final[dict[str, str]] = {
-    **dict.fromkeys("–—−‐‑‒―·", "-"),
+    **dict.fromkeys("–—−‐‑‒―·─", "-"),
     **dict.fromkeys("‘’‚‹›", "'"),
     **dict.fromkeys("“”„«»", '"'),
     **{"•": "*", "…": "~", "→": "->", "←": "<-", "×": "x", "÷": "/", "ß": "ss", "ẞ": "SS"},
@@ -98,7 +94,7 @@ _ASCII_FOR: Final[dict[str, str]] = {
     **{"£": "GBP", "¥": "JPY", "©": "(c)", "®": "(r)", "°": "deg", "␡": "^?"},
     **{chr(0x2400 + code): "^" + chr(0x40 + code) for code in range(32)},
     # Backwards, so that ▲ is the warning and not the sort order.
-    **dict(zip(_texts(UNICODE)[::-1], _texts(ASCII)[::-1], strict=True)),
+    **dict(zip([*vars(UNICODE).values()][::-1], [*vars(ASCII).values()][::-1], strict=True)),
 }
 
 

@@ -51,11 +51,6 @@ class KeyQueueApp(App[None]):
         """The turn of a key has come; True if it was dealt with here."""
         return False
 
-    @property
-    def typed_ahead(self) -> int:
-        """How many keys have come whose turn has not."""
-        return len(self._ahead)
-
     def bound_actions(self, node: DOMNode, key: str) -> list[str]:
         """The actions that a key is bound to in this node."""
         if not self._queues_keys:

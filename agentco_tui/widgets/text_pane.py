@@ -13,7 +13,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from agentco_tui.text import SafeText, cell_width, fit, plain, signs, wrap
+from agentco_tui.text import SafeText, cell_width, fit, plain, wrap
 from agentco_tui.widgets.status_line import cut, differing, lay_out
 from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, ToneStyles
 
@@ -59,11 +59,7 @@ class Gap(msgspec.Struct, frozen=True):
     """An empty line."""
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """A thin line over the whole width."""
-
-
-Item = Heading | FieldLine | Text | Cells | Gap | Rule
+Item = Heading | FieldLine | Text | Cells | Gap
 
 
 def broken(items: Iterable[Item], width: int) -> list[Line]:
@@ -84,25 +80,20 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
                 lines.append(lay_out(left, right, width) if right else tuple(cut(left, width)))
             case Gap():
                 lines.append(())
-            case Rule():
-                lines.append((Cell(plain(signs.rule * width), Tone.DIM),))
     return lines
 
 
 def _field(field: FieldLine, width: int) -> Sequence[Line]:
     label_width = min(field.label_width, width // 2)
     blank = Cell(plain(" " * label_width))
-    gap = Cell(plain(" "))
     values = wrap(field.value, max(1, width - label_width)) or [plain("")]
     if cell_width(field.label) >= label_width:
         # A name that is too long for its column is not cut: it has lines of its own.
         above = [(Cell(line, Tone.DIM),) for line in wrap(field.label, width)]
         return [*above, *((blank, Cell(line, field.tone)) for line in values if line)]
     label = Cell(fit(field.label, label_width - 1), Tone.DIM)
-    return [
-        (label, gap, Cell(line, field.tone)) if first else (blank, Cell(line, field.tone))
-        for first, line in ((at == 0, line) for at, line in enumerate(values))
-    ]
+    first, *rest = (Cell(line, field.tone) for line in values)
+    return [(label, Cell(plain(" ")), first), *((blank, line) for line in rest)]
 
 
 class TextPane(ScrollView, can_focus=True):

@@ -193,7 +193,7 @@ class Stage:
     async def settle(self) -> None:
         """Let all widgets deal with the messages they have, and with the keys typed ahead."""
         end = time.monotonic() + PATIENCE
-        while self.app.typed_ahead and self.app.is_running and time.monotonic() < end:
+        while self.app._ahead and self.app.is_running and time.monotonic() < end:
             await self.pilot.pause(0)
         for _ in range(3):
             await self.pilot.pause(0)

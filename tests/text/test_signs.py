@@ -11,8 +11,7 @@ from agentco_tui.text import ascii_wanted, safe, signs, use_ascii
 
 
 def each(which: Signs) -> list[str]:
-    fields = vars(which).values()
-    return [s for field in fields for s in ([field] if isinstance(field, str) else field)]
+    return [*which.bar_parts, *(sign for sign in vars(which).values() if len(sign) == 1)]
 
 
 @pytest.mark.parametrize("which", [UNICODE, ASCII])

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
@@ -50,11 +50,9 @@ class FilterError:
     message: SafeText
 
 
-class ReadColumn(Protocol):
-    """Gives what rows have in a column (None: anywhere): texts, case folded, or values."""
-
-    def __call__(self, ids: list[str], column: int | None, as_text: bool, /) -> list[Any]:
-        """One for each id; the value of a column is its `filter_value`, None if it isn't known."""
+ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
+"""Gives what rows have in a column (None: anywhere), as text with its case folded or as value: one
+for each id, None for a value that isn't known."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,8 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
     op = found["op"]
     index = None
     if found["name"] is not None:
-        index = _named(found["name"], columns)
+        wanted = found["name"].casefold()
+        index = next((at for at, one in enumerate(columns) if wanted in _names(one)), None)
         if index is None:
             return _unknown(found, columns)
     if not folded:
@@ -154,32 +153,20 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
     operand = _operand(folded, column)
     if isinstance(operand, FilterError):
         return operand
-    wanted, step = operand
+    bound, step = operand
+    relation: Callable[[Any, Any], bool] = _COMPARE[op]
     if op == "=" and column.kind is not ColumnKind.NUMBER:
-        test = _rounds_to(wanted / step, step, nearest=column.kind is ColumnKind.SHARE)
-    else:
-        relation = _COMPARE[op]
+        # `age=2h` is true for two hours and up to the third, `spent=80%` for what rounds to 80.
+        share = column.kind is ColumnKind.SHARE
+        low = bound / step - (0.5 if share else 0.0)
 
-        def test(value: Any) -> bool:
-            return value is not None and relation(value, wanted)
+        def relation(value: Any, _: float) -> bool:
+            count = float(value) / step
+            return low <= count < low + 1 or (share and count == low + 1)
 
-    return Term(typed, index, negated, False, test)
-
-
-def _rounds_to(wanted: float, step: float, *, nearest: bool) -> Callable[[Any], bool]:
-    """The test whether a value, counted in steps, is this many: `age=2h` is true for two hours and
-    up to the third, `spent=80%` for what rounds to 80 (`nearest`).
-    """
-
-    def test(value: Any) -> bool:
-        if value is None:
-            return False
-        count = float(value) / step
-        if nearest:
-            return abs(count - wanted) <= 0.5 or count == wanted
-        return wanted <= count < wanted + 1
-
-    return test
+    return Term(
+        typed, index, negated, False, lambda value: value is not None and relation(value, bound)
+    )
 
 
 def _operand(folded: str, column: Column[Any]) -> tuple[float, float] | FilterError:
@@ -203,15 +190,6 @@ def _operand(folded: str, column: Column[Any]) -> tuple[float, float] | FilterEr
     if column.kind is ColumnKind.NUMBER and unit in {"", "%", "k"}:
         return (value * 1_000 if unit == "k" else value), 1.0
     return FilterError(safe(f"{column.key} needs {wanted}"))
-
-
-def _named(name: str, columns: Sequence[Column[Any]]) -> int | None:
-    """The index of the column that a filter calls `name`."""
-    wanted = name.casefold()
-    for index, column in enumerate(columns):
-        if wanted in _names(column):
-            return index
-    return None
 
 
 def _names(column: Column[Any]) -> tuple[str, ...]:
