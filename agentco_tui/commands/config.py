@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentco_tui.commands.output import Exit, complain, complain_of, say, say_json
 from agentco_tui.config import Flags, Problem
@@ -28,27 +27,27 @@ def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Ex
     """
     if what == "path":
         return _path(flags, env, as_json=as_json)
-    found = report(flags, env)
+    resolved = Resolver(flags, env)
+    path, exists = str(resolved.path), resolved.file.exists
+    problems, rows = _problems(resolved), _rows(resolved)
     if as_json:
-        about = {"path": str(found.path), "exists": found.exists}
-        rows = {"config": about["path"], "settings": [row._asdict() for row in found.settings]}
-        problems = [
-            {**asdict(problem), "file": problem.file and str(problem.file)}
-            for problem in found.problems
-        ]
-        say_json({**(about if what == "check" else rows), "problems": problems})
+        told: dict[str, Any] = {"path": path, "exists": exists}
+        if what == "show":
+            told = {"config": path, "settings": [row._asdict() for row in rows]}
+        wrong = [{**asdict(each), "file": each.file and str(each.file)} for each in problems]
+        say_json({**told, "problems": wrong})
     elif what == "check":
         # On stdout, because that is what was asked for.
-        fine = "nothing is wrong" if found.exists else "does not exist, and need not"
-        say(*([str(problem) for problem in found.problems] or [f"{found.path}: {fine}"]))
+        fine = "nothing is wrong" if exists else "does not exist, and need not"
+        say(*([str(problem) for problem in problems] or [f"{path}: {fine}"]))
     else:
-        say(f"config file: {found.path}{'' if found.exists else ' (does not exist)'}")
-        widest = max(len(row.name) for row in found.settings)
-        for row in found.settings:
+        say(f"config file: {path}{'' if exists else ' (does not exist)'}")
+        widest = max(len(row.name) for row in rows)
+        for row in rows:
             value = "not set" if row.value is None else row.value
             say(f"{row.name:<{widest}}  {value}  ({row.source})")
-        complain_of(found.problems)
-    return Exit.USAGE if found.problems else Exit.OK
+        complain_of(problems)
+    return Exit.USAGE if problems else Exit.OK
 
 
 def _path(flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
@@ -71,29 +70,12 @@ class Effective(NamedTuple):
     source: str
 
 
-class Report(NamedTuple):
-    """All settings, and what is wrong with them."""
-
-    path: Path
-    exists: bool
-    settings: tuple[Effective, ...]
-    problems: tuple[Problem, ...]
-
-
-def report(flags: Flags, env: Mapping[str, str]) -> Report:
-    """Look at everything without fetching the key: no command is run and no keyring is asked."""
-    resolved = Resolver(flags, env)
+def _problems(resolved: Resolver) -> list[Problem]:
+    """All that is wrong, without fetching the key: no command is run and no keyring is asked."""
     resolved.check_all()
     problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
-    if resolved.has_profile:
-        # Without a profile nothing says that this file is meant to hold an address and a key.
-        problems += resolved.missing
-    return Report(
-        resolved.path,
-        resolved.file.exists,
-        tuple(_rows(resolved)),
-        tuple(dict.fromkeys(problems)),
-    )
+    # Without a profile nothing says that this file is meant to hold an address and a key.
+    return list(dict.fromkeys(problems + (resolved.missing if resolved.has_profile else [])))
 
 
 def _rows(resolved: Resolver) -> list[Effective]:

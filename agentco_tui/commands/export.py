@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO
 
 from agentco_tui import format as figures
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, Target, atomic_write
 from agentco_tui.commands.asking import connected
@@ -44,7 +43,8 @@ async def _to_file(settings: Settings, file_format: str, path: Path, *, force: b
                     async for chunk in chunks:
                         begun.write(chunk)
         except ApiError as error:
-            return _not_given(error, f"; {path} was not written")
+            complain(f"{error}; {path} was not written")
+            return Exit.NO_ANSWER
         except FileInTheWayError as error:
             complain(str(error) if force else f"{error} (--force replaces a file)")
             return Exit.USAGE
@@ -60,26 +60,17 @@ async def _to_stdout(settings: Settings, file_format: str) -> int:
         raise OutputError("there is no standard output: name a file with --out")
     async with connected(settings) as client:
         try:
-            if sys.stdout.isatty():
-                await _show(client, file_format)
-            else:
-                await _pass_on(client, file_format)
+            async with client.export_activity(file_format) as chunks:
+                if sys.stdout.isatty():
+                    async for line in lines_of(chunks):
+                        write(f"{safe(line, LONGEST_LINE)}\n")
+                else:
+                    async for chunk in chunks:
+                        _pass_on(sys.stdout.buffer, chunk)
         except ApiError as error:
-            return _not_given(error, "; what was written is not whole")
+            complain(f"{error}; what was written is not whole")
+            return Exit.NO_ANSWER
     return Exit.OK
-
-
-async def _pass_on(client: Client, file_format: str) -> None:
-    async with client.export_activity(file_format) as chunks:
-        async for chunk in chunks:
-            _write(sys.stdout.buffer, chunk)
-        _write(sys.stdout.buffer, b"")
-
-
-async def _show(client: Client, file_format: str) -> None:
-    async with client.export_activity(file_format) as chunks:
-        async for line in lines_of(chunks):
-            write(f"{safe(line, LONGEST_LINE)}\n")
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
@@ -98,12 +89,7 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
         yield rest
 
 
-def _not_given(error: ApiError, what_became: str) -> Exit:
-    complain(f"{error}{what_became}")
-    return Exit.NO_ANSWER
-
-
-def _write(file: IO[bytes], chunk: bytes) -> None:
+def _pass_on(file: IO[bytes], chunk: bytes) -> None:
     try:
         file.write(chunk)
         file.flush()

@@ -74,7 +74,8 @@ class _Tail:
                     self._write(await self._poll(client))
                     self._recovered()
                 except ApiError as error:
-                    if self._is_final(error):
+                    hopeless = not self._answered and isinstance(error, _NOT_PASSING)
+                    if hopeless or not self._options.follow:
                         complain(str(error))
                         return Exit.NO_ANSWER
                     await asyncio.sleep(self._failed(error))
@@ -112,11 +113,6 @@ class _Tail:
             else:
                 say(as_line(entry))
 
-    def _is_final(self, error: ApiError) -> bool:
-        if not self._options.follow:
-            return True
-        return not self._answered and isinstance(error, _NOT_PASSING)
-
     def _failed(self, error: ApiError) -> float:
         """Tell a new error once; returns the seconds until the next try."""
         if str(error) != self._told:
@@ -150,7 +146,8 @@ def _see_that_somebody_reads() -> None:
 def as_line(entry: Activity) -> str:
     """An entry for people: local time, how bad it is, who and where, what."""
     mark = {Severity.WARNING: signs.warning, Severity.CRITICAL: signs.critical}
-    who = [_named(ref) for ref in (entry.agent or entry.actor, entry.company) if ref is not None]
+    refs = filter(None, (entry.agent or entry.actor, entry.company))
+    who = [ref.name or safe(ref.id, 80) for ref in refs]
     parts = [
         figures.moment(entry.at),
         mark.get(entry.severity, " "),
@@ -159,10 +156,6 @@ def as_line(entry: Activity) -> str:
         f"({entry.outcome})" if entry.outcome else "",
     ]
     return " ".join(part for part in parts if part)
-
-
-def _named(ref: Ref) -> str:
-    return ref.name or safe(ref.id, 80)
 
 
 def as_json(entry: Activity) -> dict[str, object]:

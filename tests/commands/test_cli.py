@@ -108,7 +108,7 @@ def test_what_is_unforeseen_is_two_plain_lines(
     def broken(*_: object, **__: object) -> int:
         raise RuntimeError(f"Bearer {KEY}")
 
-    monkeypatch.setattr("agentco_tui.commands.config.report", broken)
+    monkeypatch.setattr("agentco_tui.commands.config.Resolver", broken)
     assert cli.main(["config", "show", "--config", str(tmp_path / "c")]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 2
@@ -121,7 +121,7 @@ def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("agentco_tui.commands.config.report", interrupted)
+    monkeypatch.setattr("agentco_tui.commands.config.Resolver", interrupted)
     assert cli.main(["config", "show"]) == 130
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import urllib.request
 from pathlib import Path
 
-import pytest
-
 from agentco_tui.commands import demo
 from agentco_tui.config import Flags, Settings
-from tests.commands.conftest import Command
 
 
 def _answers(address: str, key: str) -> bool:
@@ -41,27 +37,3 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
     assert (settings.profile, settings.screen, settings.read_only) == ("demo", "tasks", True)
     assert settings.key is not None
     assert not _answers(str(settings.base_url), settings.key.reveal())
-
-
-def test_an_error_of_the_dashboard_ends_the_platform_too() -> None:
-    addresses: list[str] = []
-
-    def dashboard(settings: Settings) -> int:
-        addresses.append(str(settings.base_url))
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        demo.run({"speed": 0.0}, Flags(), {}, dashboard)
-    with pytest.raises(OSError, match="refused"):
-        urllib.request.urlopen(addresses[0], timeout=10)
-
-
-def test_serve_prints_address_and_keys(command: Command) -> None:
-    child = command.start("demo", "--serve", "--speed", "0", "--seed", "3")
-    with child:
-        assert child.stdout is not None
-        said = dict(child.stdout.readline().strip().rsplit(None, 1) for _ in range(3))
-        assert _answers(said["address"], said["full key"])
-        assert _answers(said["address"], said["read key"])
-        child.send_signal(signal.SIGTERM)
-        assert child.wait(timeout=30) == 0

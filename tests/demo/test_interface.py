@@ -154,17 +154,6 @@ def test_requests_are_noted_without_the_key(
     assert (len(platform.requests), platform.requests.count) == (0, 0)
 
 
-def test_etags_if_wanted() -> None:
-    with EmbeddedPlatform(speed=0, now=NOW, etag=True) as platform:
-        headers = {"Authorization": f"Bearer {platform.full_key}"}
-        with httpx.Client(base_url=platform.base_url, headers=headers) as http:
-            tag = http.get("/api/tasks").headers["etag"]
-            same = http.get("/api/tasks", headers={"If-None-Match": tag})
-            assert (same.status_code, same.content) == (304, b"")
-            platform.world.approve(platform.world.tasks(status="pending")[0].id)
-            assert http.get("/api/tasks", headers={"If-None-Match": tag}).status_code == 200
-
-
 def test_answers_follow_the_world(platform: EmbeddedPlatform, client: httpx.Client) -> None:
     before = client.get("/api/activity").content
     assert client.get("/api/activity").content == before
