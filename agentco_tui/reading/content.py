@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import is_not
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -40,7 +41,6 @@ SIZE: Final = 15
 
 _MAX_DEPTH: Final = 60
 """Below it everything counts, also what is volatile elsewhere."""
-_MAX_PLANS: Final = 512
 _MAX_TAG: Final = 200
 
 _encode = msgspec.json.Encoder(order="deterministic", decimal_format="number").encode
@@ -61,13 +61,9 @@ class Place(IntEnum):
 
 def _is_time(value: Json) -> bool:
     if type(value) is str and len(value) >= 19:
-        try:
-            datetime.fromisoformat(value)
-        except ValueError:
-            pass
-        else:
-            return True
-    if type(value) is dict or type(value) is list:
+        with suppress(ValueError):
+            return bool(datetime.fromisoformat(value))
+    if type(value) in _HOLDERS:
         parts = value.values() if type(value) is dict else value
         if len(value) > 9 or not all(type(part) in (int, Decimal) for part in parts):
             return False
@@ -79,8 +75,6 @@ _SPAN_WORD: Final = lazy_pattern(
     r"|(?:second|sec|minute|min|hour|hr|day|week|month|year)s?",
     re.ASCII,
 )
-
-
 _SUM: Final = lazy_pattern(r"\W{0,3}[A-Z]{0,3} ?-?\d[\d.,]{0,30} ?([A-Z]{3}|\W)?", re.ASCII)
 
 
@@ -112,9 +106,8 @@ def _is_tag(value: Json) -> bool:
 
 def _is_activity(value: Json) -> bool:
     """A word such as idle, or a flag such as `online`."""
-    if type(value) is str:
-        return agent_state(value) is not AgentState.OTHER
-    return type(value) is bool
+    is_word = type(value) is str and agent_state(value) is not AgentState.OTHER
+    return is_word or type(value) is bool
 
 
 class Volatile(NamedTuple):
@@ -243,15 +236,20 @@ _SUBSTANCE: Final = word_set(
 )
 
 
+_HOLDERS: Final = frozenset((dict, list))
+
+
 @cache
 def _rules() -> dict[str, Volatile]:
     """What is volatile, by its folded name."""
     return {fold(name): volatile for volatile in VOLATILE for name in volatile.names.split()}
 
 
-_Plan = tuple[tuple[str, Callable[[Json], bool]], ...]
-_plans: Final[tuple[dict[tuple[str, ...], _Plan], ...]] = tuple({} for _ in Place)
-"""By place; of objects with the same fields there is one plan."""
+@lru_cache(maxsize=2048)
+def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Json], bool]]]:
+    """The fields of an object that may be volatile; the objects of a list mostly have the same."""
+    rules = ((key, _rules().get(fold(key))) for key in keys)
+    return [(key, rule.test) for key, rule in rules if rule and place in rule.places]
 
 
 def content_of(raw: Json) -> bytes:
@@ -269,47 +267,24 @@ def is_substance(name: str) -> bool:
 
 def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -> Any:
     """`value`, a part of a task, without its volatile fields; the same object if it has none."""
-    if place is Place.SUBSTANCE or depth > _MAX_DEPTH:
+    if place is Place.SUBSTANCE or depth > _MAX_DEPTH or type(value) not in _HOLDERS:
         return value
     if type(value) is list:
-        settled = [
-            without_volatile(each, place, depth + 1) if type(each) in _HOLDERS else each
-            for each in value
-        ]
+        settled = [without_volatile(each, place, depth + 1) for each in value]
         return settled if any(map(is_not, settled, value)) else value
-    if type(value) is not dict:
-        return value
-    kept: dict[str, Json] | None = None
-    for key, test in _plan(value, place):
+    kept: dict[str, Json] = value
+    for key, test in _tests(tuple(value), place):
         if value[key] is None or test(value[key]):
-            kept = kept or dict(value)
+            kept = dict(value) if kept is value else kept
             del kept[key]
-    if not _HOLDERS.isdisjoint(map(type, value.values())):
-        for key, inner in value.items():
-            if type(inner) in _HOLDERS and inner and (kept is None or key in kept):
+    if not _HOLDERS.isdisjoint(map(type, kept.values())):
+        for key, inner in list(kept.items()):
+            if inner and type(inner) in _HOLDERS:
                 settled = without_volatile(inner, _place_of(key, place), depth + 1)
                 if settled is not inner:
-                    kept = kept or dict(value)
+                    kept = dict(value) if kept is value else kept
                     kept[key] = settled
-    return value if kept is None else kept
-
-
-_HOLDERS: Final = frozenset((dict, list))
-
-
-def _plan(obj: Mapping[str, Json], place: Place) -> _Plan:
-    """The fields of an object that may be volatile; the objects of a list mostly have the same."""
-    keys = tuple(obj)
-    plans = _plans[place]
-    known = plans.get(keys)
-    if known is None:
-        if len(plans) >= _MAX_PLANS:
-            plans.clear()
-        rules = ((name, _rules().get(fold(name))) for name in obj)
-        known = plans[keys] = tuple(
-            (name, rule.test) for name, rule in rules if rule and place in rule.places
-        )
-    return known
+    return kept
 
 
 def _place_of(key: str, around: Place) -> Place:
@@ -331,7 +306,8 @@ def marked(records: Sequence[R]) -> Sequence[R]:
 
     No two of them have the same `identity`. A yes to one of them could be taken for another.
     """
-    sharers = Counter(record.id for record in records) if _are_tasks(records) else {}
+    is_tasks = bool(records) and isinstance(records[0], Task)
+    sharers = Counter(record.id for record in records) if is_tasks else {}
     if len(sharers) in (0, len(records)):
         return records
     nth: Counter[str] = Counter()
@@ -347,7 +323,3 @@ def marked(records: Sequence[R]) -> Sequence[R]:
             fields["id"] = f"{record.id}\0{nth[record.id]}"
         out.append(SharedTask(**fields, sharers=sharers[record.id], nth=nth[record.id]))
     return cast(Sequence[R], out)
-
-
-def _are_tasks(records: Sequence[Record]) -> bool:
-    return bool(records) and isinstance(records[0], Task)

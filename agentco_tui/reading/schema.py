@@ -56,7 +56,6 @@ Reader: TypeAlias = Callable[..., Any]
 """Takes a raw value; of a field of sums also their unit."""
 Values: TypeAlias = dict[str, Any]
 
-_MOST_PLANS: Final = 512
 _NESTED: Final = frozenset((dict,))
 _MOST_KEYS: Final = 400
 """An object with more keys is read by its first 400; the rest is kept as unknown."""
@@ -223,7 +222,7 @@ class Table:
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = tuple(fields)
-        self._plans: dict[tuple[tuple[str, ...], bool], Plan] = {}
+        self._plan = lru_cache(maxsize=512)(self._made)
 
     @cached_property
     def _by_first(self) -> dict[str, list[Candidate]]:
@@ -254,13 +253,7 @@ class Table:
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys; without nested names where no object is nested."""
-        made = (tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
-        known = self._plans.get(made)
-        if known is None:
-            if len(self._plans) >= _MOST_PLANS:
-                self._plans.clear()
-            known = self._plans[made] = self._made(*made)
-        return known
+        return self._plan(tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
 
     def _made(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
         slots: dict[str, list[Candidate]] = {}

@@ -106,6 +106,7 @@ def _build(row: Row, around: Around) -> Activity:
         who = fallback.called(parties["actor"] or parties["agent"])
         text = fallback.activity(who, verb, _object(values, parties, who), outcome)
     del parties["target"]
+    values.pop("target", None)
     return record(
         Activity, row, around,
         id=told_id if told_id is not None else fallback.content_id("entry", row.obj),

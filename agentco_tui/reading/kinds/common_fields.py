@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from agentco_tui.model import Money, Record, Ref
@@ -96,18 +96,21 @@ def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:
 
     Raises Unread without an id.
     """
-    own, values = _fields_of(kind), row.values
-    fields = {slot: value for slot, value in values.items() if slot in own}
-    fields["id"] = fields.get("id") or around.key
+    fields = row.values.copy()
+    for slot in _foreign(kind, row.plan.has):
+        fields.pop(slot, None)
     fields.update(made)
-    if fields["id"] is None:
-        name = kind.__name__.lower()
-        raise Unread(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
+    if fields.get("id") is None:
+        if around.key is None:
+            name = kind.__name__.lower()
+            raise Unread(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
+        fields["id"] = around.key
     if "extra" not in fields:
         fields["extra"] = as_extra(row.left)
     return kind(**fields)
 
 
-@cache
-def _fields_of(kind: type[Record]) -> frozenset[str]:
-    return frozenset(kind.__struct_fields__)
+@lru_cache(maxsize=1024)
+def _foreign(kind: type[Record], slots: frozenset[str]) -> tuple[str, ...]:
+    """Those of the slots that are no fields of the record."""
+    return tuple(slots.difference(kind.__struct_fields__))

@@ -6,7 +6,7 @@ of the answer say so; what nothing settles is unread. No share is ever clamped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal
 from enum import Enum
 from typing import Final, NamedTuple
@@ -56,19 +56,16 @@ def part_field(slot: str, names: str, scale: Scale) -> Field:
     return Field(slot, names, read)
 
 
-def proven(parts: Iterable[Part], thresholds: Iterable[Part] = ()) -> Scale:
+def proven(parts: Sequence[Part], thresholds: Iterable[Part]) -> Scale:
     """What the parts under one name, in all rows of an answer, prove: RATIO, PERCENT or OPEN."""
-    parts = list(parts)
     if any(part.scale is Scale.PERCENT for part in parts):
         return Scale.PERCENT
     below_one = [part for part in parts if part.scale is Scale.PCT and 0 < part.value < 1]
-    if len(below_one) > 1:
-        return Scale.RATIO
-    if any(part.scale in (Scale.PCT, Scale.OPEN) for part in parts) and any(
+    points_below_one = any(
         0 < point.value < 1 and point.scale is not Scale.PERCENT for point in thresholds
-    ):
-        return Scale.RATIO
-    return Scale.OPEN
+    )
+    is_open = any(part.scale is not Scale.RATIO for part in parts)
+    return Scale.RATIO if len(below_one) > 1 or (is_open and points_below_one) else Scale.OPEN
 
 
 def settled(part: Part | None, scale: Scale, computed: Decimal | None = None) -> Decimal | None:
@@ -78,13 +75,11 @@ def settled(part: Part | None, scale: Scale, computed: Decimal | None = None) ->
     """
     if part is None:
         return None
-    as_percent = part.value / 100
-    told = part.scale if part.scale in (Scale.RATIO, Scale.PERCENT) else scale
-    if told in (Scale.RATIO, Scale.PERCENT):
-        return part.value if told is Scale.RATIO else as_percent
-    if computed is not None:
-        return next((each for each in (part.value, as_percent) if near(each, computed)), None)
-    return part.value if part.value == 0 else None
+    ways = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
+    told = ways.get(part.scale, ways.get(scale))
+    if told is None and computed is not None:
+        return next((each for each in ways.values() if near(each, computed)), None)
+    return part.value if told is None and part.value == 0 else told
 
 
 def warning_point(part: Part | None) -> Decimal | None:

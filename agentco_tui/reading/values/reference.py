@@ -41,19 +41,14 @@ def to_id(raw: Json) -> Any:
         # an address for an identifier (JSON-LD): what the platform calls it is at its end
         is_path = raw[0] in "/h" and raw.startswith(("/", "http")) and _PATH.match(raw)
         return unquote(raw.rstrip("/").rpartition("/")[2]) if is_path else raw
-    if type(raw) is int:
-        return str(raw)
-    if type(raw) is Decimal:
-        if raw.is_finite() and raw == raw.to_integral_value() and abs(raw.adjusted()) < 40:
-            return str(int(raw))
-        return None
+    if type(raw) is Decimal and raw.is_finite() and abs(raw.adjusted()) < 40:
+        return str(int(raw)) if raw == raw.to_integral_value() else None
     if type(raw) is dict and 0 < len(raw) <= 4:
         for name in ("$oid", "id", "_id", "value", "uuid"):
-            inner = raw.get(name)
-            if inner is not None and type(inner) is not dict:
-                found = to_id(inner)
+            if raw.get(name) is not None and type(raw[name]) is not dict:
+                found = to_id(raw[name])
                 return found if len(raw) == 1 or type(found) is not str else Partial(found)
-    return None
+    return str(raw) if type(raw) is int else None
 
 
 _SECRET_FROM: Final = 24
@@ -73,9 +68,9 @@ def looks_like_id(text: str) -> bool:
 
 def to_ref(raw: Json) -> Any:
     """A reference: an id, a name, a path that ends in the id, an object, or a list's first."""
+    if raw in ("", [], {}) or (type(raw) is str and raw.isspace()):
+        return NOTHING
     if type(raw) is str:
-        if not raw or raw.isspace():
-            return NOTHING
         if looks_like_id(raw):
             return Ref(raw, None)
         if len(raw) < 300 and (_PATH.match(raw) or _RESOURCE.match(raw)):
@@ -86,12 +81,8 @@ def to_ref(raw: Json) -> Any:
     if type(raw) is dict:
         return _from_object(raw)
     if type(raw) is list:
-        if not raw:
-            return NOTHING
         first = to_ref(raw[0])
-        if isinstance(first, Ref):
-            return first if len(raw) == 1 else Partial(first)
-        return first
+        return Partial(first) if isinstance(first, Ref) and len(raw) > 1 else first
     return None
 
 
@@ -117,42 +108,29 @@ def _key_or_path_end(raw: Json) -> Any:
     return found
 
 
-_REF: Final = Table(
-    (
-        Field(
-            "id",
-            """
-            id _id $oid uuid guid uid       # most platforms; MongoDB
-            {agent,company,task,user}_id    # OpenFang; paperclip's nested records
-            {agent,company,task}_uuid issue_id organization_id account_id
-            gid sys_id identifier slug      # Asana, ServiceNow, Linear
-            {user,agent,service_account,session.user,api_key.user,api_key.service_account}.id
-                                            # OpenAI audit logs: whose session or key it was
-            """,
-            to_id,
-        ),
-        Field("id", "ref reference key code ref_id  # human keys: ACT-1778", _key_or_path_end),
-        Field("id", "value  # an option of a form: {value, label}", _key_or_path_end),
-        Field(
-            "name",
-            """
-            name display_name title label full_name  # most platforms
-            {agent,company,task,user}_name task_title
-            username login email text caption        # GitHub, Okta
-            display_value                            # ServiceNow
-            {user,agent,session.user,api_key.user}.{name,email}  # OpenAI audit logs
-            """,
-            text_only,
-        ),
-        Field("href", "href url link self links.{related,self}  # HAL, JSON:API", to_ref),
-        Field("type", "type kind object __typename {object,entity,resource}_type", text_only),
-    )
-)
+_REF: Final = Table((
+    Field("id", """
+        id _id $oid uuid guid uid {agent,company,task,user}_id  # most platforms; OpenFang, paperclip
+        {agent,company,task}_uuid {issue,organization,account}_id
+        gid sys_id identifier slug       # Asana, ServiceNow, Linear
+        {user,agent,service_account,session.user,api_key.user,api_key.service_account}.id
+                                         # OpenAI audit logs: whose session or key it was
+        """, to_id),
+    Field("id", "ref reference key code ref_id  # human keys: ACT-1778", _key_or_path_end),
+    Field("id", "value  # an option of a form: {value, label}", _key_or_path_end),
+    Field("name", """
+        name display_name title label full_name {agent,company,task,user}_name task_title
+        username login email text caption display_value  # GitHub, Okta, ServiceNow
+        {user,agent,session.user,api_key.user}.{name,email}  # OpenAI audit logs
+        """, text_only),
+    Field("href", "href url link self links.{related,self}  # HAL, JSON:API", to_ref),
+    Field("type", "type kind object __typename {object,entity,resource}_type", text_only),
+))  # fmt: skip
 
 
 def _from_object(raw: Mapping[str, Json]) -> Any:
     inner = raw.get("data", raw.get("node", raw))
-    if not raw or inner is None:
+    if inner is None:
         return NOTHING
     if inner is not raw:
         first = to_ref(inner) if type(inner) in (dict, list) else None
@@ -168,10 +146,9 @@ def _from_object(raw: Mapping[str, Json]) -> Any:
 
 
 _KINDS: Final = {
-    **dict.fromkeys(("agent", "assistant", "worker", "bot", "employee"), "agent"),
+    **dict.fromkeys("agent assistant worker bot employee".split(), "agent"),
     **dict.fromkeys(
-        ("company", "organization", "organisation", "org", "workspace", "tenant", "account"),
-        "company",
+        "company organization organisation org workspace tenant account".split(), "company"
     ),
 }
 
@@ -179,7 +156,7 @@ _KINDS: Final = {
 def typed_ref(raw: Json) -> tuple[str, Ref] | None:
     """("agent" or "company", reference) from `{"type": "agent", "id": "ag_1"}`, else None."""
     told = _REF.read(raw).values.get("type") if type(raw) is dict else None
-    kind = None if told is None else _KINDS.get(fold(told))
+    kind = _KINDS.get(fold(told or ""))
     found = None if kind is None else _from_object(raw)
     ref = found.value if type(found) is Partial else found
     return (kind, ref) if kind is not None and isinstance(ref, Ref) else None
@@ -189,11 +166,8 @@ def joined(*refs: Ref | None) -> Ref | None:
     """One reference from several for the same thing: the first id, and a name that goes with it."""
     found_id: str | None = None
     name: SafeText | None = None
-    for ref in refs:
-        if ref is None:
-            continue
-        if found_id is None:
-            found_id = ref.id
-        if name is None and (ref.id is None or ref.id == found_id):
+    for ref in filter(None, refs):
+        found_id = found_id or ref.id
+        if name is None and ref.id in (None, found_id):
             name = ref.name
     return None if found_id is None and name is None else Ref(found_id, name)

@@ -130,18 +130,16 @@ def _zone(text: str | None) -> timezone | None:
 
 def _from_object(raw: dict[str, Json]) -> Any:
     """Protobuf's and Firestore's seconds and nanos, MongoDB's `$date`, PHP's date and zone."""
-    if not 0 < len(raw) <= 6:
-        return None
-    by_name = {fold(key): value for key, value in raw.items()}
+    by_name = {fold(key): value for key, value in raw.items()} if len(raw) <= 6 else {}
     whole = to_decimal(by_name.get("seconds"))
     if whole is not None:
         part = to_decimal(by_name.get("nanos", by_name.get("nanoseconds"))) or Decimal(0)
         return _from_number(whole + part / 1_000_000_000)
     for name in ("date", "iso", "value", "timestamp", "at", "time", "utc"):
         inner = by_name.get(name)
-        if type(inner) is dict and name == "date":
+        if type(inner) is dict:
             inner = inner.get("$numberLong")
-        if inner is None or type(inner) is dict:
+        if inner is None:
             continue
         found = to_moment(inner)
         if isinstance(found, Moment) and found.zone_assumed:
@@ -150,16 +148,21 @@ def _from_object(raw: dict[str, Json]) -> Any:
     return None
 
 
-_UNITS: Final[dict[str, float]] = {
-    "ns": 1e-9, "nano": 1e-9, "nanos": 1e-9, "nanoseconds": 1e-9,
-    "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "micros": 1e-6, "microseconds": 1e-6, "micro": 1e-6,
-    "ms": 1e-3, "milli": 1e-3, "millis": 1e-3, "milliseconds": 1e-3, "msec": 1e-3,
-    "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
-    "m": 60.0, "min": 60.0, "mins": 60.0, "minute": 60.0, "minutes": 60.0,
-    "h": 3600.0, "hr": 3600.0, "hrs": 3600.0, "hour": 3600.0, "hours": 3600.0,
-    "d": _DAY, "day": _DAY, "days": _DAY, "w": 7 * _DAY, "week": 7 * _DAY, "weeks": 7 * _DAY,
-    "mo": 30 * _DAY, "month": 30 * _DAY, "months": 30 * _DAY, "y": 365 * _DAY,
-}  # fmt: skip
+_UNITS: Final = {
+    word: seconds
+    for seconds, words in (
+        (1e-9, "ns nano nanos nanoseconds"),
+        (1e-6, "us µs μs micros microseconds micro"),
+        (1e-3, "ms milli millis milliseconds msec"),
+        (1.0, "s sec secs second seconds"),
+        (60.0, "m min mins minute minutes"),
+        (3600.0, "h hr hrs hour hours"),
+        (_DAY, "d day days"),
+        (7 * _DAY, "w week weeks"),
+        (30 * _DAY, "mo month months"),
+    )
+    for word in words.split()
+}
 _PIECE: Final = lazy_pattern(r"\s*(\d+(?:\.\d+)?)\s*([a-zµμ]+)", re.IGNORECASE)
 _ISO: Final = lazy_pattern(
     r"P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?"
