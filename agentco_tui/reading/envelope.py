@@ -61,6 +61,7 @@ _NEVER: Final = word_set(
 )
 """Names of lists that hold no records."""
 _MOST_LAYERS: Final = 4
+_NESTED: Final = frozenset((dict,))
 _SAMPLE: Final = 20
 """How many of a list's first items are looked at to see what it is a list of."""
 
@@ -272,6 +273,8 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
 
     What stands beside the wrapper is kept unless the inner object has a field of the same name.
     """
+    if _NESTED.isdisjoint(map(type, obj.values())):
+        return obj
     for key, folded in _wrapping(tuple(obj), kind.own):
         inner = obj[key]
         if type(inner) is not dict or not inner or depth >= _MOST_LAYERS:

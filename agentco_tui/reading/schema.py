@@ -73,6 +73,9 @@ class Partial:
         self.value = value
 
 
+_SPECIAL: Final = frozenset((type(None), type(NOTHING), Partial))
+
+
 class Unread(ValueError):  # noqa: N818 - told, and no failure of the call
     """One record cannot be read; costs only itself. `str(error)` is the reason, fit to show."""
 
@@ -313,13 +316,13 @@ class Table:
             if raw is None:
                 continue
             value = reader(raw)
-            if value is None:
+            if type(value) not in _SPECIAL:
+                values[slot] = value
+            elif value is None:
                 left[key] = raw
-            elif type(value) is Partial:
+            elif value is not NOTHING:
                 left[key] = raw
                 values[slot] = value.value
-            elif value is not NOTHING:
-                values[slot] = value
         chosen = _ranked(plan, obj, values, left) if plan.ranked else {}
         for key in plan.unknown:
             left[key] = obj[key]

@@ -74,7 +74,7 @@ def _whole(field: Field) -> Field:
 
     def read(raw: Json) -> Any:
         found = reader(raw)
-        if found is None or found is NOTHING or type(found) is Partial or found == raw:
+        if found == raw or found is None or found is NOTHING or type(found) is Partial:
             return found
         return Partial(found) if _loses(most, raw) else found
 
