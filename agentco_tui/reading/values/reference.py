@@ -146,9 +146,10 @@ def _from_object(raw: Mapping[str, Json]) -> Any:
 
 
 _KINDS: Final = {
-    **dict.fromkeys("agent assistant worker bot employee".split(), "agent"),
+    **dict.fromkeys(["agent", "assistant", "worker", "bot", "employee"], "agent"),
     **dict.fromkeys(
-        "company organization organisation org workspace tenant account".split(), "company"
+        ["company", "organization", "organisation", "org", "workspace", "tenant", "account"],
+        "company",
     ),
 }
 

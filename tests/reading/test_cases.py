@@ -1,0 +1,107 @@
+"""Tables of what is read of what, beyond the golden bodies: a name, a unit, a word, an envelope.
+
+`cases/TOPIC.json` holds groups; each names its reader (one of READERS), the fields of what is read
+that are looked at, and in a row each what was sent and what these fields are then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentco_tui.reading import json_body
+from agentco_tui.reading.error_body import read_error
+from agentco_tui.reading.schema import NOTHING, Kind
+from agentco_tui.reading.values.number import to_count, to_decimal
+from agentco_tui.reading.values.reference import to_id
+from agentco_tui.reading.values.status_word import agent_state, alert_open, severity, task_state
+from agentco_tui.reading.values.time import to_moment, to_seconds
+from tests.reading import decode
+from tests.reading.decode import decode_page, plain
+
+CASES = Path(__file__).parent / "cases"
+KINDS: tuple[Kind[Any], ...] = (
+    decode.TASKS, decode.AGENTS, decode.COMPANIES, decode.ACTIVITY, decode.AGENT_BUDGETS,
+    decode.ALERTS, decode.COMPANY_BUDGETS,
+)  # fmt: skip
+
+
+def _row(kind: Kind[Any], row: Any) -> Any:
+    return decode_page(kind, [row]).records[0]
+
+
+def _receipt(kind: Kind[Any], sent: Any) -> Any:
+    return decode.decode_receipt(kind, *sent)
+
+
+READERS: dict[str, Callable[..., Any]] = {
+    **{f"a row of {kind.name}": partial(_row, kind) for kind in KINDS},
+    **{f"an answer to a write of {kind.name}": partial(_receipt, kind) for kind in KINDS},
+    **{f"a list of {kind.name}": partial(decode_page, kind) for kind in KINDS},
+    "one task": lambda body: decode.decode_one(decode.TASKS, body, "t1"),
+    "the first agent's budget": lambda body: decode_page(decode.AGENT_BUDGETS, body).records[0],
+    "the budget of the whole": lambda body: decode.decode_overview(body).whole,
+    "an overview of budgets": decode.decode_overview,
+    "a trace": decode.decode_trace,
+    "the first step": lambda body: decode.decode_trace(body).steps[0],
+    "an error": lambda body: read_error(json.dumps(body, default=float).encode()),
+    **{
+        reader.__name__: reader
+        for reader in (to_decimal, to_count, to_id, to_moment, to_seconds, task_state, agent_state,
+                       severity, alert_open)
+    },
+}  # fmt: skip
+
+
+def _cases() -> list[Any]:
+    found = []
+    for path in sorted(CASES.glob("*.json")):
+        for group, table in json_body.parse_json(path.read_bytes()).items():
+            reader, names = table["reader"], table["fields"].split()
+            for number, (sent, told) in enumerate(table["cases"]):
+                found.append(pytest.param(reader, names, sent, told, id=f"{group} {number}"))
+    return found
+
+
+def outcome(reader: str, names: list[str], sent: Any) -> Any:
+    """The fields of what is read; without names all of it. An exception in words."""
+    try:
+        found = READERS[reader](sent)
+    except decode.Unshaped as error:
+        return f"{type(error).__name__}: {error}"
+    return [_plain(_part(found, name.split("."))) for name in names] if names else _plain(found)
+
+
+def _part(found: Any, path: list[str]) -> Any:
+    """`records.id`: the ids of all records."""
+    for name in path:
+        is_many = isinstance(found, (tuple, list))
+        found = [getattr(x, name) for x in found] if is_many else getattr(found, name, None)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if value is NOTHING:
+        return "NOTHING"
+    value = value.decode() if isinstance(value, bytes) else plain(value)
+    return list(map(_plain, value)) if isinstance(value, (tuple, list)) else value
+
+
+def _same(told: Any, found: Any) -> bool:
+    if isinstance(told, list) and isinstance(found, list):
+        return len(told) == len(found) and all(map(_same, told, found))
+    if isinstance(told, Decimal):
+        return isinstance(found, (int, float)) and found == pytest.approx(float(told))
+    return type(told is True) is type(found is True) and told == found
+
+
+@pytest.mark.parametrize(("reader", "names", "sent", "told"), _cases())
+def test_what_is_read(reader: str, names: list[str], sent: Any, told: Any) -> None:
+    found = outcome(reader, names, sent)
+    assert _same(told, found), (told, found)
