@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from agentco_tui.model import Ref
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.reading.field_names import fold
+from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table
 from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.reading.values.plain_text import text_only
@@ -110,7 +110,7 @@ def _key_or_path_end(raw: Json) -> Any:
 
 _REF: Final = Table((
     Field("id", """
-        id _id $oid uuid guid uid {agent,company,task,user}_id  # most platforms; OpenFang, paperclip
+        id _id $oid uuid guid uid {agent,company,task,user}_id  # most; OpenFang, paperclip
         {agent,company,task}_uuid {issue,organization,account}_id
         gid sys_id identifier slug       # Asana, ServiceNow, Linear
         {user,agent,service_account,session.user,api_key.user,api_key.service_account}.id
@@ -145,12 +145,10 @@ def _from_object(raw: Mapping[str, Json]) -> Any:
     return ref if is_all else Partial(ref)
 
 
+_COMPANIES: Final = "company organization organisation org workspace tenant account"
 _KINDS: Final = {
-    **dict.fromkeys(["agent", "assistant", "worker", "bot", "employee"], "agent"),
-    **dict.fromkeys(
-        ["company", "organization", "organisation", "org", "workspace", "tenant", "account"],
-        "company",
-    ),
+    **dict.fromkeys(word_set("agent assistant worker bot employee"), "agent"),
+    **dict.fromkeys(word_set(_COMPANIES), "company"),
 }
 
 
