@@ -21,7 +21,7 @@ import msgspec
 from agentco_tui.api import error_messages, errors
 from agentco_tui.api.error_messages import Asked, unusable
 from agentco_tui.api.errors import ApiError
-from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, next_page
+from agentco_tui.api.pagination import PAGING_HEADERS, ListRest, PageRequest, next_page
 from agentco_tui.api.response_body import beside
 from agentco_tui.model import Listing, Record
 from agentco_tui.reading.content import identity, marked
@@ -64,8 +64,7 @@ class _Leaf(msgspec.Struct, Generic[R]):
     where the next page is: with the same ones it is the same page."""
     etag: str | None
     page: Page[R]
-    following: PageRequest | None
-    more: bool
+    following: ListRest
     size: int
     """Bytes of the body."""
     rows: KnownRows[R] | None = None
@@ -147,7 +146,7 @@ class Fetcher:
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
             size += leaf.size
-            following = leaf.following
+            following = leaf.following.request
             old = len(ids)
             if following is not None or len(leaves) > 1:
                 # A list in one page has no other page to repeat it, and may be very long.
@@ -228,10 +227,9 @@ class Fetcher:
                     unread=sum(streamed.unread.values()),
                     unread_reasons=tuple(streamed.unread)[:_MOST_REASONS],
                 )
-            following, more = next_page(
-                body, headers, request, len(page.records) + page.unread, before
-            )
-            return _Leaf(signature, etag, page, following, more, size, rows)
+            length = len(page.records) + page.unread
+            following = next_page(body, headers, request, length, before)
+            return _Leaf(signature, etag, page, following, size, rows)
 
         return await self.read(reply, leaf)
 
@@ -299,7 +297,7 @@ def _joined(leaves: list[_Leaf[R]], most: int, *, stuck: bool, capped: bool) -> 
         records, capped = records[:most], True
     digests = [leaf.signature[2] for leaf in leaves]
     pages = [leaf.page for leaf in leaves]
-    totals = [page.total for page in pages if page.total is not None]
+    totals = [total for leaf in leaves if (total := leaf.following.total) is not None]
     told: list[SafeText] = [page.notice for page in pages if page.notice is not None]
     for page in pages:
         told += page.unread_reasons
@@ -308,7 +306,7 @@ def _joined(leaves: list[_Leaf[R]], most: int, *, stuck: bool, capped: bool) -> 
         unread=sum(page.unread for page in pages),
         unread_reasons=tuple(dict.fromkeys(told))[:_MOST_REASONS],
         capped=capped,
-        more=stuck or leaves[-1].more,
+        more=stuck or leaves[-1].following.more,
         total=totals[-1] if totals else None,
         shape=pages[0].shape,
         pages=len(leaves),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import msgspec
@@ -55,7 +55,7 @@ _IS_LAST: Final = ("last", "islast", "islastpage", "lastpage")
 _TOTALS: Final = (
     "total", "totalcount", "totalitems", "totalentries", "totalelements", "totalresults",
     "totalrecords", "totaldocs", "totalsize", "totalrows", "numfound", "odatacount", "dcount",
-    "hydratotalitems", "count",
+    "hydratotalitems", "recordcount", "resultcount", "count",
 )  # fmt: skip
 _LINKS: Final = (
     "next", "nextlink", "nexturl", "nexthref", "odatanextlink", "nextpageurl", "nextpageuri",
@@ -135,10 +135,21 @@ class _Meta(dict[str, Json]):
         return None if told is None else not told
 
 
+class ListRest(NamedTuple):
+    """What an answer says of the rest of its list."""
+
+    request: PageRequest | None
+    """For the page after this one."""
+    more: bool
+    """Whether more seems to exist, though nothing tells how to ask for it."""
+    total: int | None
+    """A hint: what the platform says there are in all."""
+
+
 def next_page(
     body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int, before: int = 0
-) -> tuple[PageRequest | None, bool]:
-    """The request for the page after this one, or None, and then whether more seems to exist.
+) -> ListRest:
+    """How the page after this one is asked for.
 
     `headers` with lower-case names; `page_len` is how many records this page held, `before` how
     many those before it. Stops on an empty token, on `has_more: false`, on a cursor that was just
@@ -154,20 +165,21 @@ def next_page(
             following = _from_numbers(meta, request, page_len)
             if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
                 following = _from_last_item(body, request)
+    total = meta.count(_TOTALS)
     if following is not None:
-        return following, False
+        return ListRest(following, False, total)
     seen = before + page_len
     asked = to_count(request.get("limit", "per_page", "page_size", "size"))
-    return None, bool(asked and seen and seen % asked == 0) or _tells_more(meta, request, seen)
+    is_full = bool(asked and seen and seen % asked == 0)
+    return ListRest(None, is_full or _tells_more(meta, request, seen, total), total)
 
 
-def _tells_more(meta: _Meta, request: PageRequest, seen: int) -> bool:
+def _tells_more(meta: _Meta, request: PageRequest, seen: int, total: int | None) -> bool:
     if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
         return True
     if meta.get("lastevaluatedkey"):
         return True  # DynamoDB: a key of several parts, which no query can carry
     offset = to_count(request.get("offset")) or 0
-    total = meta.count(_TOTALS)
     if total is not None:
         return total > (seen if seen > offset else seen + offset)
     limit = to_count(meta.get("limit"))

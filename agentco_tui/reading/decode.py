@@ -19,9 +19,8 @@ from agentco_tui.reading.content import content_of, identity
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread, under
+from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread
 from agentco_tui.reading.values.money import unit_beside
-from agentco_tui.reading.values.number import to_count
 from agentco_tui.reading.values.reference import looks_like_id
 from agentco_tui.reading.values.unit import NO_UNIT, Unit
 from agentco_tui.text import SafeText, safe
@@ -53,8 +52,6 @@ class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     records: tuple[R, ...]
     unread: int = 0
     unread_reasons: tuple[SafeText, ...] = ()
-    total: int | None = None
-    """The platform's own count, if it sent one: a hint only."""
     shape: str = ""
     """The envelope in a few words, for `doctor`: "data.tasks[] + meta"."""
     is_list: bool = True
@@ -79,7 +76,6 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
         records=tuple(records),
         unread=sum(reasons.values()),
         unread_reasons=tuple(list(reasons)[:_MOST_REASONS]),
-        total=_total(body, found),
         shape=_shape(body, found),
         is_list="{one}" not in found.path,
         notice=error_in({"errors": errors}).told if errors else None,
@@ -182,26 +178,6 @@ def _summary(kind: Kind[R], body: Json) -> Page[R]:
     told = error_in(body).message if type(body) is dict else None
     why = f"the platform says: {told}" if told else outline(body)
     raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
-
-
-_TOTALS: Final = (
-    "total", "totalcount", "totalitems", "totalentries", "totalelements", "totalresults",
-    "totalrecords", "recordcount", "resultcount", "count", "totalsize",
-)  # fmt: skip
-_META: Final = ("meta", "pagination", "paging", "resultinfo", "page", "pageinfo", "metadata")
-
-
-def _total(body: Json, found: FoundList) -> int | None:
-    for holder in (found.holder, body):
-        if type(holder) is not dict:
-            continue
-        for each in (holder, *(under(holder, name) for name in _META)):
-            for name in _TOTALS if type(each) is dict else ():
-                value = under(each, name)
-                total = to_count(value) if type(value) in (int, str) else None
-                if total is not None:
-                    return total
-    return None
 
 
 _TOLD: Final = word_set(

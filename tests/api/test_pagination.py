@@ -21,7 +21,7 @@ def following(
     body: Any, headers: dict[str, str] | None = None, request: PageRequest = FIRST, count: int = 2
 ) -> dict[str, str] | None:
     parsed = json_body.parse_json(json.dumps(body).encode())
-    found, _ = next_page(parsed, headers or {}, request, count)
+    found, *_ = next_page(parsed, headers or {}, request, count)
     if found is None:
         return None
     assert found.path == request.path
@@ -131,8 +131,8 @@ def test_a_link_elsewhere_is_never_followed(address: str) -> None:
 
 def test_a_link_that_is_not_followed_is_told_as_more() -> None:
     body = {"results": ROWS, "next": "http://inner:8000/api/tasks?page=2"}
-    assert next_page(body, {}, FIRST, 2) == (None, True)
-    assert next_page({"results": ROWS, "next": None}, {}, FIRST, 2) == (None, False)
+    assert next_page(body, {}, FIRST, 2) == (None, True, None)
+    assert next_page({"results": ROWS, "next": None}, {}, FIRST, 2) == (None, False, None)
 
 
 def test_a_base_path_is_part_of_the_place() -> None:
@@ -178,7 +178,7 @@ def test_pages_that_begin_at_zero_are_counted_on_from_there() -> None:
         body = {"items": ROWS, "page": number, "size": 2, "total": 6}
         assert request is not None
         asked.append(request.get("page"))
-        request, _ = next_page(json_body.parse_json(json.dumps(body).encode()), {}, request, 2)
+        request, *_ = next_page(json_body.parse_json(json.dumps(body).encode()), {}, request, 2)
     assert (asked, request) == ([None, "1", "2"], None)
 
 
@@ -219,14 +219,26 @@ json_values = st.recursive(
 
 @given(json_values, st.text(max_size=60), st.integers(0, 5))
 def test_any_body_and_header_leaves_origin_and_path_alone(body: Any, link: str, count: int) -> None:
-    found, _ = next_page(body, {"link": link, "x-next-page": link}, FIRST, count)
+    found, *_ = next_page(body, {"link": link, "x-next-page": link}, FIRST, count)
     if found is not None:
         assert (found.path, found.origin) == (FIRST.path, FIRST.origin)
         assert found != FIRST
 
 
 def test_a_total_tells_of_more() -> None:
-    assert next_page(ROWS, {"x-total-count": "5"}, FIRST, 2) == (None, True)
-    assert next_page(ROWS, {"x-total-count": "5"}, FIRST, 2, before=3) == (None, False)
-    body = {"hits": {"total": {"value": 5, "relation": "eq"}, "hits": ROWS}}
-    assert next_page(json_body.parse_json(json.dumps(body).encode()), {}, FIRST, 2)[1]
+    headers = {"x-total-count": "5"}
+    assert next_page(ROWS, headers, FIRST, 2) == (None, True, 5)
+    assert next_page(ROWS, headers, FIRST, 2, before=3) == (None, False, 5)
+
+
+@pytest.mark.parametrize(
+    ("extra", "total"),
+    [
+        ({"total": 7}, 7), ({"count": 7}, 7), ({"totalCount": "7"}, 7), ({"total_entries": 7}, 7),
+        ({"meta": {"total_count": 7}}, 7), ({"pagination": {"total": 7}}, 7), ({}, None),
+        ({"result_info": {"total_count": 7, "count": 2}}, 7), ({"page": {"totalElements": 7}}, 7),
+        ({"hits": {"total": {"value": 7}}}, 7), ({"total": -1}, None), ({"total": "many"}, None),
+    ],
+)  # fmt: skip
+def test_the_total_is_a_hint_from_many_places(extra: dict[str, Any], total: int | None) -> None:
+    assert next_page({"tasks": ROWS, **extra}, {}, FIRST, 2).total == total

@@ -130,5 +130,7 @@ def test_entries_without_a_time_stay_in_the_order_they_came() -> None:
         Listing(records=(Activity(id="b", text=plain("b")), Activity(id="a", text=plain("a"))))
     )
     assert [item.id for item in window] == ["a", "b"]
+    assert window.get("b") is [*window][1]
+    assert window.get(None) is window.get("c") is None
     window.clear()
     assert len(window) == 0

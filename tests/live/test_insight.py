@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from agentco_tui.background import at_once
 from agentco_tui.live.insight import (
     Level,
     alert_level,
@@ -14,6 +15,7 @@ from agentco_tui.live.insight import (
     priority_rank,
     task_level,
     waits_for_person,
+    worst_tasks,
 )
 from agentco_tui.model import (
     Agent,
@@ -90,7 +92,7 @@ def test_a_closed_alert_needs_nobody() -> None:
         Alert(id="a", text=plain("x"), severity=Severity.CRITICAL, open=False), LIMITS
     ) is (Level.OK)
     assert alert_level(Alert(id="a", text=plain("x")), LIMITS) is Level.WARNING
-    assert alert_level(Alert(id="a", text=plain("x"), share=Decimal(2)), LIMITS) is Level.CRITICAL
+    assert alert_level(Alert(id="a", text=plain("x"), share=Decimal(1)), LIMITS) is Level.CRITICAL
 
 
 def test_what_is_past_waiting_does_not_wait() -> None:
@@ -127,6 +129,18 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
     assert [need.record.id for need in found] == worst_first
     assert [need.level for need in found] == sorted((n.level for n in found), reverse=True)
     assert len({need.key for need in found}) == len(found)
+
+
+def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
+    done = Task(id="done", title=plain("x"), state=TaskState.DONE, created=Moment(NOW - 9e6))
+    timed = [task(f"{n} {p}", n, p) for n in range(0, 120, 5) for p in (None, "high", "urgent")]
+    tasks = [done, task("untimed", None, "urgent"), task("unknown", None), *timed]
+    needed = needs(pending=tasks, budgets=(), alerts=(), agents=(), now=NOW, limits=LIMITS)
+    worst, counted = at_once(worst_tasks(tasks, NOW, LIMITS, 50))
+    assert {need.level for need in needed} == {Level.WARNING, Level.CRITICAL} == {*counted}
+    assert counted.total() == len(needed)
+    assert [each.id for each in worst] == [need.record.id for need in needed[:50]]
+    assert not {"unknown", "done"} & {need.record.id for need in needed}
 
 
 def test_scope_hides_other_companies_and_nothing_else() -> None:

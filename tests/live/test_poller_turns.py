@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Iterable
 from functools import partial
 
@@ -101,6 +102,9 @@ def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
     if hasattr(time, "CLOCK_BOOTTIME"):
         assert 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - first < 60
     assert clock.monotonic() >= first
+    for skew, ahead in ((None, 0), (2.0, 0), (90.0, 90)):
+        corrected = SystemClock(deque([skew]).pop)
+        assert round(corrected.now() - time.time(), -1) == ahead
 
 
 async def test_a_slow_platform_is_asked_less_often_and_that_is_told(
