@@ -202,10 +202,11 @@ class Resolver:
         values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
         if values["ca_file"] is not None:
             values["ca_file"] = self._ca_file(self.profile, values["ca_file"])
-        in_file = [f"alerts.{name}" for name in ALERTS if name in self.file.alerts]
-        in_file += [f"keys.{binding}" for binding in self.file.keys]
-        in_file += ["approve.hold"] if "hold" in self.file.approve else []
-        self.sources |= {setting: f"config file, {self._place(setting)}" for setting in in_file}
+        told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
+        told |= {"approve.hold": "hold" in self.file.approve}
+        told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
+        for setting, in_file in told.items():
+            self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
         return values | {
             "mapping": self._entry.get("mapping", AS_SENT),
             "keys": self.file.keys,

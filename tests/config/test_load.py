@@ -200,6 +200,8 @@ def test_alerts_and_keys(write: Write) -> None:
     assert settings.alerts.waiting_warning == 300
     assert settings.keys == {"app.quit": "Q"}
     assert settings.sources["keys.app.quit"].endswith(":5")
+    assert settings.sources["alerts.warn_percent"].endswith(":2")
+    assert settings.sources["approve.hold"] == "default"
 
 
 def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
