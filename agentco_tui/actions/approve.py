@@ -79,8 +79,6 @@ class Approval(Write[Task]):
     """Approves the task that a person was shown and said yes to; `turn` is its place in a set."""
 
     reads_after_no: ClassVar[bool] = True
-    reading: ClassVar[str] = "reading it again before it is approved"
-    sending: ClassVar[str] = "sending the approval, once"
 
     def __init__(
         self,

@@ -66,8 +66,6 @@ class Write(ABC, Generic[R]):
 
     reads_after_no: ClassVar[bool] = False
     """Whether a clear no is explained by a read."""
-    reading: ClassVar[str] = "reading it first"
-    sending: ClassVar[str] = "sending, once"
     fields: Sequence[str] = ()
     """The fields of its form."""
 
@@ -156,7 +154,7 @@ class Write(ABC, Generic[R]):
             return await self.written(unsent)
         if unsent is not None:
             return unsent
-        self.report(Step.SENDING, plain(self.sending))
+        self.report(Step.SENDING, plain("sending it, once"))
         self.answer = await self._answered()
         if isinstance(self.answer.error, NotAllowed):
             self.services.permissions.refused(self.verb, self.answer.error)
@@ -219,7 +217,7 @@ class Write(ABC, Generic[R]):
     async def _write_ahead(self) -> Outcome | None:
         """Read and write the attempt down; the outcome if that must not be."""
         for _ in range(OVERTAKINGS):
-            self.report(Step.READING, plain(self.reading))
+            self.report(Step.READING, plain("reading it again before it is sent"))
             mark = await self.services.mark()
             attempt = await self.prepare()
             if isinstance(attempt, Outcome):

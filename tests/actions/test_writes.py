@@ -132,17 +132,26 @@ async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
 
 
 @pytest.mark.parametrize("fault", LOST)
+@pytest.mark.parametrize("verb", ["create company", "clone company"])
 async def test_a_company_is_made_once_whatever_the_answer(
-    platform: EmbeddedPlatform, path: Path, fault: str
+    platform: EmbeddedPlatform, path: Path, fault: str, verb: str
 ) -> None:
     async with office(platform, path) as desk:
         if fault:
-            platform.faults.add(f"create_company:{fault},times=1")
-        found = await create(desk)
+            platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
+        source = (await desk.services.client.companies()).records[0]
+        if cloned := verb.startswith("clone"):
+            form = CompanyForm(name="Acme Garden", mission="The same again")
+            found = await clone_company(desk.services, source, form)
+        else:
+            found = await create(desk)
         assert found.kind is OutcomeKind.DONE
         assert isinstance(found.record, Company)
         assert desk.store.companies.get(found.record.id) == found.record
         assert companies(platform, "Acme Garden") == 1
+        attempt = journal_entries(path)[0]
+        assert isinstance(attempt, Attempt)
+        assert (attempt.verb, attempt.company) == (verb, source.id if cloned else None)
 
 
 async def test_a_taken_name_is_refused_beside_the_field(
@@ -185,23 +194,6 @@ async def test_a_message_about_the_template_is_for_the_form_that_has_one(
         cloned = await clone_company(desk.services, source, form)
         assert (cloned.kind, cloned.fields) == (OutcomeKind.REFUSED, {})
         assert cloned.sentence.endswith("; template: no such template")
-
-
-@pytest.mark.parametrize("fault", LOST)
-async def test_a_clone_is_made_once_whatever_the_answer(
-    platform: EmbeddedPlatform, path: Path, fault: str
-) -> None:
-    async with office(platform, path) as desk:
-        if fault:
-            platform.faults.add(f"clone_company:{fault},times=1")
-        source = (await desk.services.client.companies()).records[0]
-        form = CompanyForm(name="The copy", mission="The same again")
-        found = await clone_company(desk.services, source, form)
-        assert found.kind is OutcomeKind.DONE
-        assert companies(platform, "The copy") == 1
-        attempt = journal_entries(path)[0]
-        assert isinstance(attempt, Attempt)
-        assert (attempt.verb, attempt.company) == ("clone company", source.id)
 
 
 # --- limits -----------------------------------------------------------------------------------
