@@ -1,13 +1,14 @@
-"""A platform for the tests of the actions."""
+"""A platform, and a dashboard's services on it, for the tests of the actions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from tests.actions.office import Office, office
 
 
 @pytest.fixture
@@ -21,3 +22,10 @@ def platform() -> Iterator[EmbeddedPlatform]:
 def path(tmp_path: Path) -> Path:
     """Where the journal is to be."""
     return tmp_path / "state" / "journal.jsonl"
+
+
+@pytest.fixture
+async def desk(platform: EmbeddedPlatform, path: Path) -> AsyncIterator[Office]:
+    """With the full key, and the whole platform in scope."""
+    async with office(platform, path) as desk:
+        yield desk

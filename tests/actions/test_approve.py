@@ -24,88 +24,80 @@ async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]
     return await office.approve(task, steps.append), steps
 
 
-async def test_a_yes_is_confirmed_by_a_read(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.requests.clear()
-        found, steps = await approved(desk, task)
-        asked = [(seen.method, seen.operation) for seen in platform.requests]
-        assert asked == [("GET", "tasks"), ("POST", "approve"), ("GET", "tasks")]
-        assert found.kind is OutcomeKind.APPROVED_HERE
-        assert found.known_by is KnownBy.READ
-        assert found.sentence.startswith("approved: the platform said yes")
-        assert [step.step for step in steps] == [Step.READING, Step.SENDING, Step.CONFIRMING]
-        assert platform.world.applied[task.id] == 1
-        assert desk.store.pending.get(task.id) is None
-        [sent] = desk.sends()
-        headers = dict(sent.headers)
-        attempt, settled = journal_entries(path)
-        assert isinstance(attempt, Attempt)
-        assert isinstance(settled, Settled)
-        assert headers["idempotency-key"] == attempt.attempt == settled.attempt == found.attempt_id
-        assert (attempt.task, attempt.title, attempt.verb) == (task.id, task.title, "approve")
-        assert (attempt.profile, attempt.origin) == ("test", platform.base_url)
-        assert attempt.agent == (task.agent.id if task.agent else None)
-        assert attempt.fingerprint
-        assert attempt.details == {"status": task.status}
-        assert settled.outcome == "approved here"
-        assert not [entry for entry in journal_entries(path) if platform.full_key in repr(entry)]
+async def test_a_yes_is_confirmed_by_a_read(path: Path, desk: Office) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.requests.clear()
+    found, steps = await approved(desk, task)
+    asked = [(seen.method, seen.operation) for seen in desk.platform.requests]
+    assert asked == [("GET", "tasks"), ("POST", "approve"), ("GET", "tasks")]
+    assert found.kind is OutcomeKind.APPROVED_HERE
+    assert found.known_by is KnownBy.READ
+    assert found.sentence.startswith("approved: the platform said yes")
+    assert [step.step for step in steps] == [Step.READING, Step.SENDING, Step.CONFIRMING]
+    assert desk.platform.world.applied[task.id] == 1
+    assert desk.store.pending.get(task.id) is None
+    [sent] = desk.sends()
+    headers = dict(sent.headers)
+    attempt, settled = journal_entries(path)
+    assert isinstance(attempt, Attempt)
+    assert isinstance(settled, Settled)
+    assert headers["idempotency-key"] == attempt.attempt == settled.attempt == found.attempt_id
+    assert (attempt.task, attempt.title, attempt.verb) == (task.id, task.title, "approve")
+    assert (attempt.profile, attempt.origin) == ("test", desk.platform.base_url)
+    assert attempt.agent == (task.agent.id if task.agent else None)
+    assert attempt.fingerprint
+    assert attempt.details == {"status": task.status}
+    assert settled.outcome == "approved here"
+    assert not [entry for entry in journal_entries(path) if desk.platform.full_key in repr(entry)]
 
 
 async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
-    platform: EmbeddedPlatform, path: Path
+    path: Path, desk: Office
 ) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        store = desk.store
-        newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
+    task = (await desk.pending())[0]
+    store = desk.store
+    newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
 
-        class Meanwhile(Turn):
-            def refusal(self) -> None:
-                store.publish(store.pending.put(newer))
+    class Meanwhile(Turn):
+        def refusal(self) -> None:
+            store.publish(store.pending.put(newer))
 
-        found = await Approval(desk.services, task, turn=Meanwhile()).run()
-        assert found.kind is OutcomeKind.CHANGED
-        assert "something else" in found.sentence
-        assert desk.sends() == []
-        attempt, settled = journal_entries(path)
-        assert isinstance(settled, Settled)
-        assert (settled.attempt, settled.outcome) == (attempt.attempt, OutcomeKind.CHANGED)
+    found = await Approval(desk.services, task, turn=Meanwhile()).run()
+    assert found.kind is OutcomeKind.CHANGED
+    assert "something else" in found.sentence
+    assert desk.sends() == []
+    attempt, settled = journal_entries(path)
+    assert isinstance(settled, Settled)
+    assert (settled.attempt, settled.outcome) == (attempt.attempt, OutcomeKind.CHANGED)
 
 
-async def test_somebody_was_first_between_the_read_and_the_sending(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
+async def test_somebody_was_first_between_the_read_and_the_sending(desk: Office) -> None:
+    task = (await desk.pending())[0]
 
-        def first(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.world.another_operator(task.id, "approve")
+    def first(progress: Progress) -> None:
+        if progress.step is Step.SENDING:
+            desk.platform.world.another_operator(task.id, "approve")
 
-        found = await desk.approve(task, first)
-        assert len(desk.sends()) == 1
-        assert found.kind is OutcomeKind.APPROVED, "by whom can't be told once something was sent"
-        assert found.sentence.startswith("approved by Wanda")
-        assert "this request" in found.sentence
-        assert "refused" in found.sentence
-        assert platform.world.applied[task.id] == 0
+    found = await desk.approve(task, first)
+    assert len(desk.sends()) == 1
+    assert found.kind is OutcomeKind.APPROVED, "by whom can't be told once something was sent"
+    assert found.sentence.startswith("approved by Wanda")
+    assert "this request" in found.sentence
+    assert "refused" in found.sentence
+    assert desk.platform.world.applied[task.id] == 0
 
 
 @pytest.mark.parametrize("fault", ["drop_after", "status=502,applied=after", "bad_json"])
-async def test_a_lost_answer_after_the_deed_is_settled_by_reading(
-    platform: EmbeddedPlatform, path: Path, fault: str
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add(f"approve:{fault},times=1")
-        found, steps = await approved(desk, task)
-        assert platform.world.applied[task.id] == 1
-        assert found.kind is OutcomeKind.APPROVED
-        assert found.sentence.startswith("approved: the platform shows it as “approved”")
-        assert "this attempt or somebody else" in found.sentence
-        assert Step.UNKNOWN in [step.step for step in steps]
-        assert len(desk.sends()) == 1
+async def test_a_lost_answer_after_the_deed_is_settled_by_reading(desk: Office, fault: str) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add(f"approve:{fault},times=1")
+    found, steps = await approved(desk, task)
+    assert desk.platform.world.applied[task.id] == 1
+    assert found.kind is OutcomeKind.APPROVED
+    assert found.sentence.startswith("approved: the platform shows it as “approved”")
+    assert "this attempt or somebody else" in found.sentence
+    assert Step.UNKNOWN in [step.step for step in steps]
+    assert len(desk.sends()) == 1
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "status=503", "status=408", "hang"])
@@ -125,42 +117,36 @@ async def test_a_lost_answer_without_the_deed_is_not_done(
         assert platform.world.applied[task.id] == 1
 
 
-async def test_reading_goes_on_until_the_platform_is_back(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:drop_after,times=1")
-        unknown = asyncio.Event()
+async def test_reading_goes_on_until_the_platform_is_back(path: Path, desk: Office) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add("approve:drop_after,times=1")
+    unknown = asyncio.Event()
 
-        def seen(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.faults.add("reads:status=503")
-            if progress.step is Step.UNKNOWN and progress.tries >= 3:
-                unknown.set()
+    def seen(progress: Progress) -> None:
+        if progress.step is Step.SENDING:
+            desk.platform.faults.add("reads:status=503")
+        if progress.step is Step.UNKNOWN and progress.tries >= 3:
+            unknown.set()
 
-        approving = asyncio.create_task(desk.approve(task, seen))
-        await unknown.wait()
-        assert not approving.done()
-        assert [entry.attempt for entry in journal_entries(path)] != []
-        platform.faults.clear()
-        assert (await approving).kind is OutcomeKind.APPROVED
+    approving = asyncio.create_task(desk.approve(task, seen))
+    await unknown.wait()
+    assert not approving.done()
+    assert [entry.attempt for entry in journal_entries(path)] != []
+    desk.platform.faults.clear()
+    assert (await approving).kind is OutcomeKind.APPROVED
 
 
 @pytest.mark.parametrize("status", [404, 409, 429])
-async def test_a_clear_no_is_told_in_the_platforms_words(
-    platform: EmbeddedPlatform, path: Path, status: int
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add(f"approve:status={status},times=1")
-        found, _ = await approved(desk, task)
-        assert found.kind is OutcomeKind.REFUSED
-        assert found.http_status == status
-        assert found.words
-        assert found.sentence == f"refused: {found.words}"
-        assert len(desk.sends()) == 1
-        assert desk.store.pending.get(task.id) is not None, "it waits as before"
+async def test_a_clear_no_is_told_in_the_platforms_words(desk: Office, status: int) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add(f"approve:status={status},times=1")
+    found, _ = await approved(desk, task)
+    assert found.kind is OutcomeKind.REFUSED
+    assert found.http_status == status
+    assert found.words
+    assert found.sentence == f"refused: {found.words}"
+    assert len(desk.sends()) == 1
+    assert desk.store.pending.get(task.id) is not None, "it waits as before"
 
 
 async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path: Path) -> None:
@@ -201,27 +187,25 @@ async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -
         assert desk.sends() == []
 
 
-async def test_a_desk_that_was_closed_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        await desk.services.close()
-        found = await desk.approve(task)
-        assert found.why_not is WhyNot.NO_JOURNAL
-        assert desk.sends() == []
+async def test_a_desk_that_was_closed_sends_nothing(desk: Office) -> None:
+    task = (await desk.pending())[0]
+    await desk.services.close()
+    found = await desk.approve(task)
+    assert found.why_not is WhyNot.NO_JOURNAL
+    assert desk.sends() == []
 
 
-async def test_no_connection_is_not_sent(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
+async def test_no_connection_is_not_sent(path: Path, desk: Office) -> None:
+    task = (await desk.pending())[0]
 
-        def down(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.stop()
+    def down(progress: Progress) -> None:
+        if progress.step is Step.SENDING:
+            desk.platform.stop()
 
-        found = await desk.approve(task, down)
-        assert found.kind is OutcomeKind.NOT_SENT
-        assert found.why_not is WhyNot.NO_CONNECTION
-        assert isinstance(journal_entries(path)[1], Settled)
+    found = await desk.approve(task, down)
+    assert found.kind is OutcomeKind.NOT_SENT
+    assert found.why_not is WhyNot.NO_CONNECTION
+    assert isinstance(journal_entries(path)[1], Settled)
 
 
 # --- what is told, to the letter ---------------------------------------------------------------
@@ -246,14 +230,11 @@ async def test_four_changes_are_told_and_of_more_how_many(
         assert (desk.sends(), journal_entries(path)) == ([], [])
 
 
-async def test_a_list_of_all_that_fails_settles_nothing_and_is_read_again(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:drop_after,times=1")
-        # The first read finds it, the second that it left the list; the third is that of all.
-        every = platform.faults.add("tasks:status=503,after=2,times=1")
-        found = await desk.approve(task)
-        assert every.struck == 1
-        assert found.kind is OutcomeKind.APPROVED
+async def test_a_list_of_all_that_fails_settles_nothing_and_is_read_again(desk: Office) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add("approve:drop_after,times=1")
+    # The first read finds it, the second that it left the list; the third is that of all.
+    every = desk.platform.faults.add("tasks:status=503,after=2,times=1")
+    found = await desk.approve(task)
+    assert every.struck == 1
+    assert found.kind is OutcomeKind.APPROVED

@@ -157,19 +157,18 @@ async def test_what_lists_show_after_a_lost_answer(
     ],
 )  # fmt: skip
 async def test_what_lists_show_after_an_answer(
-    platform: EmbeddedPlatform, path: Path, answer: str, lists: Lists, kind: Kind, words: str
+    desk: Office, answer: str, lists: Lists, kind: Kind, words: str
 ) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        if answer:
-            applied = ",applied=after" if answer == "204" else ""
-            platform.faults.add(f"approve:status={answer}{applied},times=1")
-        found = await approved(desk, task, lists)
-        assert found.kind is kind
-        assert words in found.sentence
-        assert found.good is (kind is Kind.APPROVED_HERE)
-        if answer == "409":
-            assert found.sentence.startswith("refused: ")
+    task = (await desk.pending())[0]
+    if answer:
+        applied = ",applied=after" if answer == "204" else ""
+        desk.platform.faults.add(f"approve:status={answer}{applied},times=1")
+    found = await approved(desk, task, lists)
+    assert found.kind is kind
+    assert words in found.sentence
+    assert found.good is (kind is Kind.APPROVED_HERE)
+    if answer == "409":
+        assert found.sentence.startswith("refused: ")
 
 
 @pytest.mark.parametrize(
@@ -196,16 +195,20 @@ async def test_what_lists_show_after_an_answer(
     ],
 )  # fmt: skip
 async def test_what_lists_show_before_it_is_sent(
-    platform: EmbeddedPlatform, path: Path, lists: Lists, kind: Kind, words: str, read: list[str]
+    path: Path,
+    desk: Office,
+    lists: Lists,
+    kind: Kind,
+    words: str,
+    read: list[str],
 ) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        found = await approved(desk, task, lists, Step.READING)
-        assert found.kind is kind
-        assert found.sentence.startswith(words)
-        assert asked(platform)[: len(read)] == read
-        assert len(desk.sends()) == len(journal_entries(path)) / 2 == (kind is Kind.APPROVED_HERE)
-        assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
+    task = (await desk.pending())[0]
+    found = await approved(desk, task, lists, Step.READING)
+    assert found.kind is kind
+    assert found.sentence.startswith(words)
+    assert asked(desk.platform)[: len(read)] == read
+    assert len(desk.sends()) == len(journal_entries(path)) / 2 == (kind is Kind.APPROVED_HERE)
+    assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
 
 
 async def test_what_was_left_behind_is_read_in_the_list_of_its_own_company(
@@ -243,56 +246,45 @@ async def test_a_changed_task_goes_into_the_list_it_stands_in_and_no_other(
             assert desk.store.pending.get(task.id) == (listed and task)
 
 
-async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        first, second = (await desk.pending())[:2]
-        assert (await desk.approve(first)).record is not None
-        assert desk.store.tasks.get(first.id) is None
-        desk.store.tasks.replace(await desk.services.client.tasks())
-        assert (await desk.approve(second)).kind is Kind.APPROVED_HERE
-        now = desk.store.tasks.get(second.id)
-        assert now is not None
-        assert now.status == "approved"
+async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(desk: Office) -> None:
+    first, second = (await desk.pending())[:2]
+    assert (await desk.approve(first)).record is not None
+    assert desk.store.tasks.get(first.id) is None
+    desk.store.tasks.replace(await desk.services.client.tasks())
+    assert (await desk.approve(second)).kind is Kind.APPROVED_HERE
+    now = desk.store.tasks.get(second.id)
+    assert now is not None
+    assert now.status == "approved"
 
 
-async def test_a_log_tells_who_decided_what_no_list_shows(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.world.another_operator(task.id, "reject")
-        found = await approved(desk, task, {"all": GONE}, Step.READING)
-        assert found.kind is Kind.DECIDED_ELSEWHERE
-        assert found.sentence.startswith("already rejected elsewhere by Wanda")
+async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.world.another_operator(task.id, "reject")
+    found = await approved(desk, task, {"all": GONE}, Step.READING)
+    assert found.kind is Kind.DECIDED_ELSEWHERE
+    assert found.sentence.startswith("already rejected elsewhere by Wanda")
 
 
-async def test_a_2xx_that_shows_it_rejected_is_no_yes(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        world = platform.world
-        world.approve = lambda task_id: world.another_operator(task_id, "reject")  # type: ignore[method-assign]
-        found = await desk.approve(task)
-        assert found.kind is Kind.REFUSED
-        assert found.sentence.startswith(
-            "refused: the platform answered “rejected”; "
-            "the platform shows it as rejected by Wanda, "
-        )
+async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
+    task = (await desk.pending())[0]
+    world = desk.platform.world
+    world.approve = lambda task_id: world.another_operator(task_id, "reject")  # type: ignore[method-assign]
+    found = await desk.approve(task)
+    assert found.kind is Kind.REFUSED
+    assert found.sentence.startswith(
+        "refused: the platform answered “rejected”; the platform shows it as rejected by Wanda, "
+    )
 
 
 @pytest.mark.parametrize(("took", "reads"), [(None, True), (3.0, True), (3.1, False)])
 async def test_a_list_of_all_that_takes_long_is_not_read_for_a_bare_yes(
-    platform: EmbeddedPlatform, path: Path, took: float | None, reads: bool
+    desk: Office, took: float | None, reads: bool
 ) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        desk.services.reader.every_took = took
-        platform.faults.add("approve:status=204,applied=after,times=1")
-        assert (await approved(desk, task, {})).kind is Kind.APPROVED_HERE
-        assert ("all" in asked(platform)) is reads
+    task = (await desk.pending())[0]
+    desk.services.reader.every_took = took
+    desk.platform.faults.add("approve:status=204,applied=after,times=1")
+    assert (await approved(desk, task, {})).kind is Kind.APPROVED_HERE
+    assert ("all" in asked(desk.platform)) is reads
 
 
 # --- what was approved from here before ---------------------------------------------------------
@@ -314,51 +306,50 @@ BEFORE = "this machine had asked for it before"
 )
 @pytest.mark.parametrize("logged", [False, True])
 async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
-    platform: EmbeddedPlatform, path: Path, outcome: str, decision: str, later: float | None,
-    kind: Kind, words: str, logged: bool,
-) -> None:  # fmt: skip
-    """By when it was decided: as the record tells, or only the log."""
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        began = time.time() - HOUR
-        attempt = Attempt(
-            attempt="a1", time=stamp(began), origin=platform.base_url, profile="test",
-            verb="approve", subject=task.id, task=task.id,
-        )  # fmt: skip
-        desk.journal.begin(attempt, desk.journal.mark())
-        desk.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
-        platform.world.another_operator(task.id, decision)
-        at = None if later is None else platform.world.now - HOUR + later
-        with platform.world.living() as state:
-            it = state.tasks[task.id]
-            it.decided = None if logged else at
-            state.changed_task(it, platform.world.now)
-            for place, entry in enumerate(state.entries):
-                if entry.task is it:
-                    gone = at is None or not logged
-                    state.entries[place] = replace(
-                        entry, at=at or entry.at, task=None if gone else it
-                    )
-        approval = Approval(desk.services, task)
-        approval.waited_at = None
-        found = await approval.run()
-        assert found.kind is kind
-        assert words in found.sentence
-        assert ("from this machine" in found.sentence) is ("(approved" in words)
-        assert desk.sends() == []
-
-
-async def test_a_second_yes_right_after_the_first_is_the_same_approval(
-    platform: EmbeddedPlatform, path: Path
+    desk: Office,
+    outcome: str,
+    decision: str,
+    later: float | None,
+    kind: Kind,
+    words: str,
+    logged: bool,
 ) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
-        found = await desk.approve(task)
-        assert found.kind is Kind.APPROVED
-        assert found.sentence.startswith("approved by ")
-        assert found.sentence.endswith(BEFORE)
-        assert len(desk.sends()) == 1
+    """By when it was decided: as the record tells, or only the log."""
+    task = (await desk.pending())[0]
+    began = time.time() - HOUR
+    attempt = Attempt(
+        attempt="a1", time=stamp(began), origin=desk.platform.base_url, profile="test",
+        verb="approve", subject=task.id, task=task.id,
+    )  # fmt: skip
+    desk.journal.begin(attempt, desk.journal.mark())
+    desk.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
+    desk.platform.world.another_operator(task.id, decision)
+    at = None if later is None else desk.platform.world.now - HOUR + later
+    with desk.platform.world.living() as state:
+        it = state.tasks[task.id]
+        it.decided = None if logged else at
+        state.changed_task(it, desk.platform.world.now)
+        for place, entry in enumerate(state.entries):
+            if entry.task is it:
+                gone = at is None or not logged
+                state.entries[place] = replace(entry, at=at or entry.at, task=None if gone else it)
+    approval = Approval(desk.services, task)
+    approval.waited_at = None
+    found = await approval.run()
+    assert found.kind is kind
+    assert words in found.sentence
+    assert ("from this machine" in found.sentence) is ("(approved" in words)
+    assert desk.sends() == []
+
+
+async def test_a_second_yes_right_after_the_first_is_the_same_approval(desk: Office) -> None:
+    task = (await desk.pending())[0]
+    assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
+    found = await desk.approve(task)
+    assert found.kind is Kind.APPROVED
+    assert found.sentence.startswith("approved by ")
+    assert found.sentence.endswith(BEFORE)
+    assert len(desk.sends()) == 1
 
 
 # --- what comes late, and what another dashboard tells --------------------------------------------
@@ -374,29 +365,32 @@ async def test_a_second_yes_right_after_the_first_is_the_same_approval(
     ],
 )
 async def test_what_was_decided_after_its_attempt_was_settled(
-    platform: EmbeddedPlatform, path: Path, decision: str | None, decided: bool, kind: Kind | None,
+    path: Path,
+    desk: Office,
+    decision: str | None,
+    decided: bool,
+    kind: Kind | None,
     words: str,
-) -> None:  # fmt: skip
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:drop_before")
-        found = await desk.approve(task)
-        if decision is not None:
-            it = platform.world.another_operator(task.id, decision)
-            told = it.decided
-            with platform.world.living() as state:
-                it.decided = told if decided else None
-                state.changed_task(it, platform.world.now)
-        platform.requests.clear()
-        late = await Approval(desk.services, task).after_all(found.attempt_id)
-        assert (None if late is None else late.kind) is kind
-        log_read = decision == "approve" and not decided
-        assert (len(platform.requests.matching("activity")) == 1) is log_read
-        if late is not None:
-            assert late.sentence.startswith(words)
-            last = journal_entries(path)[-1]
-            assert isinstance(last, Settled)
-            assert (last.outcome, last.corrects) == (kind, "not done")
+) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add("approve:drop_before")
+    found = await desk.approve(task)
+    if decision is not None:
+        it = desk.platform.world.another_operator(task.id, decision)
+        told = it.decided
+        with desk.platform.world.living() as state:
+            it.decided = told if decided else None
+            state.changed_task(it, desk.platform.world.now)
+    desk.platform.requests.clear()
+    late = await Approval(desk.services, task).after_all(found.attempt_id)
+    assert (None if late is None else late.kind) is kind
+    log_read = decision == "approve" and not decided
+    assert (len(desk.platform.requests.matching("activity")) == 1) is log_read
+    if late is not None:
+        assert late.sentence.startswith(words)
+        last = journal_entries(path)[-1]
+        assert isinstance(last, Settled)
+        assert (last.outcome, last.corrects) == (kind, "not done")
 
 
 async def test_another_dashboards_decision_is_told_as_its_own(
@@ -472,32 +466,31 @@ async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
 
 
 async def test_what_leaves_the_list_late_is_looked_at_again_and_what_comes_back_is_over(
-    platform: EmbeddedPlatform, path: Path
+    desk: Office,
 ) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        for kind in OutcomeKind:
-            for attempt_id in ("a1", None):
-                decisions = Decisions(desk.services)
-                decisions.step(task, Progress(Step.SENDING, plain("sending"), "a0"))
-                left = Change(FeedName.PENDING, removed=(task.id,))
-                back = Change(FeedName.PENDING, added=(task.id,))
-                assert decisions.take(left) == decisions.take(back) == []
-                assert decisions.of(task.id) is not None, "it is under way"
-                outcome = Outcome(
-                    verb=Verb.APPROVE, kind=kind, subject=task.id, title=task.title,
-                    sentence=plain("so it is"), known_by=KnownBy.READ, attempt_id=attempt_id,
-                )  # fmt: skip
-                decisions.settle(task, outcome)
-                known = decisions.of(task.id)
-                assert known is not None
-                assert known.open is not outcome.good
-                assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
-                late = kind in (Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE)
-                found = decisions.take(left)
-                assert found == ([known] if late and attempt_id else [])
-                assert decisions.waited_at(task.id) is not None
-                decisions.take(back)
-                assert decisions.waited_at(task.id) is None
-                assert (decisions.of(task.id) is None) is (kind in ENDED_WAITING)
-        assert decisions.take(Change(FeedName.PENDING, added=("tsk_x",), removed=("tsk_y",))) == []
+    task = (await desk.pending())[0]
+    for kind in OutcomeKind:
+        for attempt_id in ("a1", None):
+            decisions = Decisions(desk.services)
+            decisions.step(task, Progress(Step.SENDING, plain("sending"), "a0"))
+            left = Change(FeedName.PENDING, removed=(task.id,))
+            back = Change(FeedName.PENDING, added=(task.id,))
+            assert decisions.take(left) == decisions.take(back) == []
+            assert decisions.of(task.id) is not None, "it is under way"
+            outcome = Outcome(
+                verb=Verb.APPROVE, kind=kind, subject=task.id, title=task.title,
+                sentence=plain("so it is"), known_by=KnownBy.READ, attempt_id=attempt_id,
+            )  # fmt: skip
+            decisions.settle(task, outcome)
+            known = decisions.of(task.id)
+            assert known is not None
+            assert known.open is not outcome.good
+            assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
+            late = kind in (Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE)
+            found = decisions.take(left)
+            assert found == ([known] if late and attempt_id else [])
+            assert decisions.waited_at(task.id) is not None
+            decisions.take(back)
+            assert decisions.waited_at(task.id) is None
+            assert (decisions.of(task.id) is None) is (kind in ENDED_WAITING)
+    assert decisions.take(Change(FeedName.PENDING, added=("tsk_x",), removed=("tsk_y",))) == []

@@ -42,62 +42,55 @@ def kinds(batch: BatchApproval) -> set[OutcomeKind]:
     return {item.outcome.kind for item in batch.items if item.outcome is not None}
 
 
-async def test_a_set_is_approved_with_one_read_before(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:12]
-        batch = BatchApproval(desk.services, tasks)
-        platform.requests.clear()
-        can: list[tuple[bool, bool]] = []
+async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) -> None:
+    tasks = (await desk.pending())[:12]
+    batch = BatchApproval(desk.services, tasks)
+    desk.platform.requests.clear()
+    can: list[tuple[bool, bool]] = []
 
-        def sending() -> None:
-            if any(item.step is Step.SENDING for item in batch.items):
-                can.append((batch.can_take_back, batch.take_back()))
+    def sending() -> None:
+        if any(item.step is Step.SENDING for item in batch.items):
+            can.append((batch.can_take_back, batch.take_back()))
 
-        batch.subscribe(sending)
-        assert not batch.can_stop
-        assert await run(batch) is BatchPhase.ENDED
-        assert set(can) == {(False, False)}, "what is about to be sent can't be taken back"
-        assert not batch.can_stop
-        assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
-        assert batch.sentence == "12 approved here"
-        assert [platform.world.applied[task.id] for task in tasks] == [1] * 12
-        seen = [seen.operation for seen in platform.requests]
-        assert seen[0] == "tasks"
-        assert seen.count("approve") == 12
-        assert seen[1] == "approve", "one read serves those whose turns begin together"
-        assert seen.count("tasks") <= 14
-        assert all(item.step is Step.SETTLED for item in batch.items)
-        assert len(journal_entries(path)) == 24
+    batch.subscribe(sending)
+    assert not batch.can_stop
+    assert await run(batch) is BatchPhase.ENDED
+    assert set(can) == {(False, False)}, "what is about to be sent can't be taken back"
+    assert not batch.can_stop
+    assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
+    assert batch.sentence == "12 approved here"
+    assert [desk.platform.world.applied[task.id] for task in tasks] == [1] * 12
+    seen = [seen.operation for seen in desk.platform.requests]
+    assert seen[0] == "tasks"
+    assert seen.count("approve") == 12
+    assert seen[1] == "approve", "one read serves those whose turns begin together"
+    assert seen.count("tasks") <= 14
+    assert all(item.step is Step.SETTLED for item in batch.items)
+    assert len(journal_entries(path)) == 24
 
 
-async def test_never_more_than_four_are_in_flight(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:16]
-        platform.faults.add("approve:latency=20ms")
-        assert await run(BatchApproval(desk.services, tasks)) is BatchPhase.ENDED
-        spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
-        together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
-        assert 2 <= together <= 4
+async def test_never_more_than_four_are_in_flight(desk: Office) -> None:
+    tasks = (await desk.pending())[:16]
+    desk.platform.faults.add("approve:latency=20ms")
+    assert await run(BatchApproval(desk.services, tasks)) is BatchPhase.ENDED
+    spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
+    together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
+    assert 2 <= together <= 4
 
 
-async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:8]
-        platform.requests.clear()
-        slow = platform.faults.add("approve:latency=800ms,times=4")
-        running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
-        # Four are on their way, and the next four have been read.
-        await until(lambda: slow.struck == 4)
-        with platform.world.living() as state:
-            state.tasks[tasks[5].id].title = "Something else"
-            state.changed_task(state.tasks[tasks[5].id], platform.world.now)
-        assert await running is BatchPhase.ENDED
-        assert desk.sends(tasks[5].id) == []
-        assert len(desk.sends()) == 7
+async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(desk: Office) -> None:
+    tasks = (await desk.pending())[:8]
+    desk.platform.requests.clear()
+    slow = desk.platform.faults.add("approve:latency=800ms,times=4")
+    running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
+    # Four are on their way, and the next four have been read.
+    await until(lambda: slow.struck == 4)
+    with desk.platform.world.living() as state:
+        state.tasks[tasks[5].id].title = "Something else"
+        state.changed_task(state.tasks[tasks[5].id], desk.platform.world.now)
+    assert await running is BatchPhase.ENDED
+    assert desk.sends(tasks[5].id) == []
+    assert len(desk.sends()) == 7
 
 
 class Steps:
@@ -124,123 +117,103 @@ def holding(steps: Steps) -> Timing:
     return replace(QUICK, hold=5.0, sleep=steps.sleep)
 
 
-async def test_stopping_sends_no_more_and_settles_what_was_sent(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:20]
-        batch = BatchApproval(desk.services, tasks)
-        batch.subscribe(lambda: batch.stop() if begun(batch) >= 6 else None)
-        assert await run(batch) is BatchPhase.ENDED
-        sent = len(desk.sends())
-        assert 6 <= sent <= 6 + 4, "what was about to be sent then"
-        assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
-        stopped = [
-            item.outcome for item in batch.items if not item.outcome or not item.outcome.good
-        ]
-        assert {outcome.why_not for outcome in stopped if outcome} == {WhyNot.STOPPED}
-        assert len(batch.to_ask_again) == 20 - sent
+async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) -> None:
+    tasks = (await desk.pending())[:20]
+    batch = BatchApproval(desk.services, tasks)
+    batch.subscribe(lambda: batch.stop() if begun(batch) >= 6 else None)
+    assert await run(batch) is BatchPhase.ENDED
+    sent = len(desk.sends())
+    assert 6 <= sent <= 6 + 4, "what was about to be sent then"
+    assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
+    stopped = [item.outcome for item in batch.items if not item.outcome or not item.outcome.good]
+    assert {outcome.why_not for outcome in stopped if outcome} == {WhyNot.STOPPED}
+    assert len(batch.to_ask_again) == 20 - sent
 
 
-async def test_a_stop_while_they_are_read_sends_nothing(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        batch = BatchApproval(desk.services, (await desk.pending())[:3])
-        hang = platform.faults.add("tasks:latency=200ms,times=1")
-        running = asyncio.create_task(run(batch))
-        await until(lambda: hang.struck == 1)
-        batch.stop()
-        assert await running is BatchPhase.ENDED
-        assert desk.sends() == []
-        assert journal_entries(path) == []
-        assert batch.results == {OutcomeKind.NOT_SENT: 3}
+async def test_a_stop_while_they_are_read_sends_nothing(path: Path, desk: Office) -> None:
+    batch = BatchApproval(desk.services, (await desk.pending())[:3])
+    hang = desk.platform.faults.add("tasks:latency=200ms,times=1")
+    running = asyncio.create_task(run(batch))
+    await until(lambda: hang.struck == 1)
+    batch.stop()
+    assert await running is BatchPhase.ENDED
+    assert desk.sends() == []
+    assert journal_entries(path) == []
+    assert batch.results == {OutcomeKind.NOT_SENT: 3}
 
 
-async def test_a_set_tells_the_decisions_where_each_task_stands(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        decisions = Decisions(desk.services)
-        first, second = (await desk.pending())[:2]
-        seen: dict[str, list[Step]] = {first.id: [], second.id: []}
+async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) -> None:
+    decisions = Decisions(desk.services)
+    first, second = (await desk.pending())[:2]
+    seen: dict[str, list[Step]] = {first.id: [], second.id: []}
 
-        def changed(task_ids: Iterable[str]) -> None:
-            for task_id in task_ids:
-                known = decisions.of(task_id)
-                seen[task_id] += [] if known is None else [known.step]
+    def changed(task_ids: Iterable[str]) -> None:
+        for task_id in task_ids:
+            known = decisions.of(task_id)
+            seen[task_id] += [] if known is None else [known.step]
 
-        decisions.subscribe(changed)
-        platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")
-        await run(BatchApproval(desk.services, [first, second], decisions=decisions))
-        assert seen[first.id] == [Step.READING, Step.SENDING, Step.CONFIRMING, Step.SETTLED]
-        assert seen[second.id] == [Step.READING, Step.SENDING, Step.UNKNOWN, Step.SETTLED]
-        assert decisions.open == []
+    decisions.subscribe(changed)
+    desk.platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")
+    await run(BatchApproval(desk.services, [first, second], decisions=decisions))
+    assert seen[first.id] == [Step.READING, Step.SENDING, Step.CONFIRMING, Step.SETTLED]
+    assert seen[second.id] == [Step.READING, Step.SENDING, Step.UNKNOWN, Step.SETTLED]
+    assert decisions.open == []
 
 
-async def test_a_revoked_key_stops_the_set(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:30]
-        batch = BatchApproval(desk.services, tasks)
-        batch.subscribe(lambda: platform.revoke_key() if begun(batch) == 6 else None)
-        await run(batch)
-        assert batch.stop_reason == "stopped: the platform answered 401"
-        rejected = batch.results[OutcomeKind.KEY_REJECTED]
-        assert 1 <= rejected <= 8
-        applied = sum(platform.world.applied[task.id] for task in tasks)
-        assert applied == len(desk.sends()) - rejected
+async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
+    tasks = (await desk.pending())[:30]
+    batch = BatchApproval(desk.services, tasks)
+    batch.subscribe(lambda: desk.platform.revoke_key() if begun(batch) == 6 else None)
+    await run(batch)
+    assert batch.stop_reason == "stopped: the platform answered 401"
+    rejected = batch.results[OutcomeKind.KEY_REJECTED]
+    assert 1 <= rejected <= 8
+    applied = sum(desk.platform.world.applied[task.id] for task in tasks)
+    assert applied == len(desk.sends()) - rejected
 
 
-async def test_a_401_about_a_decided_task_does_not_stop_it(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:12]
-        batch = BatchApproval(desk.services, tasks)
-        platform.faults.add(f"/api/tasks/{tasks[2].id}/approve:status=401,applied=after")
-        await run(batch)
-        assert batch.stop_reason is None
-        assert batch.results == {OutcomeKind.APPROVED_HERE: 11, OutcomeKind.APPROVED: 1}
+async def test_a_401_about_a_decided_task_does_not_stop_it(desk: Office) -> None:
+    tasks = (await desk.pending())[:12]
+    batch = BatchApproval(desk.services, tasks)
+    desk.platform.faults.add(f"/api/tasks/{tasks[2].id}/approve:status=401,applied=after")
+    await run(batch)
+    assert batch.stop_reason is None
+    assert batch.results == {OutcomeKind.APPROVED_HERE: 11, OutcomeKind.APPROVED: 1}
 
 
-async def test_three_unknowns_in_a_row_stop_it(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:20]
-        batch = BatchApproval(desk.services, tasks)
-        platform.faults.add("approve:status=500")
-        await run(batch)
-        assert batch.stop_reason == "stopped: 3 in a row had no clear answer"
-        assert len(desk.sends()) <= 6
-        assert kinds(batch) == {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT}
-        platform.faults.clear()
-        again = BatchApproval(desk.services, batch.to_ask_again)
-        assert len(again.items) == 20
-        await run(again)
-        assert again.results == {OutcomeKind.APPROVED_HERE: 20}
-        assert {platform.world.applied[task.id] for task in tasks} == {1}
+async def test_three_unknowns_in_a_row_stop_it(desk: Office) -> None:
+    tasks = (await desk.pending())[:20]
+    batch = BatchApproval(desk.services, tasks)
+    desk.platform.faults.add("approve:status=500")
+    await run(batch)
+    assert batch.stop_reason == "stopped: 3 in a row had no clear answer"
+    assert len(desk.sends()) <= 6
+    assert kinds(batch) == {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT}
+    desk.platform.faults.clear()
+    again = BatchApproval(desk.services, batch.to_ask_again)
+    assert len(again.items) == 20
+    await run(again)
+    assert again.results == {OutcomeKind.APPROVED_HERE: 20}
+    assert {desk.platform.world.applied[task.id] for task in tasks} == {1}
 
 
 @pytest.mark.parametrize(("unclear", "stopped"), [(2, False), (3, True)])
-async def test_two_unknowns_do_not_stop_it(
-    platform: EmbeddedPlatform, path: Path, unclear: int, stopped: bool
-) -> None:
-    async with office(platform, path) as desk:
-        platform.faults.add("approve:status=500")
-        batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
-        await run(batch)
-        assert (batch.stop_reason is not None) is stopped
+async def test_two_unknowns_do_not_stop_it(desk: Office, unclear: int, stopped: bool) -> None:
+    desk.platform.faults.add("approve:status=500")
+    batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
+    await run(batch)
+    assert (batch.stop_reason is not None) is stopped
 
 
-async def test_a_changed_task_in_a_set_is_left_out(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        tasks = (await desk.pending())[:6]
-        tasks[3] = msgspec.structs.replace(tasks[3], title=plain("harmless"))
-        batch = BatchApproval(desk.services, tasks)
-        await run(batch)
-        assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
-        assert desk.sends(tasks[3].id) == []
-        [again] = batch.to_ask_again
-        assert again == platform_record(desk, tasks[3].id), "as it is now"
+async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
+    tasks = (await desk.pending())[:6]
+    tasks[3] = msgspec.structs.replace(tasks[3], title=plain("harmless"))
+    batch = BatchApproval(desk.services, tasks)
+    await run(batch)
+    assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
+    assert desk.sends(tasks[3].id) == []
+    [again] = batch.to_ask_again
+    assert again == platform_record(desk, tasks[3].id), "as it is now"
 
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:

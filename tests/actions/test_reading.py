@@ -16,7 +16,7 @@ from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import office, until
+from tests.actions.office import Office, office, until
 
 TASK = Task(
     id="t1",
@@ -145,32 +145,26 @@ async def test_reads_keep_their_distance() -> None:
 
 
 @pytest.mark.parametrize("answer", ["status=200,body=empty", "status=204", "status=200,body=null"])
-async def test_no_answer_is_not_an_empty_list(
-    platform: EmbeddedPlatform, path: Path, answer: str
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add(f"tasks:{answer}")
-        found = await desk.approve(task)
-        assert found.kind is OutcomeKind.NOT_SENT
-        assert found.why_not is WhyNot.NOT_READ
-        assert "could not be read again" in found.sentence
+async def test_no_answer_is_not_an_empty_list(desk: Office, answer: str) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add(f"tasks:{answer}")
+    found = await desk.approve(task)
+    assert found.kind is OutcomeKind.NOT_SENT
+    assert found.why_not is WhyNot.NOT_READ
+    assert "could not be read again" in found.sentence
 
 
-async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:drop_after,times=1")
+async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office) -> None:
+    task = (await desk.pending())[0]
+    desk.platform.faults.add("approve:drop_after,times=1")
 
-        def blank(progress: Progress) -> None:
-            if progress.step is Step.SENDING:
-                platform.faults.add("tasks:status=204")
+    def blank(progress: Progress) -> None:
+        if progress.step is Step.SENDING:
+            desk.platform.faults.add("tasks:status=204")
 
-        found = await desk.approve(task, blank)
-        assert found.kind is OutcomeKind.UNCLEAR
-        assert "approved" not in found.sentence
+    found = await desk.approve(task, blank)
+    assert found.kind is OutcomeKind.UNCLEAR
+    assert "approved" not in found.sentence
 
 
 async def test_the_last_pending_task_of_a_company_in_scope(

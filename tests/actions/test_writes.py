@@ -51,45 +51,36 @@ def companies(platform: EmbeddedPlatform, name: str) -> int:
 # --- tasks ------------------------------------------------------------------------------------
 
 
-async def test_a_task_is_created_and_seen(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        found = await create_task(desk.services, task_form(platform, "  Water the plants "))
-        assert found.kind is OutcomeKind.DONE
-        assert found.known_by is KnownBy.READ
-        assert isinstance(found.record, Task)
-        assert desk.store.pending.get(found.record.id) == found.record
-        [sent] = platform.requests.matching("create_task")
-        attempt, _ = journal_entries(path)
-        assert isinstance(attempt, Attempt)
-        assert dict(sent.headers)["idempotency-key"] == attempt.attempt
-        assert attempt.verb == "create task"
-        assert made(platform) == 1
+async def test_a_task_is_created_and_seen(path: Path, desk: Office) -> None:
+    found = await create_task(desk.services, task_form(desk.platform, "  Water the plants "))
+    assert found.kind is OutcomeKind.DONE
+    assert found.known_by is KnownBy.READ
+    assert isinstance(found.record, Task)
+    assert desk.store.pending.get(found.record.id) == found.record
+    [sent] = desk.platform.requests.matching("create_task")
+    attempt, _ = journal_entries(path)
+    assert isinstance(attempt, Attempt)
+    assert dict(sent.headers)["idempotency-key"] == attempt.attempt
+    assert attempt.verb == "create task"
+    assert made(desk.platform) == 1
 
 
-async def test_the_same_title_may_be_made_again_by_a_new_decision(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        for count in (1, 2):
-            platform.faults.add("create_task:drop_after,times=1")
-            assert (await create_task(desk.services, task_form(platform))).kind is OutcomeKind.DONE
-            assert made(platform) == count
+async def test_the_same_title_may_be_made_again_by_a_new_decision(desk: Office) -> None:
+    for count in (1, 2):
+        desk.platform.faults.add("create_task:drop_after,times=1")
+        assert (await create_task(desk.services, task_form(desk.platform))).kind is OutcomeKind.DONE
+        assert made(desk.platform) == count
 
 
-async def test_a_refused_task_says_why_beside_its_fields(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        form = task_form(platform)
-        company = platform.world.create_company("Elsewhere", "shop", "Sell").id
-        other = platform.world.agents(company)[0].id
-        wrong = TaskForm(
-            company_id=form.company_id, title=form.title, agent_id=other, priority="soon"
-        )
-        found = await create_task(desk.services, wrong)
-        assert found.kind is OutcomeKind.REFUSED
-        assert found.fields["agent_id"] == "the agent belongs to another company"
-        assert found.fields["priority"].startswith("must be one of")
+async def test_a_refused_task_says_why_beside_its_fields(desk: Office) -> None:
+    form = task_form(desk.platform)
+    company = desk.platform.world.create_company("Elsewhere", "shop", "Sell").id
+    other = desk.platform.world.agents(company)[0].id
+    wrong = TaskForm(company_id=form.company_id, title=form.title, agent_id=other, priority="soon")
+    found = await create_task(desk.services, wrong)
+    assert found.kind is OutcomeKind.REFUSED
+    assert found.fields["agent_id"] == "the agent belongs to another company"
+    assert found.fields["priority"].startswith("must be one of")
 
 
 async def test_a_task_sent_twice_at_once_is_made_once(
@@ -106,21 +97,18 @@ async def test_a_task_sent_twice_at_once_is_made_once(
         ]  # fmt: skip
 
 
-async def test_a_platform_that_cannot_be_read_is_not_written_to(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        platform.faults.add("reads:status=503")
-        for found in (
-            await create_task(desk.services, task_form(platform)),
-            await create_company(
-                desk.services, CompanyForm(name="Acme", template="shop", mission="Sell")
-            ),
-            await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
-        ):
-            assert found.kind is OutcomeKind.NOT_SENT
-            assert found.why_not is WhyNot.NOT_READ
-        assert not [seen for seen in platform.requests if seen.method == "POST"]
+async def test_a_platform_that_cannot_be_read_is_not_written_to(desk: Office) -> None:
+    desk.platform.faults.add("reads:status=503")
+    for found in (
+        await create_task(desk.services, task_form(desk.platform)),
+        await create_company(
+            desk.services, CompanyForm(name="Acme", template="shop", mission="Sell")
+        ),
+        await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
+    ):
+        assert found.kind is OutcomeKind.NOT_SENT
+        assert found.why_not is WhyNot.NOT_READ
+    assert not [seen for seen in desk.platform.requests if seen.method == "POST"]
 
 
 # --- companies --------------------------------------------------------------------------------
@@ -134,49 +122,44 @@ async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
 @pytest.mark.parametrize("fault", LOST)
 @pytest.mark.parametrize("verb", ["create company", "clone company"])
 async def test_a_company_is_made_once_whatever_the_answer(
-    platform: EmbeddedPlatform, path: Path, fault: str, verb: str
+    path: Path, desk: Office, fault: str, verb: str
 ) -> None:
-    async with office(platform, path) as desk:
-        if fault:
-            platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
-        source = (await desk.services.client.companies()).records[0]
-        if cloned := verb.startswith("clone"):
-            form = CompanyForm(name="Acme Garden", mission="The same again")
-            found = await clone_company(desk.services, source, form)
-        else:
-            found = await create(desk)
-        assert found.kind is OutcomeKind.DONE
-        assert isinstance(found.record, Company)
-        assert desk.store.companies.get(found.record.id) == found.record
-        assert companies(platform, "Acme Garden") == 1
-        attempt = journal_entries(path)[0]
-        assert isinstance(attempt, Attempt)
-        assert (attempt.verb, attempt.company) == (verb, source.id if cloned else None)
+    if fault:
+        desk.platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
+    source = (await desk.services.client.companies()).records[0]
+    if cloned := verb.startswith("clone"):
+        form = CompanyForm(name="Acme Garden", mission="The same again")
+        found = await clone_company(desk.services, source, form)
+    else:
+        found = await create(desk)
+    assert found.kind is OutcomeKind.DONE
+    assert isinstance(found.record, Company)
+    assert desk.store.companies.get(found.record.id) == found.record
+    assert companies(desk.platform, "Acme Garden") == 1
+    attempt = journal_entries(path)[0]
+    assert isinstance(attempt, Attempt)
+    assert (attempt.verb, attempt.company) == (verb, source.id if cloned else None)
 
 
-async def test_a_taken_name_is_refused_beside_the_field(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        taken = next(iter(platform.world.state.companies.values())).name
-        found = await create(desk, taken)
-        assert found.kind is OutcomeKind.REFUSED
-        assert found.fields == {"name": "is already taken"}
-        assert len(platform.requests.matching("companies")) == 1, "a clear no needs no read"
+async def test_a_taken_name_is_refused_beside_the_field(desk: Office) -> None:
+    taken = next(iter(desk.platform.world.state.companies.values())).name
+    found = await create(desk, taken)
+    assert found.kind is OutcomeKind.REFUSED
+    assert found.fields == {"name": "is already taken"}
+    assert len(desk.platform.requests.matching("companies")) == 1, "a clear no needs no read"
 
 
 @pytest.mark.parametrize("reads", [True, False])
 async def test_a_401_is_told_as_one_about_the_key_only_if_reads_are_refused_too(
-    platform: EmbeddedPlatform, path: Path, reads: bool
+    desk: Office, reads: bool
 ) -> None:
-    async with office(platform, path) as desk:
-        platform.faults.add("create_company:status=401,times=1")
-        if not reads:
-            platform.faults.add("companies:status=401,after=1")
-        found = await create(desk)
-        kind = OutcomeKind.REFUSED if reads else OutcomeKind.KEY_REJECTED
-        assert (found.kind, found.known_by) == (kind, KnownBy.ANSWER)
-        assert ("nothing was changed" in found.sentence) is not reads
+    desk.platform.faults.add("create_company:status=401,times=1")
+    if not reads:
+        desk.platform.faults.add("companies:status=401,after=1")
+    found = await create(desk)
+    kind = OutcomeKind.REFUSED if reads else OutcomeKind.KEY_REJECTED
+    assert (found.kind, found.known_by) == (kind, KnownBy.ANSWER)
+    assert ("nothing was changed" in found.sentence) is not reads
 
 
 async def test_a_message_about_the_template_is_for_the_form_that_has_one(
@@ -206,86 +189,72 @@ async def budget(desk: Office) -> Budget:
 
 
 @pytest.mark.parametrize("fault", LOST)
-async def test_a_limit_is_set_and_read(platform: EmbeddedPlatform, path: Path, fault: str) -> None:
-    async with office(platform, path) as desk:
-        shown = await budget(desk)
-        if fault:
-            platform.faults.add(f"set_limit:{fault},times=1")
-        agent = Ref(id=shown.id, name=shown.name)
-        found = await set_limit(desk.services, agent, "123.45", shown=shown)
-        assert found.kind is OutcomeKind.DONE
-        assert found.known_by is KnownBy.READ
-        assert found.sentence == "the monthly limit is 123.45 now"
-        assert platform.world.agent(shown.id).limit == 123_450_000
-        now = desk.store.agent_budgets.get(shown.id)
-        assert now is not None
-        assert now.limit is not None
-        assert now.limit.amount == Decimal("123.45")
-        [sent] = platform.requests.matching("set_limit")
-        assert b"123.45" in sent.body
+async def test_a_limit_is_set_and_read(desk: Office, fault: str) -> None:
+    shown = await budget(desk)
+    if fault:
+        desk.platform.faults.add(f"set_limit:{fault},times=1")
+    agent = Ref(id=shown.id, name=shown.name)
+    found = await set_limit(desk.services, agent, "123.45", shown=shown)
+    assert found.kind is OutcomeKind.DONE
+    assert found.known_by is KnownBy.READ
+    assert found.sentence == "the monthly limit is 123.45 now"
+    assert desk.platform.world.agent(shown.id).limit == 123_450_000
+    now = desk.store.agent_budgets.get(shown.id)
+    assert now is not None
+    assert now.limit is not None
+    assert now.limit.amount == Decimal("123.45")
+    [sent] = desk.platform.requests.matching("set_limit")
+    assert b"123.45" in sent.body
 
 
-async def test_a_limit_that_was_not_set_is_not_done(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        shown = await budget(desk)
-        platform.faults.add("set_limit:drop_before,times=1")
-        found = await set_limit(desk.services, Ref(id=shown.id), "123.45", shown=shown)
-        assert found.kind is OutcomeKind.NOT_DONE
-        assert found.sentence.startswith("not done: the answer was lost, and reads over 0.02 s")
+async def test_a_limit_that_was_not_set_is_not_done(desk: Office) -> None:
+    shown = await budget(desk)
+    desk.platform.faults.add("set_limit:drop_before,times=1")
+    found = await set_limit(desk.services, Ref(id=shown.id), "123.45", shown=shown)
+    assert found.kind is OutcomeKind.NOT_DONE
+    assert found.sentence.startswith("not done: the answer was lost, and reads over 0.02 s")
 
 
-async def test_a_limit_somebody_else_changed_is_not_set(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        shown = await budget(desk)
-        platform.world.set_limit(shown.id, 77)
-        found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
-        assert found.kind is OutcomeKind.CHANGED
-        assert "77.00" in found.differences[0].is_
-        assert platform.requests.matching("set_limit") == []
+async def test_a_limit_somebody_else_changed_is_not_set(desk: Office) -> None:
+    shown = await budget(desk)
+    desk.platform.world.set_limit(shown.id, 77)
+    found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
+    assert found.kind is OutcomeKind.CHANGED
+    assert "77.00" in found.differences[0].is_
+    assert desk.platform.requests.matching("set_limit") == []
 
 
-async def test_a_limit_that_is_so_already_is_not_sent(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        shown = await budget(desk)
-        assert shown.limit is not None
-        found = await set_limit(
-            desk.services, Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown
-        )
-        assert found.kind is OutcomeKind.DONE
-        assert "nothing was sent" in found.sentence
-        assert platform.requests.matching("set_limit") == []
+async def test_a_limit_that_is_so_already_is_not_sent(desk: Office) -> None:
+    shown = await budget(desk)
+    assert shown.limit is not None
+    found = await set_limit(desk.services, Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown)
+    assert found.kind is OutcomeKind.DONE
+    assert "nothing was sent" in found.sentence
+    assert desk.platform.requests.matching("set_limit") == []
 
 
-async def test_another_figure_than_was_sent_is_told(platform: EmbeddedPlatform, path: Path) -> None:
+async def test_another_figure_than_was_sent_is_told(desk: Office) -> None:
     """The platform takes the limit, and somebody else sets another before it is read."""
-    async with office(platform, path) as desk:
-        shown = await budget(desk)
-        in_world = platform.world.set_limit
+    shown = await budget(desk)
+    in_world = desk.platform.world.set_limit
 
-        def twice(agent_id: str, dollars: float) -> object:
-            in_world(agent_id, dollars)
-            return in_world(agent_id, 99)
+    def twice(agent_id: str, dollars: float) -> object:
+        in_world(agent_id, dollars)
+        return in_world(agent_id, 99)
 
-        platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
-        found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
-        assert found.kind is OutcomeKind.UNCLEAR
-        assert found.sentence.startswith("the platform said yes, but the platform shows ")
-        assert "99.00 where 123 was sent" in found.sentence
+    desk.platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
+    found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
+    assert found.kind is OutcomeKind.UNCLEAR
+    assert found.sentence.startswith("the platform said yes, but the platform shows ")
+    assert "99.00 where 123 was sent" in found.sentence
 
 
-async def test_an_amount_shown_as_unlimited_counts_as_zero(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path) as desk:
-        shown = await budget(desk)
-        found = await set_limit(desk.services, Ref(id=shown.id), "0", shown=shown)
-        assert found.kind is OutcomeKind.DONE
-        assert platform.world.agent(shown.id).limit is None
-        assert isinstance(shown.limit, Money)
+async def test_an_amount_shown_as_unlimited_counts_as_zero(desk: Office) -> None:
+    shown = await budget(desk)
+    found = await set_limit(desk.services, Ref(id=shown.id), "0", shown=shown)
+    assert found.kind is OutcomeKind.DONE
+    assert desk.platform.world.agent(shown.id).limit is None
+    assert isinstance(shown.limit, Money)
 
 
 # --- what was left behind ---------------------------------------------------------------------
@@ -441,13 +410,12 @@ async def test_what_is_made_elsewhere_is_not_put_into_the_list_of_this_company(
 
 @pytest.mark.parametrize(("status", "sent"), [(401, 0), (403, 0), (404, 1)])
 async def test_a_list_that_is_refused_stops_a_write_and_one_that_is_not_given_does_not(
-    platform: EmbeddedPlatform, path: Path, status: int, sent: int
+    desk: Office, status: int, sent: int
 ) -> None:
-    async with office(platform, path) as desk:
-        platform.faults.add(f"tasks:status={status},times=1")
-        found = await create_task(desk.services, task_form(platform))
-        assert found.kind is (OutcomeKind.DONE if sent else OutcomeKind.NOT_SENT)
-        assert len(platform.requests.matching("create_task")) == sent
+    desk.platform.faults.add(f"tasks:status={status},times=1")
+    found = await create_task(desk.services, task_form(desk.platform))
+    assert found.kind is (OutcomeKind.DONE if sent else OutcomeKind.NOT_SENT)
+    assert len(desk.platform.requests.matching("create_task")) == sent
 
 
 async def test_a_yes_that_no_list_can_show_is_known_by_the_answer_at_once(
