@@ -102,7 +102,7 @@ class Decision:
     since: float
     """Steady clock: when this step began."""
     here: bool = True
-    """False if another dashboard of this machine is at it."""
+    """False while another dashboard of this machine is at it."""
     attempt_id: str | None = None
     sentence: SafeText | None = None
     """What is going on, if more is told than the step."""
@@ -190,9 +190,9 @@ class Decisions:
         """A decision made here has reached a step."""
         return self._reach(task, progress.step, progress.attempt_id, sentence=progress.sentence)
 
-    def settle(self, task: Task, outcome: Outcome, *, here: bool = True) -> Decision:
+    def settle(self, task: Task, outcome: Outcome) -> Decision:
         """It is known what became of a decision."""
-        return self._reach(task, Step.SETTLED, outcome.attempt_id, outcome=outcome, here=here)
+        return self._reach(task, Step.SETTLED, outcome.attempt_id, outcome=outcome)
 
     def _reach(
         self,
@@ -241,7 +241,7 @@ class Decisions:
                 known_by=KnownBy.READ,
                 attempt_id=settled.attempt,
             )
-            self.settle(task, outcome, here=False)
+            self.settle(task, outcome)
 
     def withdraw(self, task: Task) -> None:
         """A decision that has sent nothing is taken back."""

@@ -122,18 +122,6 @@ class Drill:
         self.platform.faults.clear()
         self.loop.run(self._look())
 
-    def approve(self, task_id: str, scene: Scene) -> None:
-        """One decision about one task as it was last seen."""
-        self.loop.run(self._approve(task_id, scene))
-
-    def both(self, task_id: str, scene: Scene) -> None:
-        """Two dashboards decide about the same task at the same time."""
-        self.loop.run(self._both(task_id, scene))
-
-    def approve_set(self, task_ids: list[str], scene: Scene, chance: float, seed: int) -> None:
-        """One decision about many tasks, in which each request may be struck."""
-        self.loop.run(self._approve_set(task_ids, scene, chance, seed))
-
     def meddle(self, task_id: str, how: str) -> None:
         """Somebody else acts."""
         world = self.platform.world
@@ -185,7 +173,8 @@ class Drill:
         assert await self.here.left_behind() == []
         self._judge_journal()
 
-    async def _approve(self, task_id: str, scene: Scene) -> None:
+    async def approve(self, task_id: str, scene: Scene) -> None:
+        """One decision about one task as it was last seen."""
         before = self.platform.world.attempts[task_id]
         work = self.here.approve(self.shown[task_id], self._stage(task_id, scene))
         found = await self._decided([task_id], work, scene)
@@ -193,7 +182,8 @@ class Drill:
             sent = self.platform.world.attempts[task_id] > before
             self._judge(found, sent=sent)
 
-    async def _both(self, task_id: str, scene: Scene) -> None:
+    async def both(self, task_id: str, scene: Scene) -> None:
+        """Two dashboards decide about the same task at the same time."""
         task = self.shown[task_id]
         stage = self._stage(task_id, scene)
         self.decisions[task_id] += 1
@@ -207,9 +197,10 @@ class Drill:
         for found in await self._decided([task_id], work(), scene) or ():
             self._judge(found, sent=None)
 
-    async def _approve_set(
+    async def approve_set(
         self, task_ids: list[str], scene: Scene, chance: float, seed: int
     ) -> None:
+        """One decision about many tasks, in which each request may be struck."""
         batch = BatchApproval(self.here.services, [self.shown[one] for one in task_ids])
         assert batch.confirm(str(batch.number_to_type or ""))
         if scene.fault:
@@ -237,12 +228,9 @@ class Drill:
         TALLY.kills += 1
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
-        await self._restart_after_kill()
-        return None
-
-    async def _restart_after_kill(self) -> None:
         self.platform.faults.clear()
         await self._restart()
+        return None
 
     def _stage(self, task_id: str, scene: Scene) -> Callable[[Progress], None]:
         """Orders what goes wrong, each at its step and once."""

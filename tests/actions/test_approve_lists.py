@@ -438,7 +438,7 @@ async def test_another_dashboards_decision_is_told_as_its_own(
             known = decisions.of(tasks[number].id)
             assert known is not None
             assert known.outcome is not None
-            assert (known.here, known.open) == (False, True)
+            assert known.open
             assert (known.outcome.kind, known.outcome.sentence) == (kind, "so it is")
             decisions.look_at(tasks[number].id)
         assert [known.attempt_id for known in decisions.open] == ["ours"]

@@ -53,17 +53,17 @@ class Approvals(RuleBasedStateMachine):
     @rule(place=PLACES, scene=SCENES)
     def approve(self, place: int, scene: Scene) -> None:
         if (task_id := self.choose(place)) is not None:
-            self.at.approve(task_id, scene)
+            self.at.loop.run(self.at.approve(task_id, scene))
 
     @rule(place=PLACES, lie=st.sampled_from(LIES))
     def approve_at_a_liar(self, place: int, lie: str) -> None:
         if (task_id := self.choose(place)) is not None:
-            self.at.approve(task_id, Scene(fault=lie))
+            self.at.loop.run(self.at.approve(task_id, Scene(fault=lie)))
 
     @rule(place=PLACES, scene=SCENES)
     def both(self, place: int, scene: Scene) -> None:
         if (task_id := self.choose(place)) is not None:
-            self.at.both(task_id, scene)
+            self.at.loop.run(self.at.both(task_id, scene))
 
     @rule(
         place=PLACES,
@@ -76,7 +76,8 @@ class Approvals(RuleBasedStateMachine):
         shown = list(self.at.shown)
         if shown:
             start = place % len(shown)
-            self.at.approve_set(shown[start : start + count], scene, chance, seed)
+            chosen = shown[start : start + count]
+            self.at.loop.run(self.at.approve_set(chosen, scene, chance, seed))
 
     @rule(place=PLACES, how=st.sampled_from(["approve", "reject", "retitle"]))
     def meddle(self, place: int, how: str) -> None:
