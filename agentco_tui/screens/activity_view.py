@@ -7,14 +7,15 @@ from typing import Any
 from textual import on
 
 from agentco_tui import format as fmt
+from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
-from agentco_tui.model import Activity, Listing
-from agentco_tui.screens.columns.activity_columns import activity_columns
+from agentco_tui.model import Activity, Listing, Ref
+from agentco_tui.screens.cells import TONES, age_column, level_column, severity_level, text_column
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
@@ -43,7 +44,32 @@ class ActivityView(ListView[Activity]):
         return self.session.store.activity
 
     def columns(self) -> list[Column[Activity]]:
-        return activity_columns(self.look)
+        look = self.look
+
+        def at(entry: Activity) -> float | None:
+            return entry.at.at if entry.at else None
+
+        def who(entry: Activity) -> SafeText:
+            return plain("") if is_gap(entry) else look.names.agent(entry.agent or entry.actor)
+
+        def company(entry: Activity) -> SafeText:
+            if is_gap(entry):
+                return plain("")
+            agent = look.names.agent_of(entry.agent)
+            return look.names.company(entry.company or (agent.company if agent else None))
+
+        def tone(entry: Activity) -> Tone:
+            return Tone.WARNING if is_gap(entry) else TONES[severity_level(entry.severity)]
+
+        return [
+            level_column(lambda entry: severity_level(entry.severity)),
+            age_column(look, "age", "AGE", at, sort_key=at, descending_first=True),
+            text_column("agent", "AGENT", (11, 6), who, Tone.ACCENT, aliases=("who",)),
+            text_column(
+                "what", "WHAT HAPPENED", (40, 38), lambda e: e.text, tone, grow=4, aliases=("text",)
+            ),
+            text_column("company", "COMPANY", (15, 8), company, Tone.DIM, priority=2),
+        ]
 
     def search_text(self, record: Activity) -> str:
         names = self.session.names
@@ -86,12 +112,10 @@ class ActivityView(ListView[Activity]):
         self.show_title()
 
     def title_parts(self) -> list[SafeText]:
-        """The filters."""
-        chosen, store = self.session.poller.query.activity, self.session.store
-        agent, company = store.agents.get(chosen.agent), store.companies.get(chosen.company)
+        chosen, names = self.session.poller.query.activity, self.session.names
         parts = {
-            "company": chosen.company and ((company and company.name) or safe(chosen.company)),
-            "agent": chosen.agent and ((agent and agent.name) or safe(chosen.agent)),
+            "company": chosen.company and names.company(Ref(chosen.company)),
+            "agent": chosen.agent and names.agent(Ref(chosen.agent)),
             "from": chosen.from_date,
             "to": chosen.to_date,
             "limit": chosen.limit,
@@ -99,7 +123,6 @@ class ActivityView(ListView[Activity]):
         return [plain(f"{name} {value}") for name, value in parts.items() if value]
 
     def title_cells(self) -> list[Cell]:
-        """As for every list, with whether the feed is followed."""
         cells = super().title_cells()
         if self.following:
             return [*cells, Cell(plain(f"  {signs.good} following"), Tone.GOOD)]

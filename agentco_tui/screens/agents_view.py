@@ -2,37 +2,83 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from decimal import Decimal
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope
-from agentco_tui.model import Agent
-from agentco_tui.screens.columns.agent_columns import agent_columns
+from agentco_tui.model import Agent, Budget, Ref
+from agentco_tui.screens.cells import (
+    TONES,
+    agent_status_cell,
+    column,
+    left_of,
+    level_column,
+    money_cell,
+    number_cell,
+    number_column,
+    text_column,
+    trust_cell,
+)
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.text import SafeText
 from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.tones import Cell, Tone
 
 
 class AgentsView(ListView[Agent]):
-    """All agents of the company in scope."""
-
     place = "agents"
     heading = "AGENTS"
     sort = ("name", False)
     empty = "no agents"
     lists = (FeedName.AGENTS,)
     names_from = frozenset({FeedName.COMPANIES})
-    figures_from: ClassVar = {FeedName.AGENT_BUDGETS: "same id"}
+    figures_from = frozenset({FeedName.AGENT_BUDGETS})
 
     BINDINGS = bindings_of("agents")
 
     def columns(self) -> list[Column[Agent]]:
-        return agent_columns(self.look)
+        look = self.look
+
+        def budget(agent: Agent) -> Budget | None:
+            return look.store.agent_budgets.get(agent.id)
+
+        def left(agent: Agent) -> Cell:
+            known = budget(agent)
+            return money_cell(left_of(agent, known), TONES[look.level_of(known)])
+
+        def left_amount(agent: Agent) -> Decimal | None:
+            money = left_of(agent, budget(agent))
+            return None if money is None else money.amount
+
+        def name(agent: Agent) -> SafeText:
+            return agent.name or look.names.agent(Ref(id=agent.id))
+
+        def company(agent: Agent) -> SafeText:
+            return look.names.company(agent.company)
+
+        # fmt: off
+        return [
+            level_column(lambda a: look.level_of(budget(a)), ticks=True),
+            text_column("name", "AGENT", (14, 10), name, Tone.STRONG, grow=2, aliases=("agent",)),
+            text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=3, grow=1),
+            text_column("company", "COMPANY", (15, 8), company, priority=2),
+            column("status", "  STATUS", (17, 10), agent_status_cell,
+                sort_key=lambda a: a.status or ""),
+            number_column("trust", "TRUST", (5, 5), lambda a: trust_cell(a.trust, a.trust_word),
+                lambda a: a.trust, priority=1, descending_first=True),
+            number_column("left", "LEFT", (11, 8), left, left_amount, ticks=True,
+                aliases=("remaining", "budget")),
+            number_column("done", "DONE", (6, 5), lambda a: number_cell(a.tasks_completed),
+                lambda a: a.tasks_completed, priority=4, descending_first=True),
+            text_column("model", "MODEL", (16, 8), lambda a: a.model, Tone.DIM, priority=5),
+        ]
+        # fmt: on
 
     def search_text(self, record: Agent) -> str:
         company = self.session.names.company(record.company)
         words = (record.name, record.role, company, record.status, record.model)
-        return "\n".join(word for word in words if word)
+        return "\n".join(filter(None, words))
 
     def wanted(self, record: Agent) -> bool:
         return in_scope(record.company, self.session.company)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from textual import events, on
@@ -11,21 +10,60 @@ from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.keys import keys_of
-from agentco_tui.live.feeds import NAMES, FeedName
-from agentco_tui.live.insight import in_scope, is_open
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
-from agentco_tui.model import Alert, Budget, BudgetScope
-from agentco_tui.screens.base_view import STATES, ListTable
-from agentco_tui.screens.columns.budget_columns import alert_columns, budget_columns
+from agentco_tui.model import Alert, Budget, BudgetScope, Money
+from agentco_tui.screens.cells import (
+    TONES,
+    Look,
+    Widths,
+    age_column,
+    column,
+    level_column,
+    limit_text,
+    money_cell,
+    number_column,
+    share_text,
+    text_column,
+)
 from agentco_tui.screens.header_footer import shown_key
-from agentco_tui.screens.key_app import bindings_of
-from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.key_app import ListTable, bindings_of
+from agentco_tui.screens.list_view import STATES, ListView, told_cells
 from agentco_tui.screens.session import Session
-from agentco_tui.text import plain, signs
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.table.layout import Column
+from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import Cell, Tone, bar
+
+BAR_WIDTH = 10
+"""Cells of a gauge."""
+SUM: Widths = (10, 9)
+SCOPE_RANKS = {BudgetScope.ALL: 0, BudgetScope.COMPANY: 1, BudgetScope.AGENT: 2}
+
+
+def alert_columns(look: Look) -> list[Column[Alert]]:
+    def about(alert: Alert) -> SafeText:
+        if alert.agent is not None:
+            return look.names.agent(alert.agent)
+        return look.names.company(alert.company) if alert.company else plain("all")
+
+    def level(alert: Alert) -> Level:
+        return alert_level(alert, look.limits)
+
+    def tone(alert: Alert) -> Tone:
+        return TONES[level(alert)]
+
+    return [
+        level_column(level, sort_key=level, descending_first=True),
+        age_column(look, "age", "AGE", lambda alert: alert.at.at if alert.at else None),
+        text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
+        text_column(
+            "alert", "ALERT", (24, 24), lambda alert: alert.text, tone, grow=1, aliases=("text",)
+        ),
+    ]
+
 
 SCOPES = {
     FeedName.BUDGET: BudgetScope.ALL,
@@ -35,13 +73,12 @@ SCOPES = {
 
 
 class BudgetView(ListView[Budget]):
-    """The budgets as one list of gauges, the alerts as another."""
-
     place = "budget"
     heading = "BUDGET"
     sort = ("name", False)
     empty = "no budgets"
     lists = tuple(SCOPES)
+    beside = (FeedName.ALERTS,)
 
     BINDINGS = bindings_of("budget")
 
@@ -75,6 +112,7 @@ class BudgetView(ListView[Budget]):
             empty_text=plain("no alerts"),
             classes="budget--alerts",
         )
+        self.alerts.hand_comes = self.touch
         self._reads_alert = False
         """Whether the detail that is read is that of an alert."""
         self.alerts_title = StatusLine(classes="budget--alerts-title")
@@ -92,22 +130,65 @@ class BudgetView(ListView[Budget]):
                 yield self.detail_title
                 yield self.detail
 
-    def feeds(self) -> Iterable[FeedName]:
-        return (*self.lists, FeedName.ALERTS)
-
     def row_id(self, feed: FeedName, record_id: str) -> str:
         """Ids of companies and agents need not differ from each other."""
         return f"{SCOPES[feed]}:{record_id}"
 
     def columns(self) -> list[Column[Budget]]:
-        return budget_columns(self.look)
+        look = self.look
+
+        def tone(budget: Budget) -> Tone:
+            return TONES[look.level_of(budget)]
+
+        def name(budget: Budget) -> Cell:
+            if budget.scope is BudgetScope.AGENT:
+                return Cell(plain(f"  {look.names.budget(budget)}"))
+            return Cell(look.names.budget(budget), Tone.STRONG)
+
+        def gauge(budget: Budget) -> Cell:
+            if budget.unlimited or budget.share is None:
+                return Cell(signs.missing, Tone.DIM)
+            return Cell(bar(budget.share, BAR_WIDTH), tone(budget))
+
+        def company(budget: Budget) -> SafeText:
+            return look.names.company(look.names.company_of(budget))
+
+        def company_cell(budget: Budget) -> Cell:
+            if budget.scope is BudgetScope.ALL:
+                return Cell(signs.missing, Tone.DIM)
+            agents = budget.scope is BudgetScope.AGENT
+            return Cell(company(budget), Tone.PLAIN if agents else Tone.DIM)
+
+        def amount(money: Money | None) -> object:
+            """What a sum is sorted and filtered by: without its currency."""
+            return money.amount if money else None
+
+        # fmt: off
+        return [
+            level_column(look.level_of, sort_key=look.level_of, descending_first=True),
+            column("name", "BUDGET OF", (14, 12), name, grow=1, aliases=("agent", "of"),
+                sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold())),
+            column("company", "COMPANY", (15, 8), company_cell, priority=4,
+                sort_key=lambda b: company(b).casefold()),
+            column("gauge", "USED", (BAR_WIDTH, BAR_WIDTH), gauge, priority=2),
+            number_column("share", "%", (6, 6), lambda b: Cell(share_text(b), tone(b)),
+                lambda b: b.share, kind=ColumnKind.SHARE, descending_first=True,
+                aliases=("used", "spent%")),
+            number_column("spent", "SPENT", SUM, lambda b: money_cell(b.spent),
+                lambda b: amount(b.spent), descending_first=True),
+            number_column("limit", "LIMIT", SUM,
+                lambda b: Cell(limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
+                lambda b: amount(b.limit), descending_first=True),
+            number_column("remaining", "LEFT", SUM, lambda b: money_cell(b.remaining, tone(b)),
+                lambda b: amount(b.remaining), priority=3, aliases=("left",)),
+        ]
+        # fmt: on
 
     def search_text(self, record: Budget) -> str:
         names = self.session.names
         return f"{names.budget(record)}\n{names.company(names.company_of(record))}"
 
     def wanted(self, record: Budget) -> bool:
-        """Whether it belongs to the company in scope; the whole always shows."""
         company = self.session.names.company_of(record)
         return record.scope is BudgetScope.ALL or in_scope(company, self.session.company)
 
@@ -116,32 +197,27 @@ class BudgetView(ListView[Budget]):
         super().reload()
 
     def _load_alerts(self) -> None:
-        names = self.session.names
-        alerts = [
+        names, alerts = self.session.names, self.session.store.alerts
+        self.alerts.load(
             (alert.id, alert)
-            for alert in self.session.store.alerts
+            for alert in alerts
             if is_open(alert) and in_scope(names.company_of(alert), self.session.company)
-        ]
-        self.alerts.load(alerts)
+        )
         self._show_alerts_title()
 
     def _show_alerts_title(self) -> None:
+        """How many there are, and the key that leads to them, or back."""
         alerts, count = self.session.store.alerts, len(self.alerts.rows.records)
         answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
             Cell(plain(" ALERTS "), Tone.STRONG),
             Cell(fmt.count(count) if answered or count else signs.missing),
-            *self.told_cells(alerts.listing, len(alerts)),
+            *told_cells(alerts.listing, len(alerts)),
         ]
-        self.alerts_title.show(cells, self._way())
-
-    def _way(self) -> list[Cell]:
-        """The key that leads to the alerts, or back from them."""
-        names = keys_of("budget.alerts", self.session.settings.keys)
-        if not names:
-            return []
         where = " back " if self.alerts.has_focus else " to these "
-        return [Cell(plain(shown_key(names[0])), Tone.ACCENT), Cell(plain(where), Tone.DIM)]
+        keys = keys_of("budget.alerts", self.session.settings.keys)
+        key = Cell(plain(shown_key(keys[0])), Tone.ACCENT) if keys else None
+        self.alerts_title.show(cells, [key, Cell(plain(where), Tone.DIM)] if key else [])
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
@@ -153,17 +229,14 @@ class BudgetView(ListView[Budget]):
                 self.show_detail(top=True)
 
     def take(self, change: Change) -> None:
-        """Take a change of any of the budgets, of names, or of the alerts."""
         if change.feed is FeedName.ALERTS:
             self._load_alerts()
-        elif change.feed in (*self.lists, *NAMES):
+        else:
             super().take(change)
 
     def show_state(self) -> None:
-        """Gauges and alerts each by their own feeds."""
         super().show_state()
-        alerts = self.session.store.freshness[FeedName.ALERTS]
-        self.alerts.set_state(STATES[alerts.phase])
+        self.alerts.set_state(STATES[self.session.store.freshness[FeedName.ALERTS].phase])
         self._show_alerts_title()
 
     def tick(self) -> None:
@@ -185,6 +258,7 @@ class BudgetView(ListView[Budget]):
         self._reads_alert = self.alerts.has_focus
         super().open(row_id)
 
+    @property
     def opened_from(self) -> ListTable[Any]:
         return self.alerts if self._reads_alert else self.table
 

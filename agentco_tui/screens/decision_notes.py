@@ -88,7 +88,6 @@ def fate_of(session: Session, task_id: str) -> Cell:
 
 
 def decided_here(session: Session, task_id: str) -> bool:
-    """Whether a task is being approved from here, or was."""
     decision = session.decisions.of(task_id)
     return decision is not None and (decision.outcome is None or decision.outcome.good)
 
@@ -102,7 +101,6 @@ def told(outcome: Outcome) -> SafeText:
 
 
 def said_of(session: Session, decision: Decision) -> SafeText:
-    """What is known of a decision, in a sentence."""
     outcome = decision.outcome
     return line_note(session, decision).text if outcome is None else told(outcome)
 

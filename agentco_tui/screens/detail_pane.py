@@ -24,11 +24,11 @@ from agentco_tui.model import (
     Task,
     extra_fields,
 )
-from agentco_tui.screens.columns.agent_columns import left_of
-from agentco_tui.screens.columns.cells import (
+from agentco_tui.screens.cells import (
     TONES,
     Look,
     agent_status_cell,
+    left_of,
     level_sign,
     limit_text,
     share_text,
@@ -104,7 +104,6 @@ def task_details(task: Task, look: Look) -> list[Item]:
 
 
 def agent_details(agent: Agent, look: Look) -> list[Item]:
-    """An agent, with its budget and what waits of it."""
     status = agent_status_cell(agent)
     waiting = [t for t in look.store.pending if t.agent is not None and t.agent.id == agent.id]
     budget = look.store.agent_budgets.get(agent.id)
@@ -137,13 +136,11 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
 
 
 def budget_part(budget: Budget | None, look: Look) -> list[Item]:
-    """The budget of an agent or a company, if it is known."""
     known = budget_fields(budget, look) if budget else []
     return [Gap(), Heading(plain("Budget")), *known] if known else []
 
 
 def company_details(company: Company, look: Look) -> list[Item]:
-    """A company, with its budget."""
     budget = look.store.company_budgets.get(company.id)
     items: list[Item] = [
         Text(company.name or safe(company.id), Tone.STRONG),
@@ -162,7 +159,6 @@ def company_details(company: Company, look: Look) -> list[Item]:
 
 
 def budget_details(budget: Budget, look: Look) -> list[Item]:
-    """A budget."""
     return [
         Text(look.names.budget(budget), Tone.STRONG),
         Gap(),
@@ -173,7 +169,6 @@ def budget_details(budget: Budget, look: Look) -> list[Item]:
 
 
 def budget_fields(budget: Budget, look: Look) -> list[Item]:
-    """Limit, spent, remaining and share, and what was assumed of them."""
     level = budget_level(budget, look.limits)
     share = share_text(budget)
     items: list[Item] = []
@@ -198,7 +193,6 @@ def budget_fields(budget: Budget, look: Look) -> list[Item]:
 
 
 def alert_details(alert: Alert, look: Look) -> list[Item]:
-    """An alert."""
     level = alert_level(alert, look.limits)
     return [
         Text(alert.text, TONES[level] if level else Tone.STRONG),
@@ -218,7 +212,6 @@ def alert_details(alert: Alert, look: Look) -> list[Item]:
 
 
 def activity_details(entry: Activity, look: Look) -> list[Item]:
-    """An entry of the activity log."""
     return [
         Text(entry.text, Tone.STRONG),
         Gap(),

@@ -21,19 +21,15 @@ from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
-from agentco_tui.model import Agent, Company
-from agentco_tui.screens.base_view import View
+from agentco_tui.model import Agent, Company, Task
 from agentco_tui.screens.decision_notes import open_cells
-from agentco_tui.screens.header_footer import (
-    footer_cells,
-    header_left,
-    header_right,
-    tab_cells,
-)
+from agentco_tui.screens.header_footer import footer_cells, header_left, header_right, tab_cells
 from agentco_tui.screens.key_app import bindings_of
+from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import Destination, FilterWords, GoToWords
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.sized_screen import SizedScreen
+from agentco_tui.screens.task_list_view import TaskListView
 from agentco_tui.state_folder import ListMemory, Remembered
 from agentco_tui.text import safe, signs
 from agentco_tui.widgets.prompt import Prompt
@@ -70,7 +66,7 @@ class MainScreen(SizedScreen[None]):
         self._remembered = remembered
         self.session = session
         self.place = place
-        self.views: dict[Place, View[Any]] = {}
+        self.views: dict[Place, ListView[Any]] = {}
         self.header = StatusLine(classes="frame--header")
         self.tabs = StatusLine(classes="frame--tabs")
         self.body = Container(classes="frame--body")
@@ -116,14 +112,12 @@ class MainScreen(SizedScreen[None]):
         start_worker(self, self._follow_journal, "follow the journal")
 
     @property
-    def view(self) -> View[Any]:
-        """The screen shown."""
+    def view(self) -> ListView[Any]:
         return self.views[self.place]
 
     # ---- the store
 
     def take(self, change: Change) -> None:
-        """Hand a change to the screens there are, and count anew."""
         late = self.session.decisions.take(change)
         with self.app.batch_update():
             for view in self.views.values():
@@ -138,9 +132,11 @@ class MainScreen(SizedScreen[None]):
             start_worker(self, work, f"read {decision.task.id} after all", group="writes")
 
     def _renote(self, task_ids: Iterable[str]) -> None:
-        """It is known what became of these tasks: their ghosts say so."""
-        for view in self.views.values():
+        for view in self._task_lists():
             view.renote(task_ids)
+
+    def _task_lists(self) -> Iterable[TaskListView[Any]]:
+        return (view for view in self.views.values() if isinstance(view, TaskListView))
 
     def take_decisions(self, task_ids: Iterable[str]) -> None:
         """Decisions have changed: their lines say so, soon, for sets change many at once.
@@ -155,20 +151,19 @@ class MainScreen(SizedScreen[None]):
 
     def _show_decisions(self) -> None:
         changed, self._decided = self._decided, set()
-        for view in self.views.values():
+        for view in self._task_lists():
             view.take_decisions()
         self._renote(changed)
         self.show_frame()
 
     def paint_as_told(self) -> None:
-        """Paint the lists' cursors as signs only on a thin line."""
+        """Paint less on a thin line, else all."""
         for view in self.views.values():
-            view.table.view.thin = self.session.thin.on
+            view.paint_as_told()
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
-        """A feed answered or failed."""
-        if feed in self.view.feeds():
+        if feed in self.view.feeds:
             self.view.take_freshness()
         self.show_frame()
         # If it was refused, another key may be in its file by now.
@@ -178,7 +173,6 @@ class MainScreen(SizedScreen[None]):
             start_worker(self, self.key_renewal.refused, "look for another key")
 
     def tick(self) -> None:
-        """A second has passed: ages are told anew."""
         if self.session.thin.tells_ages():
             self.view.tick()
             self.show_frame()
@@ -186,12 +180,11 @@ class MainScreen(SizedScreen[None]):
     def show_frame(self) -> None:
         """Header and tabs; only what differs is painted."""
         width = self.size.width
-        self.header.show(header_left(self.session), header_right(self.session, self.view.feeds()))
+        self.header.show(header_left(self.session), header_right(self.session, self.view.feeds))
         self.tabs.show(tab_cells(self.session, self.place, width))
         self.show_footer()
 
     def show_footer(self) -> None:
-        """The keys of the screen."""
         reading, denied = self.view.reading, self.denied()
         decisions = open_cells(self.session)
         drawn_for = (self.place, denied, reading, self.size.width, tuple(decisions))
@@ -210,10 +203,10 @@ class MainScreen(SizedScreen[None]):
         await self.turn_to(place)
         self._focus_list()
 
-    def _made(self, place: Place) -> View[Any]:
+    def _made(self, place: Place) -> ListView[Any]:
         """A screen that is visited for the first time, as it was left; its module is read now."""
         module = import_module(f"agentco_tui.screens.{place}_view")
-        view: View[Any] = getattr(module, f"{place.title()}View")(self.session)
+        view: ListView[Any] = getattr(module, f"{place.title()}View")(self.session)
         view.recall(self._remembered.lists.get(place, ListMemory()))
         self.views[place] = view
         return view
@@ -247,11 +240,10 @@ class MainScreen(SizedScreen[None]):
 
     def set_paces(self) -> None:
         """Poll what the screen shows at the refresh rate, what is always needed more slowly."""
-        all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.feeds()
+        all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.feeds
         self.session.poller.set_paces(paces(self.place, all_tasks=all_tasks))
 
     def show_record(self, place: Place, row_id: str) -> None:
-        """Go to a screen and put its cursor on a record."""
         self.turn_to(place)
         view = self.view
 
@@ -263,7 +255,6 @@ class MainScreen(SizedScreen[None]):
         view.call_after_refresh(go)
 
     def set_scope(self, company_id: str | None) -> None:
-        """Show one company everywhere, or all."""
         query = self.session.poller.query
         for view in self.views.values() if company_id != query.company else ():
             view.leave_scope()
@@ -276,13 +267,12 @@ class MainScreen(SizedScreen[None]):
 
     # ---- prompt
 
-    def ask_filter(self, view: View[Any]) -> None:
+    def ask_filter(self, view: ListView[Any]) -> None:
         """Let the person type a filter; it works while it is typed."""
         self.footer.display = False
         FilterWords(self, view)
 
     def action_go_to(self) -> None:
-        """Let the person type where to go."""
         self.footer.display = False
         GoToWords(self, self.session.store)
 
@@ -316,7 +306,6 @@ class MainScreen(SizedScreen[None]):
         self.view.action_back()
 
     def action_unscope(self) -> None:
-        """Show all companies again."""
         if self.session.company is not None:
             self.set_scope(None)
 
@@ -328,8 +317,8 @@ class MainScreen(SizedScreen[None]):
 
     def action_take_back(self) -> None:
         """Take back the yes to the task under the cursor, else the newest that is held."""
-        here = self.view.selected_task()
-        task = self.session.decisions.take_back(None if here is None else here.id)
+        here = self.view.subject()
+        task = self.session.decisions.take_back(here.id if isinstance(here, Task) else None)
         if task is None:
             self.say("nothing is held back that could be taken back")
         else:
@@ -339,7 +328,6 @@ class MainScreen(SizedScreen[None]):
         self.dialogs.help(self.place, self.denied())
 
     def denied(self) -> dict[str, str]:
-        """The commands that would be refused now, with the reason."""
         denied = self.session.permissions.denied
         reasons = {one.id: denied(Verb(one.verb)) for one in COMMANDS if one.verb is not None}
         return {id_: reason for id_, reason in reasons.items() if reason is not None}
@@ -435,7 +423,6 @@ class MainScreen(SizedScreen[None]):
         self.app.notify(safe(words), markup=False, severity=severity, timeout=8 if bad else 4)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Tabs and footer for the new width."""
         self.call_after_refresh(self.show_frame)
 
     def focus_again(self) -> None:

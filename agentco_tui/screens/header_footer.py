@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Protocol
 
@@ -14,7 +14,6 @@ from agentco_tui.keys import (
     FOOTER,
     FOOTER_EVERYWHERE,
     SCREENS,
-    Command,
     Place,
     keys_of,
 )
@@ -51,7 +50,6 @@ def header_left(session: Session) -> list[Cell]:
 
 
 def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
-    """The connection's health, and how many alerts stand."""
     freshness = worst(session.store.freshness[feed] for feed in feeds)
     latency = session.client.transport.measured.steady_latency
     cells = health_cells(
@@ -67,40 +65,42 @@ def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
     """The six tabs with their counts; names are shortened where the line is narrow."""
-    cells = _tabs(session, place, names=True)
-    if sum(len(cell.text) for cell in cells) > width:
-        cells = _tabs(session, place, names=False)
-    return cells
-
-
-def _tabs(session: Session, place: Place, *, names: bool) -> list[Cell]:
     cells: list[Cell] = []
-    for at, tab in enumerate(SCREENS, start=1):
-        here = tab == place
-        title = tab.title() if names or here else tab.title()[:4]
-        tone = Tone.STRONG if here else Tone.DIM
-        lead = signs.cursor if here else plain(" ")
-        cells.append(Pressable(plain(f"{lead}"), Tone.ACCENT, key=tab))
-        cells.append(Pressable(plain(f"{at} {title} "), tone, key=tab))
-        cells += [Pressable(cell.text, cell.tone, key=tab) for cell in _tab_count(session, tab)]
+    for longest in (None, 4):
+        cells = []
+        for at, tab in enumerate(SCREENS, start=1):
+            here = tab == place
+            title = tab.title() if here else tab.title()[:longest]
+            parts = (
+                Cell(signs.cursor if here else plain(" "), Tone.ACCENT),
+                Cell(plain(f"{at} {title} "), Tone.STRONG if here else Tone.DIM),
+                _tab_count(session, tab),
+            )
+            cells += [Pressable(part.text, part.tone, key=tab) for part in parts if part.text]
+        if sum(len(cell.text) for cell in cells) <= width:
+            break
     return cells
 
 
-def _tab_count(session: Session, tab: Place) -> list[Cell]:
+def _tab_count(session: Session, tab: Place) -> Cell:
     known, scope = session.store, session.company
     match tab:
         case "companies" | "agents":
             count = len(known.companies if tab == "companies" else known.agents)
-            return [Cell(plain(f"{fmt.count(count)} "), Tone.DIM)] if count else []
+            return Cell(plain(f"{fmt.count(count)} " if count else ""), Tone.DIM)
         case "tasks" if known.freshness[FeedName.PENDING].answered_at is not None:
             waiting = session.waiting.of(scope).count
-            return [Cell(plain(f"{fmt.count(waiting)} "), Tone.ACCENT if waiting else Tone.DIM)]
+            return Cell(plain(f"{fmt.count(waiting)} "), Tone.ACCENT if waiting else Tone.DIM)
         case "budget":
             critical, warning = session.waiting.open_alerts(scope)
             if critical:
-                return [Cell(plain(f"{signs.critical}{critical} "), Tone.CRITICAL)]
-            return [Cell(plain(f"{signs.warning}{warning} "), Tone.WARNING)] if warning else []
-    return []
+                return Cell(plain(f"{signs.critical}{critical} "), Tone.CRITICAL)
+            return Cell(plain(f"{signs.warning}{warning} " if warning else ""), Tone.WARNING)
+    return Cell(plain(""))
+
+
+OPEN_DETAIL = ("list.open", "companies.scope", "budget.alerts")
+"""Commands that do nothing while a detail is read."""
 
 
 def footer_cells(
@@ -117,28 +117,18 @@ def footer_cells(
     """
     ids = [*FOOTER[place], *FOOTER_EVERYWHERE]
     if reading:
-        first = [
-            key
-            for key in FOOTER[place][:3]
-            if key not in ("list.open", "companies.scope", "budget.alerts")
-        ]
+        first = [id_ for id_ in FOOTER[place][:3] if id_ not in OPEN_DETAIL]
         ids = ["app.back", *first, "list.raw", "list.copy_id", "app.help", "app.quit"]
-    groups = [_key_cells(COMMANDS_BY_ID[key], rebound, dimmed=key in denied) for key in ids]
-    room = width - 1
-    while len(groups) > 2 and sum(total_width(group) for group in groups) > room:
+    groups: list[list[Cell]] = []
+    for id_ in ids:
+        tones = (Tone.DIM, Tone.DIM) if id_ in denied else (Tone.ACCENT, Tone.PLAIN)
+        words = f" {COMMANDS_BY_ID[id_].label.lower()}  "
+        if keys := keys_of(id_, rebound):
+            parts = zip((shown_key(keys[0]), words), tones, strict=True)
+            groups.append([Pressable(plain(part), tone, key=id_) for part, tone in parts])
+    while len(groups) > 2 and sum(map(total_width, groups)) > width - 1:
         groups.pop(-3)
     return [Cell(plain(" ")), *(cell for group in groups for cell in group)]
-
-
-def _key_cells(key: Command, rebound: Mapping[str, str], *, dimmed: bool) -> list[Cell]:
-    names = keys_of(key.id, rebound)
-    if not names:
-        return []
-    tone = Tone.DIM if dimmed else Tone.ACCENT
-    return [
-        Pressable(plain(shown_key(names[0])), tone, key=key.id),
-        Pressable(plain(f" {key.label.lower()}  "), Tone.DIM if dimmed else Tone.PLAIN, key=key.id),
-    ]
 
 
 SHOWN_KEYS = {
@@ -153,7 +143,6 @@ SHOWN_KEYS = {
 
 
 def shown_key(name: str) -> str:
-    """A key as people write it, from Textual's name of it."""
     return SHOWN_KEYS.get(name, name)
 
 
@@ -173,11 +162,6 @@ def key_advice(settings: Settings) -> SafeText | None:
     return plain(f"{refresh_key(settings)} reads the key again")
 
 
-def key_words(binding_id: str, rebound: Mapping[str, str]) -> SafeText:
-    """The keys of a binding for the help, parted by a blank."""
-    return plain(" ".join(shown_key(name) for name in keys_of(binding_id, rebound)) or "none")
-
-
 WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
 
 
@@ -190,42 +174,18 @@ def worst(freshnesses: Iterable[Freshness]) -> Freshness:
     )
 
 
-def at_most(age: float | None, refresh: float) -> float | None:
-    """An age rounded up to what it can be between two polls, with their jitter.
+def age_bound(age: float | None, refresh: float) -> SafeText:
+    """What an age is below between two polls, with their jitter, in whole units upwards.
 
     While all goes well it then says the same all the time: a header that counts from 0 to 5 and
     back costs more on a thin line than all that it tells of.
     """
-    step = ceil(refresh * 1.1 + 0.5)
-    return None if age is None else max(1, ceil(age / step)) * step
-
-
-def bound(age: float | None) -> SafeText:
-    """The age that something is younger than: never less than it is, so in whole units upwards."""
     if age is None:
         return signs.missing
-    unit = next((unit for unit in (86_400, 3_600, 60) if age >= unit), 1)
-    return plain(f"<{fmt.age(ceil(age / unit) * unit)}")
-
-
-def health_cells(
-    freshness: Freshness, latency: float | None, monotonic: float, *, refresh: float
-) -> list[Cell]:
-    """The connection's health for the header."""
-    took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
-    age = bound(at_most(freshness.age(monotonic), refresh))
-    match freshness.phase:
-        case Phase.LOADING:
-            return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
-        case Phase.LIVE:
-            word = "slow" if freshness.slowed else "live"
-            tone = Tone.WARNING if freshness.slowed else Tone.GOOD
-            sign = signs.warning if freshness.slowed else signs.good
-            return [Cell(plain(f"{sign} {word} "), tone), Cell(plain(f"{age}{took}"), Tone.DIM)]
-        case Phase.STALE:
-            return [Cell(plain(f"{signs.unknown} {short_reason(freshness)} {age}"), Tone.WARNING)]
-        case Phase.FAILED:
-            return [Cell(plain(f"{signs.critical} {short_reason(freshness)}"), Tone.CRITICAL)]
+    step = ceil(refresh * 1.1 + 0.5)
+    most = max(1, ceil(age / step)) * step
+    unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
+    return plain(f"<{fmt.age(ceil(most / unit) * unit)}")
 
 
 REASONS = {
@@ -235,21 +195,43 @@ REASONS = {
     TimedOut: "no answer",
     Unreachable: "unreachable",
 }
+"""Two words for the header; the notice says it in full."""
 
 
-def short_reason(freshness: Freshness) -> SafeText:
-    """Two words for the header; the notice says it in full."""
+def health_cells(
+    freshness: Freshness, latency: float | None, monotonic: float, *, refresh: float
+) -> list[Cell]:
+    took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
+    age = age_bound(freshness.age(monotonic), refresh)
     found = (words for kind, words in REASONS.items() if isinstance(freshness.failure, kind))
-    return plain(next(found, "failing"))
+    reason = next(found, "failing")
+    match freshness.phase:
+        case Phase.LOADING:
+            return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
+        case Phase.LIVE:
+            word = "slow" if freshness.slowed else "live"
+            tone = Tone.WARNING if freshness.slowed else Tone.GOOD
+            sign = signs.warning if freshness.slowed else signs.good
+            return [Cell(plain(f"{sign} {word} "), tone), Cell(plain(f"{age}{took}"), Tone.DIM)]
+        case Phase.STALE:
+            return [Cell(plain(f"{signs.unknown} {reason} {age}"), Tone.WARNING)]
+        case Phase.FAILED:
+            return [Cell(plain(f"{signs.critical} {reason}"), Tone.CRITICAL)]
+
+
+def notice_items(session: Session, feeds: Sequence[FeedName]) -> list[Item]:
+    """What to say above a list about the worst of its feeds; nothing while all answer."""
+    known = session.store.freshness
+    freshness = worst(known[feed] for feed in feeds)
+    failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
+    about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
+    return notice(freshness, session.clock.monotonic(), about, key_advice(session.settings))
 
 
 def notice(
-    freshness: Freshness,
-    monotonic: float,
-    about: SafeText | None = None,
-    key_advice: SafeText | None = None,
+    freshness: Freshness, monotonic: float, about: str = "", key_advice: SafeText | None = None
 ) -> list[Item]:
-    """What to say above a list whose last poll failed; nothing while it answers.
+    """What is said of a feed that fails: its age, the next try, and why.
 
     `about` names what fails where the screen shows more than that, `key_advice` says what to do
     where it fails for the key.
@@ -261,12 +243,11 @@ def notice(
     if wait is not None:
         when = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"
         again = f" {signs.separator} {when}"
-    whose = "" if about is None else f"{about}: "
     if freshness.phase is Phase.STALE:
         age = fmt.age(freshness.age(monotonic))
-        head = Cell(plain(f"{signs.unknown} {whose}{age} old{again}"), Tone.WARNING)
+        head = Cell(plain(f"{signs.unknown} {about}{age} old{again}"), Tone.WARNING)
     else:
-        head = Cell(plain(f"{signs.critical} {whose}no data yet{again}"), Tone.CRITICAL)
+        head = Cell(plain(f"{signs.critical} {about}no data yet{again}"), Tone.CRITICAL)
     words = str(failure)
     if isinstance(failure, KeyRejected) and key_advice is not None:
         words += f"; {key_advice}"

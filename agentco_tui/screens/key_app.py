@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.textual_patches.key_queue import KeyQueueApp
+from agentco_tui.widgets.table.layout import R
+from agentco_tui.widgets.table.widget import RecordTable
 
 REPEAT = 0.7
 """Seconds between two events of one key from which it was surely pressed anew: longer than
@@ -73,21 +75,19 @@ def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingTy
     ]
 
 
-class MovedByKeys(Widget):
-    """A widget with keys that do nothing but move its cursor."""
+class ListTable(RecordTable[R], inherit_bindings=False):
+    """The record table with the program's own keys."""
 
-    MOVES: ClassVar[frozenset[str]] = frozenset()
-    """The actions of such keys."""
-
-    def hand_comes(self) -> None:
-        """One of them has come."""
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
+    MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
+    """The actions of keys that do nothing but move the cursor."""
+    hand_comes: Callable[[], None]
+    """Called when such a key has come."""
 
 
 class KeyApp(KeyQueueApp):
-    """An app whose keys are dealt with one after the other, and that keeps the last one.
-
-    It keeps it for questions that must not be answered by accident: the one whose turn it is, not
-    one that has come since.
+    """An app whose keys are dealt with one after the other, and that keeps the last one whose turn
+    it was, for questions that must not be answered by accident.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class KeyApp(KeyQueueApp):
         held_down = getattr(event, "held_down", False)
         self.presses.take(event.key, event.time, repeated=held_down)
         moved = self.focused
-        if not isinstance(moved, MovedByKeys) or not self.app_focus:
+        if not isinstance(moved, ListTable) or not self.app_focus:
             return False
         for action in self.bound_actions(moved, event.key):
             if action in moved.MOVES:

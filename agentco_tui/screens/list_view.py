@@ -1,32 +1,44 @@
-"""A screen that is a list: title, filter, table, and the detail of the line under the cursor."""
+"""What the six screens share: a title line, a notice when a feed fails, a table whose order stands
+still while a person's hand is on it, and the detail of the line under the cursor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
 
 from agentco_tui import format as fmt
-from agentco_tui.live.feeds import NAMES, FeedName
-from agentco_tui.live.store import Change, Collection
+from agentco_tui.keys import Place, keys_of
+from agentco_tui.live.feeds import NAMES, FeedName, Phase
+from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Record
-from agentco_tui.screens.base_view import ListTable, View
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.header_footer import worst
+from agentco_tui.screens.header_footer import notice_items, worst
+from agentco_tui.screens.key_app import KeyApp, ListTable, bindings_of
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, joined, plain, signs
-from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Item, TextPane
+from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
+from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.table.filter import FilterError
+from agentco_tui.widgets.table.layout import Column, R
+from agentco_tui.widgets.table.widget import RecordTable, TableState
+from agentco_tui.widgets.text_pane import Item, Notice, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
-R = TypeVar("R", bound=Record)
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
 
+HAND = 10.0
+"""Seconds without a key after which a person's hand is taken to have left the list."""
+AFTER_APPROVE = 1.0
+"""Seconds after the key of approve in which `y` copies nothing: it was meant for a question."""
 MANY = 5_000
 """Records of one change from which on the list is taken anew."""
 SOON = 0.15
@@ -34,28 +46,57 @@ SOON = 0.15
 to repeat."""
 WIDE = 120
 """Columns from which the detail stands beside the list."""
+STATES = {
+    Phase.LOADING: TableState.LOADING,
+    Phase.LIVE: TableState.READY,
+    Phase.STALE: TableState.STALE,
+    Phase.FAILED: TableState.FAILED,
+}
+"""How a table looks while its feed is in a phase."""
 
 
-class ListView(View[R]):
-    """The records of one feed or of several, kept up to date from their collections.
+def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
+    """What a list says of itself: records that couldn't be read, and that more exist."""
+    words = []
+    if told.unread:
+        words.append(f"{fmt.count(told.unread)} could not be read")
+    if told.capped:
+        words.append(f"only the first {fmt.count(shown)} were fetched")
+    cells = [Cell(plain(f" {signs.warning} {each}"), Tone.WARNING) for each in words]
+    if told.more and not told.capped:
+        cells.append(Cell(plain(f" at least {fmt.count(shown)}"), Tone.DIM))
+    return cells
 
-    A screen of this kind declares what it lists and what its cells take from elsewhere.
+
+class ListView(Widget, Generic[R]):
+    """One of the six screens, inside the frame of header, tabs and footer.
+
+    It lists the records of one feed or of several, kept up to date from their collections. A
+    screen declares what it lists and what its cells take from elsewhere.
     """
 
-    sort: ClassVar[tuple[str, bool]]
+    place: ClassVar[Place]
+    heading: ClassVar[str]
     empty: ClassVar[str]
+    sort: ClassVar[tuple[str, bool] | None] = None
+    calm: ClassVar[bool] = True
+    """Whether the order stands still while a person's hand is on the list."""
     can_mark: ClassVar[bool] = False
     lists: tuple[FeedName, ...]
     """The feeds that are listed."""
+    beside: ClassVar[tuple[FeedName, ...]] = ()
+    """Further feeds that the screen shows."""
     names_from: ClassVar[frozenset[FeedName]] = NAMES
     """The feeds that cells take names from."""
-    figures_from: ClassVar[Mapping[FeedName, str]] = {}
-    """The feeds with figures by which rows are sorted and filtered: those of the "same id" as what
-    changed, or "any".
-    """
+    figures_from: ClassVar[frozenset[FeedName]] = frozenset()
+    """The feeds with figures by which rows are sorted and filtered."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
 
     DEFAULT_CSS = """
     ListView {
+        layout: vertical; height: 1fr;
+        & > .view--title { background: $panel; }
         & > Horizontal { height: 1fr; }
         & .list--detail {
             width: 38%; max-width: 70; display: none; padding: 0 1; background: $surface;
@@ -67,65 +108,40 @@ class ListView(View[R]):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)
+        super().__init__(id=self.place)
+        self.session = session
+        self.look = session.look
+        self.title_line = StatusLine(classes="view--title")
+        self.notice = Notice()
+        self.table = self.make_table()
         self.detail = TextPane(classes="list--detail")
+        self.filter_text = ""
+        self.reading = False
+        """Whether a detail is being read rather than the list."""
         self._raw = False
-        self._soon: Timer | None = None
-        self._whole: R | None = None
+        self._whole: Record | None = None
+        """The record under the cursor, as it was read by itself."""
         self._names_seen: Mapping[str, SafeText] = {}
+        self._soon: Timer | None = None
+        self._touched_at = 0.0
+        self._reload_due = False
+        self._hold_due = False
 
     def make_table(self) -> ListTable[R]:
-        return ListTable(
+        table = ListTable(
             self.columns(),
             search_text=self.search_text,
             sort=self.sort,
             empty_text=plain(self.empty),
             can_mark=self.can_mark,
         )
+        table.hand_comes = self.touch
+        table.view.thin = self.session.thin.on
+        return table
 
-    def swap_table(self) -> None:
-        """Put a table with other columns in the place of the one there is."""
-        before, self.table = self.table, self.make_table()
-        self.table.view.thin = before.view.thin
-        before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
-        before.remove()
-        if self.filter_text and self.table.set_filter(self.filter_text) is not None:
-            self.filter_text = ""
-        if before.has_focus:
-            self.table.focus()
-
-    # ---- what is listed
-
-    def columns(self) -> list[Column[R]]:
-        """The table's columns."""
-        raise NotImplementedError
-
-    def search_text(self, record: R) -> str:
-        """What the words of a filter are looked for in."""
-        raise NotImplementedError
-
-    def feeds(self) -> Iterable[FeedName]:
-        return self.lists
-
-    def collection(self, feed: FeedName) -> Collection[Any]:
-        """The records of a feed that is listed."""
-        return self.session.store.collections[feed]
-
-    def row_id(self, feed: FeedName, record_id: str) -> str:
-        """The row of a record."""
-        return record_id
-
-    def wanted(self, record: R) -> bool:
-        """Whether the record belongs into the list."""
-        return True
-
-    def told(self) -> Listing[Any]:
-        """What the feed's last answer said of itself; of several feeds, nothing."""
-        return self.collection(*self.lists).listing if len(self.lists) == 1 else Listing(records=())
-
-    def fate(self, record_id: str) -> Cell:
-        """What became of a record that the list has no more, for its ghost."""
-        return Cell(plain("gone"), Tone.DIM)
+    def paint_as_told(self) -> None:
+        """Paint the list's cursor as its sign only on a thin line."""
+        self.table.view.thin = self.session.thin.on
 
     def compose(self) -> ComposeResult:
         yield self.title_line
@@ -151,10 +167,51 @@ class ListView(View[R]):
         self.set_class(wide, "-wide")
         self.set_class(not wide, "-narrow")
 
+    @property
+    def main(self) -> MainScreen:
+        return cast("MainScreen", self.screen)
+
+    # ---- what each screen says of itself
+
+    def columns(self) -> list[Column[R]]:
+        raise NotImplementedError
+
+    search_text: Any = None
+    """A function from a record to what the words of a filter are looked for in, if that is not the
+    text of all cells."""
+
+    def collection(self, feed: FeedName) -> Any:
+        return self.session.store.collections[feed]
+
+    def row_id(self, feed: FeedName, record_id: str) -> str:
+        return record_id
+
+    def wanted(self, record: R) -> bool:
+        return True
+
+    def told(self) -> Listing[Any]:
+        """What the feed's last answer said of itself; of several feeds, nothing."""
+        if len(self.lists) > 1:
+            return Listing(records=())
+        told: Listing[Any] = self.collection(*self.lists).listing
+        return told
+
+    def fate(self, record_id: str) -> Cell:
+        """What became of a record that the list has no more, for its ghost."""
+        return Cell(plain("gone"), Tone.DIM)
+
+    def title_parts(self) -> list[SafeText]:
+        """What the title says before the company."""
+        return []
+
+    def detail_items(self, record: Any) -> list[Item]:
+        return details(record, self.look, raw=self._raw)
+
     # ---- the store
 
     def reload(self) -> None:
-        super().reload()
+        """Take all records anew."""
+        self._reload_due = False
         self._names_seen = self._names()
         self.table.load(
             (self.row_id(feed, record.id), record)
@@ -166,9 +223,16 @@ class ListView(View[R]):
         self.show_state()
         self.show_detail()
 
+    def reload_calmly(self) -> None:
+        """Take all records anew, once the order may change."""
+        if self.table.rows.held:
+            self._reload_due = True
+        else:
+            self.reload()
+
     def take(self, change: Change) -> None:
         """Take a change of what is listed, or of what the cells take names and figures from."""
-        feed, names = change.feed, self._names_seen
+        feed, table = change.feed, self.table
         ids = (*change.added, *change.changed, *change.removed)
         if feed in self.lists:
             if feed in NAMES:
@@ -177,59 +241,64 @@ class ListView(View[R]):
             self.show_state()
             if self._whole is not None and self._whole.id in ids:
                 self._whole = None
-            at = self.table.cursor_id
-            if at is None or any(at == self.row_id(feed, record_id) for record_id in ids):
+            if table.cursor_id is None or table.cursor_id in {self.row_id(feed, i) for i in ids}:
                 self.show_detail()
-        elif feed in self.names_from and self._names() != names:
+        elif feed in self.names_from and self._names() != self._names_seen:
             self.reload_calmly()
         else:
-            match self.figures_from.get(feed):
-                case "same id":
-                    self._read_again(ids)
-                case "any":
-                    self._read_again(self.table.rows.shown)
-                case _:
-                    self.table.renew()
+            if feed in self.figures_from:
+                # Figures of the same ids, or such as are counted over all.
+                rows = [row_id for row_id in ids if table.rows.record(row_id) is not None]
+                there = ((i, table.rows.record(i)) for i in rows or table.rows.shown)
+                table.apply(changed=[(i, r) for i, r in there if r and not table.rows.is_ghost(i)])
+            table.renew()
             self.show_detail()
         self.show_title()
 
-    def _read_again(self, row_ids: Iterable[str]) -> None:
-        """Sort and filter these anew, because figures beside their records have changed."""
-        table = self.table
-        there = [(i, record) for i in row_ids if (record := table.rows.record(i)) is not None]
-        table.apply(changed=[pair for pair in there if not table.rows.is_ghost(pair[0])])
-        table.renew()
-
     def _apply(self, change: Change) -> None:
+        rows, feed = self.table.rows, change.feed
         size = len(change.added) + len(change.changed) + len(change.removed)
-        if size > MANY and not self.table.rows.held:
+        if size > MANY and not rows.held:
             self.reload()  # which takes a long list over several turns of the event loop
             return
-        feed, records = change.feed, self.collection(change.feed)
-        added: list[tuple[str, R]] = []
-        changed: list[tuple[str, R]] = []
+        there: list[tuple[str, R]] = []
         removed = [self.row_id(feed, record_id) for record_id in change.removed]
         for record_id in (*change.added, *change.changed):
-            row_id, record = self.row_id(feed, record_id), records.get(record_id)
-            there = self.table.rows.record(row_id) is not None
+            row_id, record = self.row_id(feed, record_id), self.collection(feed).get(record_id)
             if record is not None and self.wanted(record):
-                (changed if there else added).append((row_id, record))
-            elif there:
+                there.append((row_id, record))
+            elif rows.record(row_id) is not None:
                 removed.append(row_id)
-        if self.table.rows.held and not self.table.rows.shown:
+        if rows.held and not rows.shown:
             # There is nothing that a hand could be on, as after another company was chosen.
             self.table.release()
-        if self.table.rows.held:
-            for row_id in removed:
-                self.table.ghost(row_id, self.fate(row_id))
-        self.table.apply(added, changed, removed)
+        for row_id in removed if rows.held else ():
+            self.table.ghost(row_id, self.fate(row_id))
+        self.table.apply(changed=there, removed=removed)
 
     def _names(self) -> dict[str, SafeText]:
         collections = map(self.session.store.collections.__getitem__, self.names_from)
         return {r.id: r.name for records in collections for r in records if r.name is not None}
 
+    def leave_scope(self) -> None:
+        """Another company is about to be in scope."""
+
+    def rescope(self) -> None:
+        """Another company is in scope: what was held belongs to another question."""
+        self.table.release()
+        self.reload()
+
+    # ---- freshness, title
+
+    @property
+    def feeds(self) -> tuple[FeedName, ...]:
+        """The feeds whose figures this screen shows."""
+        return (*self.lists, *self.beside)
+
     def take_freshness(self) -> None:
-        super().take_freshness()
+        """A feed answered or failed: the worst of those shown is told of."""
+        self.show_title()
+        self.notice.show(notice_items(self.session, self.feeds))
         self.show_state()
 
     def show_state(self) -> None:
@@ -238,7 +307,12 @@ class ListView(View[R]):
         answered = [freshness for freshness in known if freshness.answered_at is not None]
         self.show_phase(worst(answered or known).phase)
 
-    # ---- the title
+    def show_phase(self, phase: Phase) -> None:
+        failed = phase is Phase.FAILED
+        self.table.set_state(STATES[phase], plain("nothing could be read yet") if failed else None)
+
+    def show_title(self) -> None:
+        self.title_line.show(self.title_cells(), self.title_right())
 
     def title_cells(self) -> list[Cell]:
         """Heading, what is shown of it, company, and what the answer said of itself."""
@@ -249,65 +323,105 @@ class ListView(View[R]):
         return [
             Cell(plain(f" {self.heading} "), Tone.STRONG),
             Cell(joined([*self.title_parts(), scope, number], f" {signs.separator} ")),
-            *self.told_cells(self.told(), sum(len(self.collection(feed)) for feed in self.lists)),
+            *told_cells(self.told(), sum(len(self.collection(feed)) for feed in self.lists)),
             *self.filter_cells(),
         ]
 
-    def title_parts(self) -> list[SafeText]:
-        """What the title says before the company."""
-        return []
+    def filter_cells(self) -> list[Cell]:
+        """The filter, for the title: a list that hides something always says so."""
+        words = plain(f"  /{safe(self.filter_text, 40)}")
+        return [Cell(words, Tone.ACCENT)] if self.filter_text else []
 
     def title_right(self) -> list[Cell]:
-        """What the list is sorted by."""
-        key, descending = self.table.sort
-        if key is None:
-            return super().title_right()
-        sign = signs.down if descending else signs.up
-        return [*super().title_right(), Cell(plain(f"by {key} {sign} "), Tone.DIM)]
+        """How many rows wait until the list may change, and what it is sorted by."""
+        cells, rows, (key, descending) = list[Cell](), self.table.rows, self.table.sort
+        if rows.held and rows.waiting:
+            cells.append(Cell(plain(f"{rows.waiting} new, r shows  "), Tone.ACCENT))
+        if self.sort is not None and key is not None:
+            sign = signs.down if descending else signs.up
+            cells.append(Cell(plain(f"by {key} {sign} "), Tone.DIM))
+        return cells
+
+    # ---- calm
+
+    def touch(self) -> None:
+        """A hand is on the list. Let the order stand still: what comes waits, what goes leaves a
+        ghost.
+        """
+        self._touched_at = self.session.clock.monotonic()
+        # Holding a large table would end its sorting or filtering in one go.
+        self._hold_due = self.table.work.busy
+        if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
+            self.table.hold()
+
+    def on_key(self) -> None:
+        self.touch()
+
+    def on_click(self) -> None:
+        self.touch()
+
+    @on(RecordTable.WorkDone)
+    def _counts_settled(self) -> None:
+        """Work over a large table is done, so its counts are right now."""
+        if self._hold_due:
+            self.touch()
+        self.show_title()
+
+    def arrive(self) -> None:
+        """The person comes back to this screen: as it is now, and then calm."""
+        if not self.table.marked:
+            self.bring_up_to_date()
+        self.touch()
+
+    def tick(self) -> None:
+        """A second has passed: ages are told anew, and a list that no hand is on any more is
+        brought up to date.
+        """
+        self.take_freshness()
+        self.table.tick()
+        if self.table.marked and not self.table.rows.held:
+            # What is marked is about to be acted on, whether a hand is on the list or not.
+            self.touch()
+        if not self.table.rows.held:
+            return
+        now = self.session.clock.monotonic()
+        if self.app.screen is not self.screen:
+            self._touched_at = now
+        elif now - self._touched_at >= HAND and not self.table.marked:
+            self.bring_up_to_date()
+
+    def bring_up_to_date(self) -> None:
+        """Let new rows in, ghosts go, and the order be what it is."""
+        self.table.release()
+        if self._reload_due:
+            self.reload()
+        self.show_title()
 
     # ---- the detail
 
-    def subject(self) -> R | None:
+    def subject(self) -> Any:
+        """The record that a command is about: the one under the cursor."""
         row_id = self.table.cursor_id
         return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
-        """Show all that is known of the line under the cursor."""
         record = self.subject()
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole
-        items: list[Item] = []
-        if record is not None:
-            newest = self.newest(record)
-            items = [*self.detail_head(record), *details(newest, self.look, raw=self._raw)]
-        self.detail.show(items, top=top)
-
-    def newest(self, record: R) -> R:
-        """The record as it was last read, wherever that was."""
-        return record
-
-    def detail_head(self, record: R) -> list[Item]:
-        """What stands above a record's own fields."""
-        return []
-
-    @property
-    def wants_keys(self) -> Widget:
-        return self.detail if self.reading else self.table
+        self.detail.show(() if record is None else self.detail_items(record), top=top)
 
     def show_whole(self, feed: FeedName, record: Record) -> None:
-        """Show it in the detail pane, if it is still the one under the cursor."""
+        """A record was read by itself: it may have fields that the list leaves out."""
         if feed in self.lists and self.table.cursor_id == record.id:
-            self._whole = cast(R, record)
+            self._whole = record
             self.show_detail()
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        if message.table is not self.table:
-            return
         # Where the cursor comes to rest: on its way it costs the line only what it moves.
-        if self._soon is None:
+        if message.table is self.table and self._soon is None:
             self._soon = self.set_timer(SOON, self._show_moved, name="detail")
-        else:
+        elif message.table is self.table and self._soon is not None:
             self._soon.reset()
 
     def _show_moved(self) -> None:
@@ -327,21 +441,91 @@ class ListView(View[R]):
         self.main.show_footer()
         self.show_detail(top=True)
 
+    @property
     def opened_from(self) -> ListTable[Any]:
         """The list to whose line the detail belongs that is read."""
         return self.table
 
+    @property
+    def wants_keys(self) -> Widget:
+        """What the keys go to."""
+        return self.detail if self.reading else self.table
+
+    # ---- sort, filter, cursor
+
+    def set_filter(self, text: str) -> FilterError | None:
+        """Show only the lines that match; an error says what is wrong with the words."""
+        self.bring_up_to_date()
+        error = self.table.set_filter(text)
+        if error is None:
+            self.filter_text = text
+        self.touch()
+        self.show_title()
+        return error
+
+    def recall(self, memory: ListMemory) -> None:
+        """Sort and filter as the list was left; a column that is no more is passed over."""
+        sortable = {column.key for column in self.table.rows.columns if column.sort_key is not None}
+        if memory.sort in sortable:
+            self.table.sort_by(memory.sort, memory.descending)
+        if memory.filter and self.table.set_filter(memory.filter) is None:
+            self.filter_text = memory.filter
+
+    @property
+    def memory(self) -> ListMemory:
+        return ListMemory(*self.table.sort, self.filter_text[:LONGEST_FILTER])
+
+    def go_to(self, row_id: str) -> bool:
+        """Put the cursor on a record; False if the list doesn't have it."""
+        self.bring_up_to_date()
+        if self.table.rows.record(row_id) is None:
+            return False
+        if self.filter_text:
+            self.set_filter("")
+        self.touch()
+        return self.table.move_cursor_to(row_id)
+
+    # ---- commands
+
     def action_back(self) -> None:
-        """Leave the detail, else the filter, else the marks."""
         if self.reading:
             self.reading = False
             self.remove_class("-reading")
-            self.screen.set_focus(self.opened_from())
+            self.screen.set_focus(self.opened_from)
             self.main.show_footer()
-        else:
-            super().action_back()
+        elif self.filter_text:
+            self.set_filter("")
+        elif self.table.marked:
+            self.table.clear_marks()
+
+    def action_filter(self) -> None:
+        self.table.warm_filter()
+        self.main.ask_filter(self)
+
+    def action_sort(self, change: str) -> None:
+        self.bring_up_to_date()
+        getattr(self.table, change)()
+        self.touch()
+        self.show_title()
+
+    def action_open(self) -> None:
+        self.table.action_open()
 
     def action_raw(self) -> None:
-        """Show hidden characters, or hide them again."""
         self._raw = not self._raw
         self.show_detail(top=True)
+
+    def action_form(self, command_id: str) -> None:
+        self.main.dialogs.form(command_id, self.subject())
+
+    def action_copy_id(self) -> None:
+        """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
+        app, subject = cast(KeyApp, self.app), self.subject()
+        approve = keys_of("tasks.approve", self.session.settings.keys)
+        presses = app.presses
+        # A `y` right behind the key of approve was meant for a question, which didn't come; one
+        # that is held down has just answered one.
+        meant_yes = presses.before in approve and presses.gap < AFTER_APPROVE
+        if subject is not None and not meant_yes and not presses.goes_on():
+            app.copy_to_clipboard(clipboard_text(subject.id))
+            self.main.say(f"sent to the terminal's clipboard: {safe(subject.id, 60)}")

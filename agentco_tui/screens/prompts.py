@@ -4,37 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-from textual.app import App
 
 from agentco_tui.keys import SCREENS, Place
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Company
-from agentco_tui.screens.base_view import View
 from agentco_tui.text import SafeText, plain, safe
-from agentco_tui.widgets.prompt import Prompt, WordSuggester
+from agentco_tui.widgets.prompt import WordSuggester
+
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
+    from agentco_tui.screens.list_view import ListView
 
 R = TypeVar("R", Agent, Company)
-
-
-class PromptFrame(Protocol):
-    """What is asked of the frame around the prompt (`frame.MainScreen`)."""
-
-    prompt: Prompt
-    app: App[Any]
-
-    def close_prompt(self) -> None: ...
-    async def travel(self, to: Destination) -> None: ...
-    def action_help(self) -> None: ...
 
 
 class FilterWords:
     """A filter; it works while it is typed."""
 
-    def __init__(self, frame: PromptFrame, view: View[Any]) -> None:
-        """Open the prompt for it."""
+    def __init__(self, frame: MainScreen, view: ListView[Any]) -> None:
         self._frame = frame
         self._view = view
         keys = [column.key for column in view.table.rows.columns if column.key != "level"]
@@ -42,7 +32,6 @@ class FilterWords:
         frame.prompt.ask("/", view.filter_text, hint, asking=self)
 
     def typed(self, text: str) -> None:
-        """Show only the lines that match, or say what is wrong with the words."""
         if self._filter(text):
             self._frame.prompt.hint(plain("enter keeps it, esc drops it"))
 
@@ -59,16 +48,12 @@ class FilterWords:
             self._frame.close_prompt()
 
     def left(self) -> None:
-        """Drop it, and the one there was before."""
         self._view.set_filter("")
         self._frame.close_prompt()
 
 
 class GoToWords:
-    """Where to go."""
-
-    def __init__(self, frame: PromptFrame, store: Store) -> None:
-        """Open the prompt for it."""
+    def __init__(self, frame: MainScreen, store: Store) -> None:
         self._frame = frame
         self._store = store
         suggester = WordSuggester(lambda text: suggestion(text, store))
@@ -95,7 +80,6 @@ class GoToWords:
             self._frame.prompt.hint(found, bad=True)
 
     def left(self) -> None:
-        """Stay."""
         self._frame.close_prompt()
 
 

@@ -16,7 +16,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Task
-from agentco_tui.screens.columns.cells import Look
+from agentco_tui.screens.cells import Look
 
 SECONDS_BETWEEN_AGES: Final = 10
 """Between two times that ages are told anew, on a thin line."""
@@ -34,11 +34,9 @@ class ThinLine:
 
     @property
     def on(self) -> bool:
-        """Whether less is painted."""
         return self.asked or self._slow
 
     def subscribe(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever `on` has changed."""
         self._listeners.append(listener)
 
     def set_slow(self, slow: bool) -> bool:
@@ -57,8 +55,6 @@ class ThinLine:
 
 
 class Session(Services):
-    """One dashboard on one platform."""
-
     def __init__(
         self,
         settings: Settings,

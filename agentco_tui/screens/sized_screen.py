@@ -42,7 +42,6 @@ class SizedScreen(Screen[T]):
         return self.has_class("-small")
 
     def on_mount(self) -> None:
-        """Put the sentence beside what it stands in for."""
         self.mount(self._small)
 
     def on_resize(self, event: events.Resize) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.screens.harness import NOW
+from tests.screens.harness import NOW, Staging, stage
 
 
 @pytest.fixture(autouse=True)
@@ -40,3 +41,9 @@ def empty_platform() -> Iterator[EmbeddedPlatform]:
     """A platform that has nothing yet."""
     with EmbeddedPlatform(companies=0, agents=0, tasks=0, speed=0, now=NOW) as running:
         yield running
+
+
+@pytest.fixture
+def on(platform: EmbeddedPlatform, tmp_path: Path) -> Staging:
+    """A dashboard on the platform; what else is to be so is said in the call."""
+    return partial(stage, platform, tmp_path)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -19,12 +19,11 @@ from textual import events
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
-from agentco_tui.actions.outcome import Outcome, Step
+from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import Measured
-from agentco_tui.api.transport import Limits
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
 from agentco_tui.demo.control import Seen
@@ -32,11 +31,11 @@ from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
-from agentco_tui.screens.base_view import View
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
+from tests.actions.office import QUICK
 
 NOW = 1_790_000_000.0
 """When every world begins: 2026-09-21 14:13:20 UTC."""
@@ -113,16 +112,9 @@ class Stage:
         return self.app.main_screen
 
     @property
-    def view(self) -> View[Any]:
+    def view(self) -> ListView[Any]:
         """The screen that shows."""
         return self.main.view
-
-    @property
-    def listed(self) -> ListView[Any]:
-        """The screen that shows, which has a detail."""
-        view = self.main.view
-        assert isinstance(view, ListView)
-        return view
 
     # ---- eyes
 
@@ -267,11 +259,6 @@ class Stage:
         decision = self.session.decisions.of(task_id)
         return None if decision is None else decision.outcome
 
-    def in_flight(self, task_id: str) -> bool:
-        """Whether a task is being approved."""
-        decision = self.session.decisions.of(task_id)
-        return decision is not None and decision.step not in (Step.HELD, Step.SETTLED)
-
     # ---- what the platform saw
 
     @property
@@ -299,33 +286,17 @@ def key_event(key: str) -> events.Key:
         return events.Key(key, None)
 
 
-def settings_for(
-    platform: EmbeddedPlatform,
-    *,
-    key: str | None = None,
-    profile: str = "demo",
-    company: str | None = None,
-    refresh: float = 60.0,
-    read_only: bool = False,
-    theme: str | None = None,
-    keys: Mapping[str, str] | None = None,
-    hold: float = 0.0,
-) -> Settings:
+def settings_for(platform: EmbeddedPlatform, *, key: str | None = None, **chosen: Any) -> Settings:
     """What a person would have set up for this platform.
 
     Refreshed so slowly that no machine is too slow for it: what is polled is asked for.
     """
+    usual = {"profile": "demo", "refresh": 60.0, "hold": 0.0}
     return Settings(
         base_url=BaseUrl.parse(platform.base_url),
         key=ApiKey.parse(key or platform.full_key),
         key_source="AGENTCO_API_KEY",
-        profile=profile,
-        company=company,
-        refresh=refresh,
-        read_only=read_only,
-        theme=theme,
-        keys=keys or {},
-        hold=hold,
+        **{**usual, **chosen},
     )
 
 
@@ -337,24 +308,30 @@ async def stage(
     place: Place = "overview",
     size: tuple[int, int] = NARROW,
     settings: Settings | None = None,
-    clock: WorldClock | None = None,
-    limits: Limits | None = None,
+    running: bool = False,
     timing: Timing | None = None,
+    faults: Iterable[str] = (),
     wait: bool = True,
+    **chosen: Any,
 ) -> AsyncIterator[Stage]:
-    """Run a dashboard; with `wait` not before its first answers are in."""
-    settings = settings or settings_for(platform)
+    """Run a dashboard; with `wait` not before its first answers are in.
+
+    With `running` feeds are due as time really passes, and waits of the actions are short. `faults`
+    are the platform's from the start; what else is `chosen` is as for `settings_for`.
+    """
+    settings = settings or settings_for(platform, **chosen)
+    clock = RunningClock(platform) if running else WorldClock(platform)
+    timing = timing or (QUICK if running else None)
+    for fault in faults:
+        platform.faults.add(fault)
     client = open_client(
         settings.base_url,
         settings.key,
         key_source=settings.key_source,
         attempts=1,
-        limits=limits,
     )
     client.transport.measured = SteadyLatency()
-    session = make_session(
-        settings, client, folder / "journal.jsonl", clock or WorldClock(platform), timing
-    )
+    session = make_session(settings, client, folder / "journal.jsonl", clock, timing)
     steady(session.poller)
     app = DashboardApp(session, place)
     try:
@@ -366,3 +343,7 @@ async def stage(
     finally:
         await session.close()
         await client.transport.aclose()
+
+
+Staging = Callable[..., AbstractAsyncContextManager[Stage]]
+"""`stage` on a platform and in a folder of its own: the fixture `on`."""

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
-from tests.screens.harness import WIDE, Stage, stage
+from tests.screens.harness import WIDE, Stage, Staging
 
 
 def happen(platform: EmbeddedPlatform, words: str) -> str:
@@ -18,54 +18,50 @@ def happen(platform: EmbeddedPlatform, words: str) -> str:
     return entry.id
 
 
-async def test_the_newest_is_on_top_and_stays_there(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_the_newest_is_on_top_and_stays_there(on: Staging) -> None:
+    async with on(place="activity") as s:
         for n in range(3):
-            entry = happen(platform, f"Watered plant {n}")
+            entry = happen(s.platform, f"Watered plant {n}")
             await s.press("r")
             await s.sees(f"Watered plant {n}", "following")
             assert s.rows[0] == s.cursor == entry
 
 
-async def test_pause_counts_what_comes_and_resume_shows_it(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_pause_counts_what_comes_and_resume_shows_it(on: Staging) -> None:
+    async with on(place="activity") as s:
         await s.press("p")
         await s.sees("paused")
-        before, known = s.rows, len(platform.world.state.entries)
+        before, known = s.rows, len(s.platform.world.state.entries)
         for n in range(3):
-            happen(platform, f"Watered plant {n}")
+            happen(s.platform, f"Watered plant {n}")
         await s.press("r")
-        await s.sees(f"paused, {len(platform.world.state.entries) - known} new")
+        await s.sees(f"paused, {len(s.platform.world.state.entries) - known} new")
         assert s.rows == before
         assert "Watered" not in s.text
-        happen(platform, "Watered plant 3")
+        happen(s.platform, "Watered plant 3")
         await s.press("r")
-        await s.sees(f"paused, {len(platform.world.state.entries) - known} new")
+        await s.sees(f"paused, {len(s.platform.world.state.entries) - known} new")
         await s.press("p")
         await s.sees("following", "Watered plant 0", "Watered plant 3")
         assert "new" not in s.lines[2]
 
 
-async def test_reading_further_down_pauses(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_reading_further_down_pauses(on: Staging) -> None:
+    async with on(place="activity") as s:
         await s.press("j", "j")
         kept = s.cursor
         await s.sees("paused")
-        happen(platform, "Watered the plants")
+        happen(s.platform, "Watered the plants")
         await s.press("r")
         await s.sees("1 new")
         assert s.cursor == kept
 
 
 async def test_the_filters_are_sent_as_they_are_named(
-    platform: EmbeddedPlatform, tmp_path: Path
+    on: Staging, platform: EmbeddedPlatform
 ) -> None:
     state = platform.world.state
-    async with stage(platform, tmp_path, place="activity", size=WIDE) as s:
+    async with on(place="activity", size=WIDE) as s:
         await s.poll()
         await s.press("f")
         await s.sees("FILTER", "company", "agent", "from", "to", "limit")
@@ -100,10 +96,8 @@ async def test_the_filters_are_sent_as_they_are_named(
         assert all(e is not None and e.agent is not None and e.agent.id == agent.id for e in shown)
 
 
-async def test_wrong_filters_are_told_and_nothing_is_asked(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_wrong_filters_are_told_and_nothing_is_asked(on: Staging) -> None:
+    async with on(place="activity") as s:
         await s.press("f")
         form = s.app.screen
         typed = {"company": "nowhere", "from": "yesterday", "to": "2026-13-01", "limit": "-1"}
@@ -127,18 +121,18 @@ async def export(s: Stage, path: Path) -> None:
     await s.press("enter")
 
 
-async def test_the_export_is_written(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_the_export_is_written(on: Staging, tmp_path: Path) -> None:
+    async with on(place="activity") as s:
         target = tmp_path / "log.csv"
         await export(s, target)
         await s.sees("written to")
         assert target.read_bytes().count(b"\n") > 200
-        (request,) = platform.requests.matching("export")
+        (request,) = s.platform.requests.matching("export")
         assert request.query == "format=csv"
 
 
-async def test_the_export_overwrites_nothing(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_the_export_overwrites_nothing(on: Staging, tmp_path: Path) -> None:
+    async with on(place="activity") as s:
         target = tmp_path / "log.csv"
         target.write_text("mine")
         await export(s, target)
@@ -146,25 +140,14 @@ async def test_the_export_overwrites_nothing(platform: EmbeddedPlatform, tmp_pat
         assert target.read_text() == "mine"
 
 
-async def test_an_export_that_breaks_leaves_no_half_file(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    platform.faults.add("export:cut")
-    async with stage(platform, tmp_path, place="activity") as s:
-        target = tmp_path / "log.csv"
-        await export(s, target)
-        await s.sees("EXPORT", "✖")
-        assert not target.exists()
-
-
-async def test_a_gap_is_told(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="activity") as s:
+async def test_a_gap_is_told(on: Staging) -> None:
+    async with on(place="activity") as s:
         for n in range(1_200):
-            with platform.world.living() as state:
+            with s.platform.world.living() as state:
                 agent = next(iter(state.agents.values()))
-                at = platform.world.now + 1 + n / 1_000
+                at = s.platform.world.now + 1 + n / 1_000
                 state.log(at, "info", "agent.note", f"Watered plant {n}", agent=agent)
-        platform.world.advance(5)
+        s.platform.world.advance(5)
         await s.poll(FeedName.ACTIVITY)
         gaps = [e for e in s.session.store.activity if is_gap(e)]
         assert len(gaps) == 1

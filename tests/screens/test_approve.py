@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
-from tests.screens.harness import WIDE, Stage, stage
+from agentco_tui.screens.dialogs.base import ARMING, Question
+from agentco_tui.screens.key_app import REPEAT
+from tests.screens.harness import WIDE, Stage, Staging, key_event
 
 FIRST = "Share the Q2 churn report"
 
@@ -19,21 +21,8 @@ async def ask(s: Stage) -> str:
     return s.cursor
 
 
-async def test_the_question_tells_what_is_approved(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("j")
-        await ask(s)
-        await s.sees("demo", "APPROVE", "Refund 214 customers", "Globex", "Linus", "high", "3 h")
-        await s.sees("trust 38", "trace", "steps", "y", "n, esc")
-        assert not s.writes
-
-
-async def test_the_trace_is_read_from_the_question(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_the_trace_is_read_from_the_question(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await ask(s)
         await s.armed()
         await s.press("t")
@@ -43,10 +32,8 @@ async def test_the_trace_is_read_from_the_question(
         assert not s.writes
 
 
-async def test_the_trace_goes_on_to_the_question(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_the_trace_goes_on_to_the_question(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("t")
         await s.sees("TRACE", FIRST, "llm" if s.shows("llm") else "1 ")
         await s.press("a")
@@ -56,11 +43,8 @@ async def test_the_trace_goes_on_to_the_question(
         assert not s.writes
 
 
-async def test_a_trace_that_fails_is_told_and_read_again(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    platform.faults.add("trace:status=503,times=1")
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_trace_that_fails_is_told_and_read_again(on: Staging) -> None:
+    async with on(faults=["trace:status=503,times=1"], place="tasks") as s:
         await s.press("t")
         await s.sees("the trace could not be read", "503")
         await s.press("r")
@@ -68,10 +52,8 @@ async def test_a_trace_that_fails_is_told_and_read_again(
         await s.sees("TRACE", FIRST)
 
 
-async def test_line_and_detail_agree_on_what_was_approved(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
         await ask(s)
         await s.yes()
         await s.sees("approved here")
@@ -81,10 +63,8 @@ async def test_line_and_detail_agree_on_what_was_approved(
         assert "pending" not in s.line_with(" status ")
 
 
-async def test_a_question_that_is_gone_follows_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_question_that_is_gone_follows_nothing(on: Staging) -> None:
+    async with on(place="tasks") as s:
         store, decisions = s.session.store, s.session.decisions
 
         def followers() -> int:
@@ -97,3 +77,56 @@ async def test_a_question_that_is_gone_follows_nothing(
         await s.press("escape")
         await s.wait_until(lambda: s.app.screen is s.main, "the list")
         await s.wait_until(lambda: followers() == before, "nobody to listen")
+
+
+EVERY = 0.03
+"""Seconds between two events of a key that is held down."""
+
+
+async def press_at(s: Stage, at: float, key: str) -> None:
+    """A key that was read from the terminal at a moment."""
+    event = key_event(key)
+    event.time = at
+    s.app.post_message(event)
+    await s.settle()
+
+
+async def asked(s: Stage) -> float:
+    """Open the question for the task under the cursor; from when on it can be answered."""
+    await s.press("a")
+    await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
+    question = s.app.screen
+    assert isinstance(question, Question)
+    await s.wait_until(lambda: question._arms_at is not None, "the question on the screen")
+    assert question._arms_at is not None
+    return question._arms_at
+
+
+async def test_enter_held_down_confirms_nothing(on: Staging) -> None:
+    async with on(place="tasks") as s:
+        armed = await asked(s)
+        for number in range(60):
+            await press_at(s, armed - 0.5 + number * EVERY, "enter")
+        assert isinstance(s.app.screen, ApproveQuestion)
+        await s.press("escape")
+        await s.poll(FeedName.PENDING)
+        assert not s.writes
+        assert not s.platform.world.applied
+
+
+@pytest.mark.parametrize("early", [ARMING, 0.2, 0.001])
+async def test_a_yes_before_300_ms_is_dropped_whenever_its_turn_comes(
+    on: Staging, early: float
+) -> None:
+    """The screen may be busy: what counts is when the key was pressed."""
+    assert ARMING == 0.3
+    async with on(place="tasks") as s:
+        armed = await asked(s)
+        await s.armed()
+        await press_at(s, armed - early, "y")
+        await s.sees("that came too soon", "n, esc")
+        assert isinstance(s.app.screen, ApproveQuestion)
+        assert not s.writes
+        await press_at(s, armed + REPEAT, "y")
+        await s.sees_no("n, esc")
+        await s.wait_until(lambda: len(s.writes) == 1, "the approval")

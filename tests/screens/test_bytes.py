@@ -1,27 +1,23 @@
-"""Cost follows change, in the whole dashboard: what is written is counted, never timed (law 5)."""
+"""Cost follows change, in the whole dashboard: what is written is counted, never timed."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 from rich.console import Console
 from textual._compositor import ChopsUpdate, CompositorUpdate
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
 from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import partial_paint
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
-from tests.screens.harness import WIDE, Stage, settings_for, stage
+from tests.screens.harness import PLACES, WIDE, Stage, Staging
 
 FRAME = 22
 """Bytes that Textual adds to each frame: synchronised output, and the cursor's place."""
@@ -57,36 +53,27 @@ class Written:
         return sum(len(update.render_segments(console).encode()) for update in self.updates)
 
 
-@asynccontextmanager
-async def quiet(
-    platform: EmbeddedPlatform,
-    monkeypatch: pytest.MonkeyPatch,
-    place: Place,
-    *,
-    thin: bool = False,
-) -> AsyncIterator[tuple[Stage, Written]]:
-    """A dashboard on which everything has been read and painted."""
+Quiet = Callable[..., AbstractAsyncContextManager[tuple[Stage, Written]]]
+
+
+@pytest.fixture
+def quiet(on: Staging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Quiet]:
+    """A dashboard on which everything has been read and painted, and what is written from then."""
+
+    @asynccontextmanager
+    async def start(place: Place, **chosen: Any) -> AsyncIterator[tuple[Stage, Written]]:
+        async with on(place=place, size=WIDE, **chosen) as s:
+            await s.settle()
+            yield s, Written(s, monkeypatch)
+
     partial_paint.install()
-    try:
-        settings = replace(settings_for(platform), thin=thin)
-        with TemporaryDirectory() as folder:
-            async with stage(
-                platform, Path(folder), place=place, size=WIDE, settings=settings
-            ) as s:
-                await s.loaded()
-                await s.settle()
-                yield s, Written(s, monkeypatch)
-    finally:
-        PARTIAL_PAINT.uninstall()
+    yield start
+    PARTIAL_PAINT.uninstall()
 
 
-@pytest.mark.parametrize(
-    "place", ["overview", "companies", "agents", "tasks", "budget", "activity"]
-)
-async def test_a_poll_with_nothing_new_writes_nothing(
-    place: Place, platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with quiet(platform, monkeypatch, place) as (s, written):
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_poll_with_nothing_new_writes_nothing(quiet: Quiet, place: Place) -> None:
+    async with quiet(place) as (s, written):
         for _ in range(3):
             feeds = [feed for feed in FeedName if s.session.poller.pace(feed).value != "off"]
             for feed in feeds:
@@ -98,10 +85,8 @@ async def test_a_poll_with_nothing_new_writes_nothing(
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])
-async def test_k_changed_cells_repaint_k_cells(
-    count: int, platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with quiet(platform, monkeypatch, "tasks") as (s, written):
+async def test_k_changed_cells_repaint_k_cells(quiet: Quiet, count: int) -> None:
+    async with quiet("tasks") as (s, written):
         table, store = s.view.table, s.session.store
         # Not the line under the cursor, whose detail tells of it too.
         chosen = set(table.rows.shown[3 : 3 + count])
@@ -120,10 +105,8 @@ async def test_k_changed_cells_repaint_k_cells(
         assert written.size + FRAME <= 80 * count
 
 
-async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(
-    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with quiet(platform, monkeypatch, "companies") as (s, written):
+async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(quiet: Quiet) -> None:
+    async with quiet("companies") as (s, written):
         store = s.session.store
         records = tuple(
             msgspec.structs.replace(task, priority=SafeText("odd")) for task in store.pending
@@ -133,10 +116,8 @@ async def test_what_is_not_on_the_screen_costs_nothing_when_it_changes(
         assert written.size == 0
 
 
-async def test_a_thin_line_paints_less_and_says_so(
-    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with quiet(platform, monkeypatch, "tasks", thin=True) as (s, written):
+async def test_a_thin_line_paints_less_and_says_so(quiet: Quiet) -> None:
+    async with quiet("tasks", thin=True) as (s, written):
         assert " thin" in s.lines[0]
         await s.pilot.press("j")
         await s.pilot.pause()
@@ -149,16 +130,15 @@ async def test_a_thin_line_paints_less_and_says_so(
         assert not lines, "the cursor is its sign only"
 
 
-async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(
-    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with quiet(platform, monkeypatch, "tasks") as (s, _):
+async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quiet) -> None:
+    async with quiet("tasks") as (s, _):
         assert " thin" not in s.lines[0]
         s.app._line.slow = True
         s.app._look_at_the_line()
         await s.sees("painting less")
         assert " thin" in s.lines[0]
         assert s.view.table.view.thin
+        assert s.view.detail.display, "nothing jumps by itself"
         s.app._line.slow = False
         s.app._look_at_the_line()
         await s.sees("everything is painted")
@@ -166,9 +146,25 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(
         assert not s.view.table.view.thin
 
 
-async def test_ages_are_told_every_ten_seconds_on_a_thin_line(
-    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with quiet(platform, monkeypatch, "tasks", thin=True) as (s, _):
+async def test_ages_are_told_every_ten_seconds_on_a_thin_line(quiet: Quiet) -> None:
+    async with quiet("tasks", thin=True) as (s, _):
         told = [s.session.thin.tells_ages() for _ in range(40)]
         assert told.count(True) == 4
+
+
+async def test_a_second_passing_paints_ages_only(quiet: Quiet) -> None:
+    async with quiet("tasks") as (s, written):
+        s.platform.world.clock.advance(1)
+        s.main.tick()
+        await s.settle()
+        assert sum(right - left for _, left, right in written.spans) < 60
+
+
+async def test_no_detail_stands_beside_a_list_on_a_thin_line(on: Staging) -> None:
+    async with on(size=WIDE, place="tasks", thin=True) as s:
+        await s.wait_until(lambda: s.rows and not s.view.detail.display, "a list alone")
+        await s.sees(" thin ")
+        await s.tap("enter")
+        await s.wait_until(lambda: s.view.detail.display and s.view.reading, "the detail alone")
+        await s.tap("escape")
+        await s.wait_until(lambda: not s.view.detail.display, "a list alone again")

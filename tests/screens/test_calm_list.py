@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.base_view import HAND
-from tests.screens.harness import NOW, Stage, stage
+from agentco_tui.screens.list_view import HAND
+from tests.screens.harness import Stage, Staging
 
 
 def new_task(platform: EmbeddedPlatform, title: str = "Water the plants") -> str:
@@ -43,17 +41,15 @@ def pass_time(s: Stage, seconds: float) -> None:
     s.main.tick()
 
 
-async def test_the_order_stands_and_one_key_brings_it_up_to_date(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_the_order_stands_and_one_key_brings_it_up_to_date(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("j", "j")
         before, cursor = s.rows, s.cursor
-        platform.world.another_operator(before[0], "approve", "Wanda")
-        platform.world.another_operator(before[1], "reject", "Wanda")
-        added = {new_task(platform), new_task(platform, "Call the bank")}
+        s.platform.world.another_operator(before[0], "approve", "Wanda")
+        s.platform.world.another_operator(before[1], "reject", "Wanda")
+        added = {new_task(s.platform), new_task(s.platform, "Call the bank")}
         for row in (before[5], before[9]):
-            older_than_all(platform, row)
+            older_than_all(s.platform, row)
         await read_again(s)
         assert s.rows == before
         assert s.cursor == cursor
@@ -65,14 +61,12 @@ async def test_the_order_stands_and_one_key_brings_it_up_to_date(
         assert set(s.rows[:2]) == {before[5], before[9]}
 
 
-async def test_ten_seconds_without_a_key_bring_it_up_to_date(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
+async def test_ten_seconds_without_a_key_bring_it_up_to_date(on: Staging) -> None:
     assert HAND == 10.0
-    async with stage(platform, tmp_path, place="tasks") as s:
+    async with on(place="tasks") as s:
         await s.press("j")
         before = s.rows
-        new = new_task(platform)
+        new = new_task(s.platform)
         await read_again(s)
         pass_time(s, 9.0)
         assert s.rows == before, "nine seconds"
@@ -83,11 +77,11 @@ async def test_ten_seconds_without_a_key_bring_it_up_to_date(
         await s.wait_until(lambda: new in s.rows, "the new task")
 
 
-async def test_marks_and_dialogs_keep_it_held(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_marks_and_dialogs_keep_it_held(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("space")
         before = s.rows
-        new = new_task(platform)
+        new = new_task(s.platform)
         await read_again(s)
         pass_time(s, 3_600.0)
         assert s.rows == before, "marked"
@@ -105,9 +99,9 @@ async def test_marks_and_dialogs_keep_it_held(platform: EmbeddedPlatform, tmp_pa
 
 
 async def test_marks_hold_the_order_after_it_was_brought_up_to_date_sorted_or_filtered(
-    platform: EmbeddedPlatform, tmp_path: Path
+    on: Staging,
 ) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+    async with on(place="tasks") as s:
         marked = s.rows[3]
         await s.press("j", "j", "j", "space", "r")
         await read_again(s)
@@ -115,7 +109,7 @@ async def test_marks_hold_the_order_after_it_was_brought_up_to_date_sorted_or_fi
         for keys in ((), ("s",), ("slash", "e", "enter")):
             await s.press(*keys)
             before = s.rows
-            older_than_all(platform, before[4])
+            older_than_all(s.platform, before[4])
             await s.poll(FeedName.PENDING)
             assert s.rows == before, keys
             pass_time(s, 100.0)
@@ -123,33 +117,31 @@ async def test_marks_hold_the_order_after_it_was_brought_up_to_date_sorted_or_fi
         assert s.view.table.marked == (marked,)
 
 
-async def test_coming_back_shows_it_as_it_is_and_then_holds_still(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_coming_back_shows_it_as_it_is_and_then_holds_still(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("j")
         await s.go("agents")
-        new = new_task(platform)
+        new = new_task(s.platform)
         await s.poll(FeedName.PENDING)
         await s.go("tasks")
         assert new in s.rows
         before = s.rows
-        older_than_all(platform, before[8])
+        older_than_all(s.platform, before[8])
         await s.poll(FeedName.PENDING)
         pass_time(s, 1.0)
         assert s.rows == before
 
 
-async def test_the_overview_is_calm_likewise(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_the_overview_is_calm_likewise(on: Staging) -> None:
+    async with on() as s:
         await s.press("j")
         before, cursor = s.rows, s.cursor
         task = next(row.partition(":")[2] for row in before if row.startswith("task:"))
-        platform.world.another_operator(task, "approve", "Wanda")
-        urgent = new_task(platform)
-        with platform.world.living() as state:
+        s.platform.world.another_operator(task, "approve", "Wanda")
+        urgent = new_task(s.platform)
+        with s.platform.world.living() as state:
             state.tasks[urgent].priority = "urgent"
-            state.changed_task(state.tasks[urgent], platform.world.now)
+            state.changed_task(state.tasks[urgent], s.platform.world.now)
         await read_again(s)
         assert s.rows == before
         assert s.cursor == cursor
@@ -160,26 +152,22 @@ async def test_the_overview_is_calm_likewise(platform: EmbeddedPlatform, tmp_pat
         assert f"task:{task}" not in s.rows
 
 
-async def test_a_ghost_says_more_once_the_log_tells_it(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_ghost_says_more_once_the_log_tells_it(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("j")
         gone = s.rows[2]
-        platform.world.another_operator(gone, "reject", "Wanda")
+        s.platform.world.another_operator(gone, "reject", "Wanda")
         await s.poll(FeedName.PENDING)
         await s.sees("left the list")
         await s.poll(FeedName.ACTIVITY)
         await s.sees("rejected elsewhere")
 
 
-async def test_a_ghost_that_comes_back_is_a_task_again(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_ghost_that_comes_back_is_a_task_again(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("j")
         before, gone = s.rows, s.rows[2]
-        platform.faults.add("tasks:status=503,times=0")
+        s.platform.faults.add("tasks:status=503,times=0")
         store = s.session.store
         record = store.pending.get(gone)
         assert record is not None
@@ -188,20 +176,3 @@ async def test_a_ghost_that_comes_back_is_a_task_again(
         store.publish(store.pending.put(record))
         await s.sees_no("left the list")
         assert s.rows == before
-
-
-async def test_a_word_for_a_request_is_no_approval(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    """Entries about approvals that were only asked for say nothing about who decided."""
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("j")
-        gone = s.rows[2]
-        with platform.world.living() as state:
-            task = state.tasks[gone]
-            state.log(NOW, "info", "task.approval_requested", "asked", task=task, actor="Ada")
-            state.leave_queue(task, "running")
-            state.changed_task(task, platform.world.now)
-        await read_again(s)
-        await s.sees("left the list")
-        assert "approved" not in s.line_with("left the list")

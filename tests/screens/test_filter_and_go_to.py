@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
-from tests.screens.harness import PLACES, Stage, stage
+from tests.screens.harness import PLACES, Stage, Staging
 
 
-async def test_a_filter_works_while_it_is_typed(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_filter_works_while_it_is_typed(on: Staging) -> None:
+    async with on(place="tasks") as s:
         counts = []
         await s.press("slash")
         for letter in "linus":
@@ -21,52 +19,23 @@ async def test_a_filter_works_while_it_is_typed(platform: EmbeddedPlatform, tmp_
         await s.sees("/linus", "enter keeps it", f"{counts[-1]} of 40")
         await s.press("enter")
         await s.sees("/linus", "q quit")
-        agents = {platform.world.task(row).agent.name for row in s.rows}
+        agents = {s.platform.world.task(row).agent.name for row in s.rows}
         assert agents == {"Linus"}
         await s.press("escape")
         await s.sees_no("/linus")
         assert len(s.rows) == 40
 
 
-async def test_escape_while_typing_drops_it(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        kept = s.cursor
-        await s.press("slash")
-        await s.type("grace")
-        assert len(s.rows) < 40
-        await s.press("escape")
-        await s.sees_no("/grace")
-        assert len(s.rows) == 40
-        assert kept in s.rows
-        await s.press("j")
-        assert s.cursor is not None
-
-
-async def test_letters_that_are_keys_go_into_the_filter(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("slash")
-        await s.type("nq1a:?y")
-        assert s.main.prompt.input.value == "nq1a:?y"
-        assert s.app.screen is s.main
-        assert s.main.place == "tasks"
-        await s.press("escape")
-        assert not s.writes
-
-
-async def test_a_filter_outlives_refreshes_and_other_screens(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_filter_outlives_refreshes_and_other_screens(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("slash")
         await s.type("agent:ada")
         await s.press("enter")
         before = len(s.rows)
-        ada = next(a for a in platform.world.state.agents.values() if a.name == "Ada")
-        platform.world.create_task(ada.company.id, "Water the plants", ada.id, "low")
-        other = next(a for a in platform.world.state.agents.values() if a.name == "Linus")
-        platform.world.create_task(other.company.id, "Feed the cat", other.id, "low")
+        ada = next(a for a in s.platform.world.state.agents.values() if a.name == "Ada")
+        s.platform.world.create_task(ada.company.id, "Water the plants", ada.id, "low")
+        other = next(a for a in s.platform.world.state.agents.values() if a.name == "Linus")
+        s.platform.world.create_task(other.company.id, "Feed the cat", other.id, "low")
         await s.press("r")
         await s.wait_until(lambda: len(s.rows) == before + 1, "Ada's new task, and no other")
         await s.go("agents")
@@ -82,10 +51,8 @@ async def test_a_filter_outlives_refreshes_and_other_screens(
     ("typed", "words"),
     [("agnt:linus", "agent"), ("waiting>soon", "needs a time"), ("trust<abc", "needs a number")],
 )
-async def test_a_filter_that_cannot_be_used_is_told(
-    platform: EmbeddedPlatform, tmp_path: Path, typed: str, words: str
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_a_filter_that_cannot_be_used_is_told(on: Staging, typed: str, words: str) -> None:
+    async with on(place="tasks") as s:
         await s.press("slash")
         await s.type(typed)
         await s.wait_until(lambda: words in s.main.prompt._hint.shown, "what is wrong with it")
@@ -94,23 +61,9 @@ async def test_a_filter_that_cannot_be_used_is_told(
         assert len(s.rows) == 40
 
 
-async def test_nothing_matches_says_how_to_get_out(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="agents") as s:
-        await s.press("slash")
-        await s.type("zzzz")
-        await s.press("enter")
-        await s.sees("no row matches zzzz", "esc")
-        await s.press("escape")
-        await s.sees("Amara")
-
-
 @pytest.mark.parametrize("place", PLACES)
-async def test_every_list_has_filter_and_sort(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place
-) -> None:
-    async with stage(platform, tmp_path, place=place) as s:
+async def test_every_list_has_filter_and_sort(on: Staging, place: Place) -> None:
+    async with on(place=place) as s:
         await s.poll()
         whole = s.rows
         order = s.view.table.sort
@@ -135,9 +88,9 @@ async def go(s: Stage, words: str) -> None:
     await s.press("enter")
 
 
-async def test_going_to_records(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_going_to_records(on: Staging, platform: EmbeddedPlatform) -> None:
     state = platform.world.state
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         await s.poll()
         linus = next(a for a in state.agents.values() if a.name == "Linus")
         await go(s, "agent linus")
@@ -156,15 +109,13 @@ async def test_going_to_records(platform: EmbeddedPlatform, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("status", ["all", "completed", "running", "pending"])
-async def test_going_to_tasks_of_a_status(
-    platform: EmbeddedPlatform, tmp_path: Path, status: str
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_going_to_tasks_of_a_status(on: Staging, status: str) -> None:
+    async with on() as s:
         await go(s, f"tasks {status}")
         await s.wait_until(lambda: s.main.place == "tasks", "the tasks")
         wanted = {
             task.id
-            for task in platform.world.state.tasks.values()
+            for task in s.platform.world.state.tasks.values()
             if status in ("all", task.status)
         }
         await s.wait_until(lambda: set(s.rows) == wanted, f"{len(wanted)} tasks")
@@ -183,9 +134,9 @@ async def test_going_to_tasks_of_a_status(
     ],
 )
 async def test_going_nowhere_says_why_and_keeps_the_words(
-    platform: EmbeddedPlatform, tmp_path: Path, typed: str, words: str
+    on: Staging, typed: str, words: str
 ) -> None:
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         await s.poll()
         await go(s, typed)
         await s.wait_until(lambda: words in s.text, words)
@@ -195,10 +146,8 @@ async def test_going_nowhere_says_why_and_keeps_the_words(
         await s.sees("q quit")
 
 
-async def test_suggestions_are_taken_with_the_arrow(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_suggestions_are_taken_with_the_arrow(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         await s.press("colon")
         await s.type("act")
@@ -213,8 +162,8 @@ async def test_suggestions_are_taken_with_the_arrow(
         await s.sees("Globex")
 
 
-async def test_leaving_by_words(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_leaving_by_words(on: Staging) -> None:
+    async with on() as s:
         await go(s, "help")
         await s.sees("Keys on Overview")
         await s.press("escape")

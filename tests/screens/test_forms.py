@@ -1,276 +1,283 @@
+"""Forms: what is typed is checked, asked about, sent once, and kept if it is refused or lost."""
+
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
-from tests.screens.harness import WIDE, Stage, settings_for, stage
+from tests.screens.harness import WIDE, Stage, Staging
+
+HOOLI = {"name": "Hooli", "template": "consulting", "mission": "Make the world a better place."}
 
 
-async def fill(s: Stage, field: str, text: str) -> None:
-    """Replace what stands in a field."""
-    form = s.app.screen
-    entry = form.inputs[field]  # type: ignore[attr-defined]
-    entry.focus()
-    await s.settle()
-    await s.press(*["end"], *["backspace"] * len(entry.value))
-    await s.type(text)
+def form_of(s: Stage) -> Any:
+    """The form on the screen."""
+    return s.app.screen
 
 
-async def send(s: Stage) -> None:
-    """Enter on the last field, and yes to the question."""
-    form = s.app.screen
-    last = list(form.inputs.values())[-1]  # type: ignore[attr-defined]
-    last.focus()
+async def fill(s: Stage, **fields: str) -> None:
+    """Replace what stands in fields."""
+    for field, text in fields.items():
+        entry = form_of(s).inputs[field]
+        entry.focus()
+        await s.settle()
+        await s.press(*["end"], *["backspace"] * len(entry.value))
+        await s.type(text)
+
+
+async def submit(s: Stage) -> Any:
+    """Enter on the last field, which opens the question; returns the form."""
+    form = form_of(s)
+    list(form.inputs.values())[-1].focus()
     await s.settle()
     await s.press("enter")
     await s.wait_until(lambda: s.app.screen is not form, "the question")
-    assert not s.writes, "nothing is sent before the question"
+    return form
+
+
+async def send(s: Stage) -> None:
+    """The same, and yes to the question."""
+    before = len(s.writes)
+    await submit(s)
+    assert len(s.writes) == before, "nothing is sent before the question"
     await s.yes()
 
 
-async def test_a_new_task(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def ended(s: Stage) -> None:
+    """Wait until the form is left."""
+    await s.wait_until(lambda: s.app.screen is s.main, "the list")
+
+
+def companies(s: Stage) -> int:
+    """How many there are of that name."""
+    return sum(c.name == HOOLI["name"] for c in s.platform.world.state.companies.values())
+
+
+async def test_a_new_task(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("n")
         await s.sees("demo", "CREATE", "company", "agent", "title", "priority")
-        await fill(s, "company_id", "glo")
+        await fill(s, company_id="glo")
         await s.sees("globex")
         await s.press("right", "enter")
-        await fill(s, "agent_id", "linus")
-        await s.press("enter")
-        await fill(s, "title", "Water the plants")
-        await s.press("enter")
-        await fill(s, "priority", "high")
+        await fill(s, agent_id="linus", title="Water the plants", priority="high")
         await send(s)
         await s.sees("Water the plants")
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await ended(s)
         (sent,) = s.writes
-        world = platform.world.state
+        world = s.platform.world.state
         company = next(c for c in world.companies.values() if c.name == "Globex")
         agent = next(a for a in world.agents.values() if a.name == "Linus")
-        assert (sent.method, sent.path) == ("POST", "/api/tasks")
+        assert (sent.method, sent.path, sent.status) == ("POST", "/api/tasks", 201)
         assert json.loads(sent.body) == {
             "company_id": company.id,
             "title": "Water the plants",
             "agent_id": agent.id,
             "priority": "high",
         }
-        assert sent.status == 201
 
 
+@pytest.mark.parametrize(
+    ("place", "key", "fields", "words"),
+    [
+        (
+            "tasks",
+            "n",
+            {"company_id": "nowhere", "agent_id": "", "priority": "high"},
+            ("no company here has this name or id", "choose an agent", "say what is to"),
+        ),
+        (
+            "tasks",
+            "n",
+            {"company_id": "Globex", "agent_id": "Ada", "title": "Water", "priority": "high"},
+            ("no agent of this company",),
+        ),
+        ("agents", "l", {"monthly_limit": "1,000"}, ("without commas", "SET LIMIT")),
+    ],
+)
 async def test_fields_are_checked_before_anything_is_sent(
-    platform: EmbeddedPlatform, tmp_path: Path
+    on: Staging, place: Place, key: str, fields: dict[str, str], words: tuple[str, ...]
 ) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        await s.press("n")
-        await fill(s, "company_id", "nowhere")
-        await fill(s, "agent_id", "")
-        await fill(s, "priority", "high")
+    async with on(place=place) as s:
+        await s.press(key)
+        await fill(s, **fields)
         await s.press("enter")
-        await s.sees("no company here has this name or id", "choose an agent", "say what is to")
-        form = s.app.screen
-        assert form.focused is form.inputs["company_id"] or s.shows("✖")  # type: ignore[attr-defined]
-        assert form.values["company_id"] == "nowhere"  # type: ignore[attr-defined]
+        await s.sees(*words)
+        name, typed = next(iter(fields.items()))
+        assert form_of(s).values[name] == typed
         await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await ended(s)
         assert not s.writes
 
 
-async def test_no_to_the_question_keeps_the_form(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="companies") as s:
+async def test_a_form_for_the_company_in_scope(on: Staging, platform: EmbeddedPlatform) -> None:
+    company = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
+    async with on(place="tasks", company=company.id) as s:
         await s.press("n")
-        await fill(s, "name", "Hooli")
-        await fill(s, "template", "consulting")
-        await fill(s, "mission", "Make the world a better place.")
-        form = s.app.screen
-        await s.press("enter")
-        await s.wait_until(lambda: s.app.screen is not form, "the question")
+        await s.sees("CREATE", "Globex")
+        assert form_of(s).values["company_id"] == "Globex"
+
+
+async def test_a_new_company_is_asked_about_first(on: Staging) -> None:
+    async with on(place="companies") as s:
+        await s.press("n")
+        await fill(s, **HOOLI)
+        form = await submit(s)
         await s.sees("Hooli", "consulting", "better place", "create it")
         await s.armed()
         await s.press("enter", "enter", "n")
         await s.wait_until(lambda: s.app.screen is form, "the form")
-        assert form.values["name"] == "Hooli"  # type: ignore[attr-defined]
+        assert form.values == HOOLI
         assert not s.writes
-
-
-async def test_a_new_company(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="companies") as s:
-        await s.press("n")
-        await fill(s, "name", "Hooli")
-        await fill(s, "template", "consulting")
-        await fill(s, "mission", "Make the world a better place.")
         await send(s)
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await ended(s)
         await s.sees("Hooli")
         (sent,) = s.writes
         assert sent.path == "/api/companies"
-        assert json.loads(sent.body) == {
-            "name": "Hooli",
-            "template": "consulting",
-            "mission": "Make the world a better place.",
-        }
+        assert json.loads(sent.body) == HOOLI
 
 
-async def test_a_refusal_is_shown_beside_its_field_with_the_text_kept(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="companies") as s:
+async def test_a_refusal_is_shown_beside_its_field_with_the_text_kept(on: Staging) -> None:
+    async with on(place="companies") as s:
         await s.press("n")
-        await fill(s, "name", "Globex")
-        await fill(s, "template", "consulting")
-        await fill(s, "mission", "The same name as another.")
-        form = s.app.screen
+        await fill(s, **{**HOOLI, "name": "Globex"})
+        form = form_of(s)
         await send(s)
         await s.wait_until(lambda: s.app.screen is form and s.shows("already taken"), "the refusal")
-        note = form.notes["name"].shown  # type: ignore[attr-defined]
-        assert "already taken" in note
-        assert form.values["mission"] == "The same name as another."  # type: ignore[attr-defined]
-        await fill(s, "name", "Globex Two")
-        assert "already taken" not in form.notes["name"].shown  # type: ignore[attr-defined]
-        form.inputs["mission"].focus()  # type: ignore[attr-defined]
-        await s.press("enter")
-        await s.wait_until(lambda: s.app.screen is not form, "the question")
-        await s.yes()
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        assert "already taken" in form.notes["name"].shown
+        assert form.values["mission"] == HOOLI["mission"]
+        await fill(s, name="Globex Two")
+        assert "already taken" not in form.notes["name"].shown
+        await send(s)
+        await ended(s)
         await s.sees("Globex Two")
         assert [seen.status for seen in s.writes] == [422, 201]
 
 
-async def test_a_clone(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="companies") as s:
-        source = platform.world.company(str(s.cursor))
+async def test_a_clone(on: Staging) -> None:
+    async with on(place="companies") as s:
+        source = s.platform.world.company(str(s.cursor))
         await s.press("c")
         await s.sees("CLONE", source.name)
-        await fill(s, "name", "Acme Two")
-        await fill(s, "mission", "The same again.")
+        await fill(s, name="Acme Two", mission="The same again.")
         await send(s)
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await ended(s)
         await s.sees("Acme Two")
         (sent,) = s.writes
         assert sent.path == f"/api/companies/{source.id}/clone"
         assert json.loads(sent.body) == {"name": "Acme Two", "mission": "The same again."}
 
 
-async def test_a_limit_with_old_new_and_difference(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="agents", size=WIDE) as s:
+async def test_a_limit_with_old_new_and_difference(on: Staging) -> None:
+    async with on(place="agents", size=WIDE) as s:
         await s.press("l")
         await s.sees("SET LIMIT", "Ada")
-        await fill(s, "monthly_limit", "250")
+        await fill(s, monthly_limit="20.50")
+        await submit(s)
+        await s.sees("below what is spent already")
+        await s.armed()
+        await s.press("escape")
+        await fill(s, monthly_limit="250")
         await s.sees("$100.00", "$250.00", "+$150.00")
-        form = s.app.screen
-        await s.press("enter")
-        await s.wait_until(lambda: s.app.screen is not form, "the question")
+        await submit(s)
         await s.sees("old limit", "new limit", "$250.00", "+$150.00", "$118.80")
         await s.yes()
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await ended(s)
         await s.sees("250")
-        agent = next(a for a in platform.world.state.agents.values() if a.name == "Ada")
+        agent = next(a for a in s.platform.world.state.agents.values() if a.name == "Ada")
         (sent,) = s.writes
         assert (sent.method, sent.path) == ("POST", f"/api/budget/agents/{agent.id}")
         assert json.loads(sent.body) == {"monthly_limit": 250}
 
 
-async def test_a_limit_where_there_was_none(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="agents", size=WIDE) as s:
+async def test_a_limit_where_there_was_none(on: Staging) -> None:
+    async with on(place="agents", size=WIDE) as s:
         await s.poll(FeedName.AGENT_BUDGETS)
         await s.press(*"/jonas", "enter", "l")
         await s.sees("SET LIMIT", "Jonas")
-        await fill(s, "monthly_limit", "250")
+        await fill(s, monthly_limit="250")
         await s.sees("no limit", "$250.00")
-        await s.press("enter")
+        await submit(s)
         await s.sees("old limit", "no limit", "$250.00")
         assert not s.shows("not known")
 
 
-async def test_a_limit_that_is_known_only_once_the_form_is_open(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
+async def test_a_limit_that_is_known_only_once_the_form_is_open(on: Staging) -> None:
     """What the question shows is what the write goes by: no change to what was never shown."""
-    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
-        platform.faults.add("agent_budgets:status=503")
+    async with on(place="tasks", size=WIDE) as s:
+        s.platform.faults.add("agent_budgets:status=503")
         await s.press("3")
         await s.sees("Ada")
         await s.press("l")
-        await fill(s, "monthly_limit", "250")
+        await fill(s, monthly_limit="250")
         await s.sees("the limit until now is not known")
-        platform.faults.clear()
+        s.platform.faults.clear()
         await s.poll(FeedName.AGENT_BUDGETS)
-        await s.press("enter")
+        await submit(s)
         await s.sees("old limit", "$100.00", "$250.00", "+$150.00")
         await s.yes()
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await ended(s)
         (sent,) = s.writes
         assert json.loads(sent.body) == {"monthly_limit": 250}
 
 
-async def test_a_limit_below_what_is_spent_is_warned_of(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="agents") as s:
-        await s.press("l")
-        await fill(s, "monthly_limit", "20.50")
-        await s.press("enter")
-        await s.sees("below what is spent already")
-        await s.armed()
-        await s.press("escape")
-        await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
-        assert not s.writes
+# ---- answers that are lost
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ("", "type an amount"),
-        ("-5", "can't be negative"),
-        ("1,000", "without commas"),
-        ("lots", "digits and a point only"),
-        ("1e9", "digits and a point only"),
-    ],
-)
-async def test_what_is_no_limit_is_told(
-    platform: EmbeddedPlatform, tmp_path: Path, typed: str, words: str
-) -> None:
-    async with stage(platform, tmp_path, place="agents") as s:
-        await s.press("l")
-        await fill(s, "monthly_limit", typed)
-        await s.press("enter")
-        await s.sees(words, "SET LIMIT")
-        assert not s.writes
-
-
-async def test_an_outcome_that_is_unknown_is_read(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    """The answer is lost after the company was made: the form ends well, and sends once."""
-    platform.faults.add("create_company:drop_after")
-    async with stage(platform, tmp_path, place="companies") as s:
+async def test_a_lost_create_is_looked_for_while_the_form_keeps_its_text(on: Staging) -> None:
+    async with on(place="companies", running=True) as s:
         await s.press("n")
-        await fill(s, "name", "Hooli")
-        await fill(s, "template", "consulting")
-        await fill(s, "mission", "Make the world a better place.")
+        await fill(s, **HOOLI)
+        form = form_of(s)
+        s.platform.faults.add("create_company:drop_after")
+        s.platform.faults.add("companies:status=503,after=1")
         await send(s)
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
-        await s.sees("Hooli")
-        assert len(s.writes) == 1
+        await s.sees("the answer was lost: it is looked for by reading", "esc leave")
+        assert form.values == HOOLI
+        await s.press("enter", "enter", "enter")
+        assert s.app.screen is form, "it can't be sent again meanwhile"
+        s.platform.faults.clear()
+        await ended(s)
+        await s.sees(HOOLI["name"])
+        assert len(s.writes) == companies(s) == 1
 
 
-async def test_a_form_for_the_company_in_scope(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    company = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
-    settings = settings_for(platform, company=company.id)
-    async with stage(platform, tmp_path, place="tasks", settings=settings) as s:
+async def test_a_lost_create_that_did_not_happen_is_told_and_the_form_stays(on: Staging) -> None:
+    async with on(place="companies", running=True) as s:
         await s.press("n")
-        await s.sees("CREATE", "Globex")
-        await fill(s, "agent_id", "Ada")
-        await fill(s, "title", "Water the plants")
-        await fill(s, "priority", "high")
-        await s.press("enter")
-        await s.sees("no agent of this company")
-        assert not s.writes
+        await fill(s, **HOOLI)
+        form = form_of(s)
+        s.platform.faults.add("create_company:drop_before,times=1")
+        await send(s)
+        await s.sees("CREATE", HOOLI["name"], "the answer was lost", "enter next")
+        assert s.app.screen is form
+        assert (len(s.writes), companies(s)) == (1, 0)
+        await send(s)
+        await ended(s)
+        assert companies(s) == 1
+
+
+async def test_left_while_unknown_the_same_is_not_sent_before_it_is_settled(on: Staging) -> None:
+    async with on(place="companies", running=True) as s:
+        s.platform.faults.add("create_company:drop_after,times=1")
+        await s.press("n")
+        await fill(s, **HOOLI)
+        s.platform.faults.add("companies:status=503,after=1")
+        await send(s)
+        await s.sees("the answer was lost")
+        await s.press("escape")
+        await ended(s)
+        await s.press("n")
+        await fill(s, **HOOLI)
+        await send(s)
+        await s.sees("nothing was sent, because it could not be read first", "esc leave")
+        s.platform.faults.clear()
+        await s.press("escape")
+        await ended(s)
+        await s.sees(HOOLI["name"])
+        assert len(s.writes) == companies(s) == 1

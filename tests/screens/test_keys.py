@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from textual.command import CommandList
-from textual.keys import _character_to_key
 
 from agentco_tui.actions.outcome import Verb
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import COMMANDS, RESERVED_KEYS, Place
 from agentco_tui.screens.dialogs.base import Palette
 from agentco_tui.screens.dialogs.form_definitions import FORMS
-from tests.screens.harness import PLACES, Stage, key_event, settings_for, stage
+from tests.screens.harness import PLACES, Stage, Staging, key_event
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
 OTHERS = [
@@ -57,11 +55,11 @@ async def back(s: Stage, place: Place) -> None:
 
 @pytest.mark.parametrize("name", DIALOGS)
 async def test_every_key_in_every_dialog(
-    platform: EmbeddedPlatform, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    on: Staging, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     place, opens = DIALOGS[name]
-    async with stage(platform, tmp_path, place=place) as s:
+    async with on(place=place) as s:
         await s.poll()
         await s.press(opens)
 
@@ -81,9 +79,9 @@ async def test_every_key_in_every_dialog(
         assert not s.writes
 
 
-async def test_all_keys_at_once(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_all_keys_at_once(on: Staging) -> None:
     """As fast as a cat walks."""
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         for keys in ("4jjtannnn", "123456jkgGsSv", "/x", "4nn", "?????", "2c"):
             for key in (*keys, *["escape"] * 4):
                 s.app.post_message(key_event(key))
@@ -95,10 +93,8 @@ async def test_all_keys_at_once(platform: EmbeddedPlatform, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("place", PLACES)
-async def test_help_lists_every_key_of_the_screen(
-    platform: EmbeddedPlatform, tmp_path: Path, place: Place
-) -> None:
-    async with stage(platform, tmp_path, place=place, size=(120, 60)) as s:
+async def test_help_lists_every_key_of_the_screen(on: Staging, place: Place) -> None:
+    async with on(place=place, size=(120, 60)) as s:
         await s.press("?")
         await s.sees("Keys on", "Filters", "Signs")
         shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
@@ -113,9 +109,9 @@ async def test_help_lists_every_key_of_the_screen(
             await s.wait_until(lambda: s.app.screen is s.main, "the screen")
 
 
-async def test_every_key_of_the_table_is_bound(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_every_key_of_the_table_is_bound(on: Staging) -> None:
     """What help promises is there."""
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         for place in PLACES:
             await s.go(place)
             await s.poll()
@@ -126,21 +122,17 @@ async def test_every_key_of_the_table_is_bound(platform: EmbeddedPlatform, tmp_p
             assert promised <= bound, place
 
 
-async def test_nothing_on_the_keys_that_others_own(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_nothing_on_the_keys_that_others_own(on: Staging) -> None:
+    async with on() as s:
         for place in PLACES:
             await s.go(place)
             taken = set(s.main.active_bindings) & set(RESERVED_KEYS) - {"ctrl+z"}
             assert not taken, place
 
 
-async def test_no_key_that_acts_before_all_others_can_be_a_letter(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
+async def test_no_key_that_acts_before_all_others_can_be_a_letter(on: Staging) -> None:
     """It would act while a letter is typed into a field; `[keys]` can't change what has no id."""
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         for opens in ("", "a", "t", "n", "?", "ctrl+p", "/"):
             if opens:
                 await s.go("tasks")
@@ -151,10 +143,9 @@ async def test_no_key_that_acts_before_all_others_can_be_a_letter(
             await back(s, "tasks")
 
 
-async def test_rebound_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_rebound_keys(on: Staging) -> None:
     rebound = {"screen.tasks": "T", "tasks.approve": "f5", "list.down": "e", "app.quit": "unbound"}
-    settings = settings_for(platform, keys=rebound)
-    async with stage(platform, tmp_path, settings=settings) as s:
+    async with on(keys=rebound) as s:
         await s.press("4")
         assert s.main.place == "overview"
         await s.press("T")
@@ -182,8 +173,8 @@ async def test_rebound_keys(platform: EmbeddedPlatform, tmp_path: Path) -> None:
         )
 
 
-async def test_the_palette_finds_and_runs(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_the_palette_finds_and_runs(on: Staging) -> None:
+    async with on() as s:
         await s.press("ctrl+p")
         await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
         await s.type("companies")
@@ -200,10 +191,8 @@ async def test_the_palette_finds_and_runs(platform: EmbeddedPlatform, tmp_path: 
         assert not s.writes
 
 
-async def test_a_palette_is_paged_through_before_it_is_drawn(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_a_palette_is_paged_through_before_it_is_drawn(on: Staging) -> None:
+    async with on() as s:
         palette = Palette([])  # It has nowhere to look, so its list has no place on the screen.
         await s.app.push_screen(palette)
         found = palette.query_one(CommandList)
@@ -217,26 +206,15 @@ async def test_a_palette_is_paged_through_before_it_is_drawn(
         await s.wait_until(lambda: s.app.screen is s.main, "the frame")
 
 
-async def test_the_palette_of_colours_takes_every_key(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
-        s.app.action_change_theme()
-        await s.press("pagedown", "pageup", "n", "pageup", "escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the frame")
-
-
-async def test_the_palette_does_not_offer_itself(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_the_palette_does_not_offer_itself(on: Staging) -> None:
+    async with on() as s:
         titles = [command.title for command in s.app.get_system_commands(s.app.screen)]
         assert "Palette" not in titles
         assert {"Help", "Filter", "Approve", "Theme", "Quit"} <= set(titles)
 
 
-async def test_clicks_on_tabs_and_footer(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_clicks_on_tabs_and_footer(on: Staging) -> None:
+    async with on() as s:
         await s.pilot.click(offset=(s.lines[1].index("4 Tasks") + 1, 1))
         await s.wait_until(lambda: s.main.place == "tasks", "the tasks")
         await s.settle()
@@ -248,12 +226,22 @@ async def test_clicks_on_tabs_and_footer(platform: EmbeddedPlatform, tmp_path: P
         await s.sees("Keys on Tasks")
 
 
-def test_the_characters_are_keys() -> None:
-    assert all(key_event(c).character == c for c in PRINTABLE)
-    assert _character_to_key("?") == "question_mark"
-
-
 def test_every_form_and_every_write_has_its_command() -> None:
     opened = {one.run.removeprefix("form('").removesuffix("')"): one.id for one in COMMANDS}
     assert {name: opened[name] for name in FORMS} == {name: name for name in FORMS}
     assert {one.verb for one in COMMANDS if one.verb} == set(Verb)
+
+
+async def test_an_equal_notice_is_not_added_while_it_shows(on: Staging) -> None:
+    async with on(place="tasks", read_only=True) as s:
+        for _ in range(6):
+            await s.press("a")
+        await s.sees("writing is off")
+        await s.settle()
+        assert s.text.count("writing is off") == 1
+        await s.press("j", "y")
+        await s.sees("clipboard", "writing is off")
+        s.app.clear_notifications()
+        await s.sees_no("writing is off")
+        await s.press("a")
+        await s.sees("writing is off")

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.insight import Level, Need, NeedKind
 from agentco_tui.model import Budget, Task
-from tests.screens.harness import Stage, settings_for, stage
+from tests.screens.harness import Stage, Staging, settings_for
 
 
 def needs(s: Stage) -> list[Need]:
@@ -15,8 +14,8 @@ def needs(s: Stage) -> list[Need]:
     return [need for need in found if isinstance(need, Need)]
 
 
-async def test_the_worst_comes_first(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_the_worst_comes_first(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         found = needs(s)
         levels = [need.level for need in found]
@@ -41,21 +40,19 @@ async def test_the_worst_comes_first(platform: EmbeddedPlatform, tmp_path: Path)
         assert moments == sorted(moments), "the longest wait first"
 
 
-async def test_time_alone_makes_a_need(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_time_alone_makes_a_need(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         before = len(s.rows)
-        platform.world.clock.advance(3_600)
+        s.platform.world.clock.advance(3_600)
         s.main.tick()
         for _ in range(10):
             s.main.tick()
         assert len(s.rows) > before
 
 
-async def test_enter_opens_the_record_where_it_belongs(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_enter_opens_the_record_where_it_belongs(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         for kind in (NeedKind.TASK, NeedKind.BUDGET):
             await s.go("overview")
@@ -70,10 +67,10 @@ async def test_enter_opens_the_record_where_it_belongs(
             await s.wait_until(opened, f"{row} on {place}")
 
 
-async def test_counts_agree_with_the_platform(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_counts_agree_with_the_platform(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
-        state = platform.world.state
+        state = s.platform.world.state
         alerts = [alert for alert in state.alerts.values() if alert.resolved is None]
         critical = sum(1 for alert in alerts if alert.severity == "critical")
         tabs, header = s.lines[1], s.lines[0]
@@ -84,15 +81,15 @@ async def test_counts_agree_with_the_platform(platform: EmbeddedPlatform, tmp_pa
         assert f"✖ {critical}" in header
         assert f"▲ {len(alerts) - critical}" in header
         task = next(iter(state.pending))
-        platform.world.another_operator(task, "reject")
-        platform.world.create_company("Hooli", "consulting", "Make the world a better place.")
+        s.platform.world.another_operator(task, "reject")
+        s.platform.world.create_company("Hooli", "consulting", "Make the world a better place.")
         await s.poll()
         await s.sees(f"4 Tasks {len(state.pending)} ", f"2 Companies {len(state.companies)} ")
 
 
-async def test_counts_are_of_the_scope(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_counts_are_of_the_scope(on: Staging, platform: EmbeddedPlatform) -> None:
     company = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
-    async with stage(platform, tmp_path, settings=settings_for(platform, company=company.id)) as s:
+    async with on(settings=settings_for(platform, company=company.id)) as s:
         await s.poll()
         await s.sees("Globex", f"4 Tasks {company.pending} ")
         alerts = [
@@ -104,26 +101,8 @@ async def test_counts_are_of_the_scope(platform: EmbeddedPlatform, tmp_path: Pat
         assert "Acme Robotics" not in s.text
 
 
-async def test_a_decision_leaves_the_list_by_itself(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
-        await s.poll()
-        await s.sees("Rotate the staging")
-        task = next(
-            t for t in platform.world.state.pending.values() if t.title.startswith("Rotate the s")
-        )
-        platform.world.another_operator(task.id, "approve")
-        await s.press("r")
-        await s.wait_until(
-            lambda: f"task:{task.id}" not in s.rows, "the approved task to leave the needs"
-        )
-
-
-async def test_trace_limit_and_approve_say_what_they_need(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_trace_limit_and_approve_say_what_they_need(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         budget = next(
             n for n in needs(s) if isinstance(n.record, Budget) and n.record.name == "Acme Robotics"
@@ -135,9 +114,9 @@ async def test_trace_limit_and_approve_say_what_they_need(
         assert s.app.screen is s.main
 
 
-async def test_every_sign_of_spending_is_whole(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_every_sign_of_spending_is_whole(on: Staging) -> None:
     """What is told by colour is told by its sign as well, also where the panel is narrow."""
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         await s.poll()
         await s.wait_until(lambda: s.shows("SPEND", "83 %"), "the money")
         company = next(

@@ -12,18 +12,17 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
-from agentco_tui.config import Flags, Settings, api_key, load
+from agentco_tui.config import Flags, api_key, load
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens import reload_key
-from tests.screens.harness import WIDE, Stage, stage
+from tests.screens.harness import WIDE, Stage, Staging
 
 NEW = "ag_canary_of_today_9c31"
 REFUSED = "the key is missing or invalid"
 AGAIN = "the key was read again: another one is used from now on"
 STILL = "the key is still the one that was refused"
-TITLE = "Refund 214 customers"
-
+IN_FILE = 'api_key_file = "the-key"'
 
 NOTICES: list[str] = []
 """What was said in the corner; there it is gone after seconds, however slow the machine is."""
@@ -43,33 +42,32 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def key_file(tmp_path: Path, platform: EmbeddedPlatform) -> Path:
-    path = tmp_path / "the-key"
-    put(path, platform.full_key)
-    return path
+def key_file(tmp_path: Path, platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the key is kept, in the folder that commands run in."""
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path / "the-key", platform.full_key)
+    return tmp_path / "the-key"
 
 
-def settings_with(
-    platform: EmbeddedPlatform,
-    folder: Path,
-    line: str,
-    *,
-    refresh: float = 60.0,
-    keys: str = "",
-    env: dict[str, str] | None = None,
-) -> Settings:
-    """What a profile says whose key is kept as `line` has it."""
-    path = folder / "config.toml"
-    address = BaseUrl.parse(platform.base_url)
-    path.write_text(
-        f'[profiles.prod]\nbase_url = "{address}"\nrefresh = {refresh}\n{line}\n'
-        f"[approve]\nhold = 0\n[keys]\n{keys}\n"
-    )
-    return load(Flags(config=str(path)), {"PATH": os.environ["PATH"], **(env or {})})
+@pytest.fixture
+def kept(on: Staging, platform: EmbeddedPlatform, key_file: Path) -> Staging:
+    """A dashboard of a profile whose key is kept as a line says."""
+
+    def start(line: str, keys: str = "", env: str = "", place: str = "tasks") -> Any:
+        path = key_file.with_name("config.toml")
+        path.write_text(
+            f'[profiles.prod]\nbase_url = "{BaseUrl.parse(platform.base_url)}"\nrefresh = 60.0\n'
+            f"{line}\n[approve]\nhold = 0\n[keys]\n{keys}\n"
+        )
+        environ = {"PATH": os.environ["PATH"], **({env: platform.full_key} if env else {})}
+        settings = load(Flags(config=str(path)), environ)
+        return on(place=place, settings=settings, size=WIDE)
+
+    return start
 
 
-def by_command(*command: str) -> str:
-    return f"api_key_command = {list(command)!r}".replace("'", '"')
+def by_command(script: str) -> str:
+    return f'api_key_command = ["sh", "-c", "{script}"]'
 
 
 async def refused(s: Stage) -> None:
@@ -99,23 +97,14 @@ def put(path: Path, key: str) -> None:
         file.write(f"{key}\n")
 
 
-def used(s: Stage, key: str) -> bool:
-    return s.session.client.transport.key.key.reveal() == key
-
-
-def shows_no_key(s: Stage, *keys: str) -> bool:
-    return not any(key in s.text for key in keys)
-
-
 # -- a file
 
 
 async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+    kept: Staging, key_file: Path
 ) -> None:
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.replace_key(NEW)
+    async with kept(IN_FILE) as s:
+        s.platform.replace_key(NEW)
         os.unlink(key_file)  # noqa: PTH108
         await refused(s)
         assert "does not exist" not in s.text
@@ -127,93 +116,30 @@ async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(
         await told(s, AGAIN)
 
 
-async def test_the_same_key_is_said_calmly(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    keys = '"app.refresh" = "f5"'
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"', keys=keys)
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.revoke_key()
+async def test_the_same_key_is_said_calmly(kept: Staging) -> None:
+    async with kept(IN_FILE, keys='"app.refresh" = "f5"') as s:
+        s.platform.revoke_key()
         await refused(s)
         await s.wait_until(lambda: "f5 reads the key again" in flat(s), "the key that does it")
         await s.press("f5")
         await told(s, f"{STILL}: put another into api_key_file of profile prod, then press f5")
-        assert shows_no_key(s, platform.full_key)
+        assert s.platform.full_key not in s.text
 
 
-async def test_a_key_that_holds_again_is_not_called_refused(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.revoke_key()
+async def test_a_key_that_holds_again_is_not_called_refused(kept: Staging) -> None:
+    async with kept(IN_FILE) as s:
+        s.platform.revoke_key()
         await refused(s)
-        platform.keys.restore("full")
+        s.platform.keys.restore("full")
         await s.main.key_renewal.asked()
         await s.sees("live")
         assert NOTICES == []
 
 
-async def test_while_all_is_well_nothing_is_read(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
-) -> None:
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    old = platform.full_key
-    async with stage(platform, tmp_path, place="tasks", settings=settings) as s:
-        put(key_file, NEW)
-        await s.press("r")
-        await s.poll()
-        assert used(s, old)
-        assert shows_no_key(s, NEW, AGAIN)
-
-
-# -- a command
-
-
-async def test_a_command_that_hangs_holds_up_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go, old = tmp_path / "go", platform.full_key
-    os.mkfifo(go)
-    script = f"if test -e hangs; then cat {shlex.quote(str(go))}; fi; cat the-key"
-    monkeypatch.chdir(tmp_path)
-    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.replace_key(NEW)
-        (tmp_path / "hangs").touch()
-        await refused(s)
-        await s.press("r")
-        await told(s, "reading the key again: api_key_command of profile prod")
-        await s.go("budget")
-        await s.press("r", "r")
-        assert used(s, old)
-        put(key_file, NEW)
-        with go.open("w"):
-            pass
-        await s.sees("live")
-        await told(s, AGAIN)
-
-
-async def test_a_command_that_never_answers_is_told(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    script = "if test -e hangs; then sleep 60; fi; cat the-key"
-    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.revoke_key()
-        (tmp_path / "hangs").touch()
-        monkeypatch.setattr(api_key, "COMMAND_SECONDS", 0.1)
-        await refused(s)
-        await s.press("r")
-        await told(s, "gave no answer within 0.1 seconds")
-
-
 async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
+    kept: Staging, key_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    go = tmp_path / "go"
+    go = key_file.with_name("go")
     os.mkfifo(go)
     begun: list[Path] = []
 
@@ -221,8 +147,8 @@ async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
         begun.append(path)
         go.open("rb").close()
 
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.revoke_key()
+    async with kept(IN_FILE) as s:
+        s.platform.revoke_key()
         monkeypatch.setattr(api_key, "from_file", hang)
         monkeypatch.setattr(reload_key, "LONGEST", 0.1)
         await refused(s)
@@ -232,19 +158,39 @@ async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
         go.open("wb").close()
 
 
-async def test_a_command_whose_words_hold_the_key_shows_none(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+# -- a command
+
+
+async def test_a_command_that_hangs_holds_up_nothing(kept: Staging, key_file: Path) -> None:
+    go = key_file.with_name("go")
+    os.mkfifo(go)
+    script = f"if test -e hangs; then cat {shlex.quote(str(go))}; fi; cat the-key"
+    async with kept(by_command(script)) as s:
+        old = s.platform.full_key
+        s.platform.replace_key(NEW)
+        key_file.with_name("hangs").touch()
+        await refused(s)
+        await s.press("r")
+        await told(s, "reading the key again: api_key_command of profile prod")
+        await s.go("budget")
+        await s.press("r", "r")
+        assert s.session.client.transport.key.key.reveal() == old
+        put(key_file, NEW)
+        with go.open("w"):
+            pass
+        await s.sees("live")
+        await told(s, AGAIN)
+
+
+async def test_a_command_whose_words_hold_the_key_shows_none(kept: Staging, key_file: Path) -> None:
     script = "if test -e fails; then cat the-key >&2; exit 4; fi; cat the-key"
-    settings = settings_with(platform, tmp_path, by_command("sh", "-c", script))
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.revoke_key()
-        (tmp_path / "fails").touch()
+    async with kept(by_command(script)) as s:
+        s.platform.revoke_key()
+        key_file.with_name("fails").touch()
         await refused(s)
         await s.press("r")
         await told(s, "ended with exit code 4: ag_****")
-        assert shows_no_key(s, platform.full_key)
+        assert s.platform.full_key not in s.text
 
 
 # -- where it cannot change
@@ -258,11 +204,10 @@ async def test_a_command_whose_words_hold_the_key_shows_none(
     ],
 )
 async def test_the_environment_cannot_change_and_that_is_said(
-    platform: EmbeddedPlatform, tmp_path: Path, line: str, env: str, words: str
+    kept: Staging, line: str, env: str, words: str
 ) -> None:
-    settings = settings_with(platform, tmp_path, line, env={env: platform.full_key})
-    async with stage(platform, tmp_path, place="tasks", settings=settings, size=WIDE) as s:
-        platform.revoke_key()
+    async with kept(line, env=env) as s:
+        s.platform.revoke_key()
         await refused(s)
         await s.wait_until(lambda: "; start again with another key" in flat(s), "what to do")
         assert "reads the key again" not in flat(s)
@@ -270,18 +215,14 @@ async def test_the_environment_cannot_change_and_that_is_said(
         await told(s, f"{words} can't change while this runs: start again with another key")
 
 
-# -- a permission that is missing
-
-
 # -- a screen that was left while it was refused
 
 
 async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_visited(
-    platform: EmbeddedPlatform, tmp_path: Path, key_file: Path
+    kept: Staging, key_file: Path
 ) -> None:
-    settings = settings_with(platform, tmp_path, 'api_key_file = "the-key"')
-    async with stage(platform, tmp_path, place="budget", settings=settings, size=WIDE) as s:
-        platform.replace_key(NEW)
+    async with kept(IN_FILE, place="budget") as s:
+        s.platform.replace_key(NEW)
         await s.poll()
         await s.go("tasks")
         put(key_file, NEW)
@@ -291,6 +232,6 @@ async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_vi
         await s.go("budget")
         fresh = s.session.store.freshness
         await s.wait_until(
-            lambda: all(fresh[feed].phase is Phase.LIVE for feed in s.main.view.feeds()), "answers"
+            lambda: all(fresh[feed].phase is Phase.LIVE for feed in s.main.view.feeds), "answers"
         )
         await s.sees_no(REFUSED)

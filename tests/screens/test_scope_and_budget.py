@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import parse_qs
 
-from agentco_tui.demo.server import EmbeddedPlatform
+import pytest
+
 from agentco_tui.keys import Place
-from tests.screens.harness import NARROW, PLACES, WIDE, Stage, stage
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.screens.budget_view import BudgetView
+from tests.screens.harness import NARROW, PLACES, WIDE, Stage, Staging
 
 
 async def scope_to(s: Stage, name: str) -> str:
@@ -18,20 +20,20 @@ async def scope_to(s: Stage, name: str) -> str:
     return company.id
 
 
-async def test_enter_scopes_every_screen(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, size=WIDE) as s:
+async def test_enter_scopes_every_screen(on: Staging) -> None:
+    async with on(size=WIDE) as s:
         await s.poll()
         company = await scope_to(s, "Globex")
         await s.sees("every screen shows Globex now")
         assert "Globex" in s.lines[0]
         others = {
             agent.name
-            for agent in platform.world.state.agents.values()
+            for agent in s.platform.world.state.agents.values()
             if agent.company.id != company
         }
         wanted: dict[Place, set[str]] = {
-            "agents": {a.id for a in platform.world.agents(company)},
-            "tasks": {t.id for t in platform.world.tasks(company, "pending")},
+            "agents": {a.id for a in s.platform.world.agents(company)},
+            "tasks": {t.id for t in s.platform.world.tasks(company, "pending")},
         }
         for place in PLACES:
             if place == "companies":
@@ -46,32 +48,30 @@ async def test_enter_scopes_every_screen(platform: EmbeddedPlatform, tmp_path: P
         assert len(s.rows) == 3, "one can go on to another company"
 
 
-async def test_requests_carry_the_company_where_the_interface_has_it(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_requests_carry_the_company_where_the_interface_has_it(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         company = await scope_to(s, "Globex")
         for place in PLACES:
             await s.go(place)
             await s.settle()
         await s.poll()
-        platform.requests.clear()
+        s.platform.requests.clear()
         for place in PLACES:
             await s.go(place)
             await s.poll()
         for operation in ("agents", "tasks", "activity", "agent_budgets"):
-            asked = platform.requests.matching(operation)
+            asked = s.platform.requests.matching(operation)
             assert asked, operation
             assert {tuple(parse_qs(seen.query)["company_id"]) for seen in asked} == {(company,)}
         for operation in ("companies", "budget", "company_budgets", "alerts"):
-            asked = platform.requests.matching(operation)
+            asked = s.platform.requests.matching(operation)
             assert asked, operation
             assert {seen.query for seen in asked} == {""}
 
 
-async def test_0_shows_all_again(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_0_shows_all_again(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         await scope_to(s, "Globex")
         await s.go("tasks")
@@ -84,12 +84,12 @@ async def test_0_shows_all_again(platform: EmbeddedPlatform, tmp_path: Path) -> 
         assert s.session.company is None
 
 
-async def test_the_old_scopes_rows_go_at_once(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_the_old_scopes_rows_go_at_once(on: Staging) -> None:
     """While the new scope's answer is on its way, nothing of another company is shown as its."""
-    async with stage(platform, tmp_path) as s:
+    async with on() as s:
         await s.go("tasks")
         await s.poll()
-        platform.faults.add("*:hang")
+        s.platform.faults.add("*:hang")
         await scope_to(s, "Globex")
         await s.go("tasks")
         await s.sees("loading")
@@ -99,10 +99,10 @@ async def test_the_old_scopes_rows_go_at_once(platform: EmbeddedPlatform, tmp_pa
 # ---- budget
 
 
-async def test_the_whole_companies_and_agents(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="budget") as s:
+async def test_the_whole_companies_and_agents(on: Staging) -> None:
+    async with on(place="budget") as s:
         await s.poll()
-        state = platform.world.state
+        state = s.platform.world.state
         wanted = {"all:all"}
         wanted |= {f"company:{company}" for company in state.companies}
         wanted |= {f"agent:{agent}" for agent in state.agents}
@@ -115,9 +115,9 @@ async def test_the_whole_companies_and_agents(platform: EmbeddedPlatform, tmp_pa
         assert "▲" in s.line_with("Acme Robotics")
 
 
-async def test_alerts_beside_the_gauges(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_alerts_beside_the_gauges(on: Staging) -> None:
     for size in (NARROW, WIDE):
-        async with stage(platform, tmp_path, place="budget", size=size) as s:
+        async with on(place="budget", size=size) as s:
             await s.poll()
             await s.sees("ALERTS 9", "Nora has spent")
             lines = s.lines
@@ -134,8 +134,8 @@ async def test_alerts_beside_the_gauges(platform: EmbeddedPlatform, tmp_path: Pa
             await s.press("escape")
 
 
-async def test_limits_are_for_agents(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="budget") as s:
+async def test_limits_are_for_agents(on: Staging) -> None:
+    async with on(place="budget") as s:
         await s.poll()
         await s.press("g", "l")
         await s.sees("limits can be set for agents")
@@ -144,10 +144,8 @@ async def test_limits_are_for_agents(platform: EmbeddedPlatform, tmp_path: Path)
         await s.sees("SET LIMIT", "Ada")
 
 
-async def test_no_limit_is_not_a_limit_of_nothing(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="budget", size=WIDE) as s:
+async def test_no_limit_is_not_a_limit_of_nothing(on: Staging) -> None:
+    async with on(place="budget", size=WIDE) as s:
         await s.poll()
         jonas = s.line_with("Jonas ")[: s.view.table.region.right]
         assert "no limit" in jonas
@@ -155,10 +153,70 @@ async def test_no_limit_is_not_a_limit_of_nothing(
         assert "$0.00" not in jonas
 
 
-async def test_the_detail_of_a_budget(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="budget") as s:
+async def test_the_detail_of_a_budget(on: Staging) -> None:
+    async with on(place="budget") as s:
         await s.poll()
         await s.press("g", "enter")
         await s.sees("forecast", "resets", "$3,497.09", "esc back")
         await s.press("escape")
         await s.sees("ALERTS 9")
+
+
+def budget(s: Stage) -> BudgetView:
+    view = s.main.view
+    assert isinstance(view, BudgetView)
+    return view
+
+
+@pytest.mark.parametrize("size", [NARROW, (100, 30), WIDE])
+async def test_tab_leads_to_the_alerts_and_back(on: Staging, size: tuple[int, int]) -> None:
+    async with on(place="budget", size=size) as s:
+        await s.poll()
+        await s.sees("tab alerts", "tab to these")
+        await s.press("j", "tab")
+        await s.sees("tab back")
+        assert budget(s).alerts.has_focus
+        await s.press("j")
+        alerts = budget(s).alerts
+        assert alerts.cursor_id == alerts.rows.shown[1]
+        await s.press("tab")
+        await s.sees("tab to these")
+        assert budget(s).table.has_focus
+        assert s.cursor == s.rows[1]
+        await s.press("?")
+        await s.sees("To the alerts, and back")
+
+
+async def test_the_detail_says_what_it_is_of(on: Staging) -> None:
+    async with on(place="budget", size=WIDE) as s:
+        await s.poll()
+        await s.sees("DETAIL of the budget")
+        await s.press("tab")
+        await s.sees("DETAIL of the alert", "threshold")
+        await s.press("tab")
+        await s.sees("DETAIL of the budget")
+        await s.sees_no("threshold")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_an_alert_is_read_until_it_is_left(on: Staging, size: tuple[int, int]) -> None:
+    """Answers that come meanwhile don't put the budget's detail in its place."""
+    async with on(place="budget", size=size) as s:
+        await s.poll()
+        await s.press("tab", "enter")
+        await s.sees("DETAIL of the alert", "threshold", "esc back")
+        s.platform.world.advance(60)
+        await s.poll(FeedName.BUDGET, FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
+        await s.sees("DETAIL of the alert", "threshold")
+        await s.press("tab")
+        await s.sees("DETAIL of the alert", "threshold")
+        await s.press("escape")
+        await s.wait_until(lambda: budget(s).alerts.has_focus, "the alerts")
+
+
+async def test_another_key_is_named(on: Staging) -> None:
+    for key, words in (("f6", "f6 to these"), ("unbound", "ALERTS")):
+        async with on(place="budget", keys={"budget.alerts": key}) as s:
+            await s.poll()
+            await s.sees(words)
+            assert "tab" not in s.text

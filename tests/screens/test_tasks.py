@@ -1,39 +1,47 @@
 from __future__ import annotations
 
-from pathlib import Path
+from decimal import Decimal
+
+import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.screens.harness import NARROW, WIDE, stage
+from agentco_tui.keys import Place
+from agentco_tui.live.feeds import FeedName
+from agentco_tui.model import Moment, Money, Trace, TraceStep
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items
+from agentco_tui.text import plain, signs
+from agentco_tui.widgets.text_pane import broken
+from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging
 
 
-async def test_the_longest_wait_first(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        created = [platform.world.task(row).created for row in s.rows]
+async def test_the_longest_wait_first(on: Staging) -> None:
+    async with on(place="tasks") as s:
+        created = [s.platform.world.task(row).created for row in s.rows]
         assert created == sorted(created)
-        assert all(platform.world.task(row).status == "pending" for row in s.rows)
-        assert {t.id for t in platform.world.tasks(status="pending")} == set(s.rows)
+        assert all(s.platform.world.task(row).status == "pending" for row in s.rows)
+        assert {t.id for t in s.platform.world.tasks(status="pending")} == set(s.rows)
 
 
-async def test_one_key_shows_the_other_statuses(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_one_key_shows_the_other_statuses(on: Staging) -> None:
+    async with on(place="tasks") as s:
         await s.press("v")
         await s.sees("all statuses")
-        await s.wait_until(lambda: len(s.rows) == len(platform.world.state.tasks), "all tasks")
-        words = sorted({task.status for task in platform.world.state.tasks.values()} - {"pending"})
+        await s.wait_until(lambda: len(s.rows) == len(s.platform.world.state.tasks), "all tasks")
+        words = sorted(
+            {task.status for task in s.platform.world.state.tasks.values()} - {"pending"}
+        )
         for word in words:
             await s.press("v")
             await s.sees(f"TASKS {word}")
-            wanted = {t.id for t in platform.world.tasks(status=word)}
+            wanted = {t.id for t in s.platform.world.tasks(status=word)}
             assert set(s.rows) == wanted
         await s.press("v")
         await s.sees("TASKS pending")
         assert len(s.rows) == 40
 
 
-async def test_the_detail_is_beside_where_there_is_room(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+async def test_the_detail_is_beside_where_there_is_room(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
         row = s.cursor
         assert row is not None
         await s.sees(row, "Description", "PRIORITY")
@@ -42,10 +50,8 @@ async def test_the_detail_is_beside_where_there_is_room(
         assert s.cursor != row
 
 
-async def test_the_detail_is_on_enter_where_there_is_not(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks", size=NARROW) as s:
+async def test_the_detail_is_on_enter_where_there_is_not(on: Staging) -> None:
+    async with on(place="tasks", size=NARROW) as s:
         row = str(s.cursor)
         assert row not in s.text
         await s.press("enter")
@@ -60,11 +66,11 @@ async def test_the_detail_is_on_enter_where_there_is_not(
         assert s.cursor == row
 
 
-async def test_the_trace_shows_its_steps(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+async def test_the_trace_shows_its_steps(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
         await s.press("j", "t")
         await s.sees("TRACE", "Refund 214 customers", "tool_call", "payments.refund")
-        (request,) = platform.requests.matching("trace")
+        (request,) = s.platform.requests.matching("trace")
         assert request.path == f"/api/tasks/{s.cursor}/trace"
         await s.press("x")
         await s.sees("hidden characters shown")
@@ -74,13 +80,172 @@ async def test_the_trace_shows_its_steps(platform: EmbeddedPlatform, tmp_path: P
         await s.sees("TASKS")
 
 
-async def test_raw_shows_all_fields_with_what_hides(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks", size=WIDE) as s:
+async def test_raw_shows_all_fields_with_what_hides(on: Staging) -> None:
+    async with on(place="tasks", size=WIDE) as s:
         await s.press("x")
-        await s.wait_until(lambda: '"title_from": "title"' in s.listed.detail.shown, "all fields")
-        assert '"estimated_cost": 0.34' in s.listed.detail.shown, "those not understood as well"
-        assert "\\n" not in s.listed.detail.shown
+        await s.wait_until(lambda: '"title_from": "title"' in s.view.detail.shown, "all fields")
+        assert '"estimated_cost": 0.34' in s.view.detail.shown, "those not understood as well"
+        assert "\\n" not in s.view.detail.shown
         await s.press("x")
-        await s.wait_until(lambda: "title_from" not in s.listed.detail.shown, "the detail again")
+        await s.wait_until(lambda: "title_from" not in s.view.detail.shown, "the detail again")
+
+
+COLUMNS: dict[tuple[Place, int], str] = {
+    ("overview", 80): "WHY SINCE WHAT FIGURE",
+    ("overview", 120): "WHY SINCE WHAT AGENT COMPANY FIGURE",
+    ("companies", 80): "COMPANY AGENTS WAITING SPENT OF LIMIT",
+    ("companies", 120): "COMPANY AGENTS WAITING SPENT OF LIMIT",
+    ("agents", 80): "AGENT COMPANY STATUS TRUST LEFT",
+    ("agents", 100): "AGENT ROLE COMPANY STATUS TRUST LEFT DONE",
+    ("agents", 120): "AGENT COMPANY STATUS TRUST LEFT",
+    ("tasks", 80): "WAITS PRIORITY TASK AGENT",
+    ("tasks", 100): "WAITS PRIORITY TASK AGENT COMPANY TRUST",
+    ("tasks", 120): "WAITS PRIORITY TASK AGENT",
+    ("budget", 80): "BUDGET OF USED % SPENT LIMIT LEFT",
+    ("budget", 100): "BUDGET OF COMPANY USED % SPENT LIMIT LEFT",
+    ("activity", 80): "AGE AGENT WHAT HAPPENED",
+    ("activity", 100): "AGE AGENT WHAT HAPPENED COMPANY",
+}
+"""The columns of a screen by the terminal's width, in the order of their importance elsewhere."""
+
+
+def titles(s: Stage) -> str:
+    """The titles of the columns that show, without the sign of the order."""
+    area = s.view.table.region
+    words = s.lines[area.y][area.x : area.right].split()
+    return " ".join(word for cell in words if (word := cell.strip(f"{signs.up}{signs.down}")))
+
+
+@pytest.mark.parametrize(("place", "width"), COLUMNS)
+async def test_columns_by_width(on: Staging, place: Place, width: int) -> None:
+    async with on(place=place, size=(width, 30)) as s:
+        await s.poll()
+        assert titles(s) == COLUMNS[place, width]
+
+
+def step(name: str, tokens: int | None = 12, status: str = "completed", ago: int = 60) -> TraceStep:
+    return TraceStep(
+        id=name,
+        kind=plain("tool_call"),
+        name=plain(name),
+        duration=1.5,
+        tokens=tokens,
+        cost=Money(amount=Decimal("0.25"), currency=plain("USD")),
+        status=plain(status),
+        at=Moment(at=NOW - ago),
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+async def test_steps_in_columns(on: Staging, width: int) -> None:
+    async with on(place="tasks", size=(width, 24)) as s:
+        names = ("orders.search", "payments.refund_many_at_once", "mail", "x" * 90)
+        steps = tuple(step(name, 10**at) for at, name in enumerate(names))
+        trace = Trace(steps=steps)
+        lines = [
+            "".join(cell.text for cell in line)
+            for line in broken(step_items(trace, s.view.look, width=width), width)
+        ]
+        assert len(lines) == len(steps)
+        assert all(len(line) == width and line.endswith("  1 m") for line in lines)
+        for name, line in zip(names[:3], lines, strict=False):
+            assert name in line
+        assert "…" in lines[3]
+        ends = {line.index("tokens") for line in lines if "tokens" in line}
+        assert len(ends) == (0 if width == 60 else 1)
+        for line, at in zip(lines, range(4), strict=True):
+            assert width == 60 or f" {10**at:,} tokens" in line
+
+
+async def test_what_no_step_has_takes_no_column(on: Staging) -> None:
+    async with on(place="tasks") as s:
+        trace = Trace(steps=(TraceStep(id="s", kind=plain("output"), at=Moment(at=NOW)),))
+        (line,) = broken(step_items(trace, s.view.look, width=40), 40)
+        assert "".join(cell.text for cell in line).split() == ["1", "output", "0", "s"]
+
+
+async def test_another_width_lays_them_out_anew(on: Staging) -> None:
+    async with on(place="tasks", size=(100, 24)) as s:
+        await s.press("j", "t")
+        await s.sees("tokens", "completed")
+        assert isinstance(s.app.screen, TraceScreen)
+        await s.resize(60, 24)
+        await s.sees_no("completed")
+        await s.sees("tokens", "payments.refund")
+        assert "payments.r…" not in s.text
+        await s.resize(100, 24)
+        await s.sees("completed")
+
+
+def new_task(platform: EmbeddedPlatform, title: str, priority: str = "low") -> str:
+    agent = next(iter(platform.world.state.agents.values()))
+    return platform.world.create_task(agent.company.id, title, agent.id, priority).id
+
+
+def place_of(s: Stage, row_id: str) -> int:
+    """The line of the screen that a row stands on."""
+    record = s.view.table.rows.record(row_id)
+    title = str(getattr(record, "title", ""))[:20]
+    return next(at for at, line in enumerate(s.lines) if title in line and "TASK" not in line)
+
+
+async def test_cursor_through_inserts_and_removals(on: Staging) -> None:
+    async with on(place="tasks") as s:
+        await s.press(*"jjjjj")
+        kept = s.cursor
+        assert kept is not None
+        assert s.rows.index(kept) == 5
+        at = place_of(s, kept)
+        s.platform.world.another_operator(s.rows[1], "approve")
+        s.platform.world.another_operator(s.rows[2], "reject")
+        await s.press("r")
+        await s.wait_until(lambda: s.rows.index(kept) == 3, "two rows fewer above it")
+        assert s.cursor == kept
+        assert place_of(s, kept) in (at, at - 2)
+        new_task(s.platform, "Water the plants", "urgent")
+        await s.press("r")
+        await s.wait_until(lambda: len(s.rows) == 39, "the new task")
+        assert s.cursor == kept
+
+
+async def test_cursor_through_sorts(on: Staging) -> None:
+    async with on(place="tasks") as s:
+        await s.press(*"jjjjjjj")
+        kept = s.cursor
+        seen = set()
+        for _ in range(7):
+            await s.press("s")
+            seen.add(s.view.table.sort[0])
+            assert s.cursor == kept
+            assert f"by {s.view.table.sort[0]} " in s.lines[2]
+        assert len(seen) > 4
+        order = s.rows
+        await s.press("S")
+        assert s.cursor == kept
+        await s.wait_until(lambda: s.rows != order, "the other order")
+        shown = [line for line in s.lines if line.startswith("▌")]
+        assert len(shown) == 1, "the cursor can be seen"
+
+
+async def test_the_detail_shows_the_record_and_follows_its_changes(on: Staging) -> None:
+    async with on(place="agents", size=(120, 40)) as s:
+        await s.press("j", "j", "j")
+        agent = s.platform.world.agent(str(s.cursor))
+        await s.wait_until(lambda: agent.id in s.view.detail.shown, "its detail")
+        with s.platform.world.living() as state:
+            agent.model = "quite-another-model"
+            state.changed(agent)
+        await s.poll(FeedName.AGENTS)
+        await s.sees("quite-another-model")
+        assert s.cursor == agent.id
+
+
+@pytest.mark.parametrize("place", ["overview", "tasks"])
+async def test_what_another_feed_brings_later_is_shown(on: Staging, place: Place) -> None:
+    """Trust comes with the agents; the tasks themselves do not change by it."""
+    async with on(faults=["agents:status=503"], place=place, size=(160, 40), wait=False) as s:
+        await s.sees("Refund 214 customers")
+        assert "38" not in s.line_with("Refund 214 customers").replace("Refund 214", "")
+        s.platform.faults.clear()
+        await s.poll(FeedName.AGENTS)
+        await s.wait_until(lambda: "38" in s.line_with("Refund 214 customers"), "Linus's trust")

@@ -6,12 +6,9 @@ anything is.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dialogs.base import Question
-from tests.screens.harness import Stage, key_event, stage
+from tests.screens.harness import Stage, Staging, key_event
 
 
 def packet(s: Stage, *keys: str) -> None:
@@ -25,25 +22,21 @@ def on_second(s: Stage) -> bool:
     return len(s.rows) > 1 and s.cursor == s.rows[1]
 
 
-async def test_enter_as_it_comes_before_the_terminal_gives_single_keys(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_enter_as_it_comes_before_the_terminal_gives_single_keys(on: Staging) -> None:
+    async with on() as s:
         packet(s, *":tasks", "ctrl+j")
         await s.wait_until(lambda: s.main.place == "tasks" and s.rows, "the tasks")
         assert not s.main.prompt.display
 
 
-async def test_leaving_in_one_packet(platform: EmbeddedPlatform, tmp_path: Path) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_leaving_in_one_packet(on: Staging) -> None:
+    async with on() as s:
         packet(s, *":q", "enter", *"jjjj4:5")
         await s.wait_until(lambda: s.app.return_code == 0, "the end")
 
 
-async def test_what_is_typed_after_enter_goes_where_it_leads(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as s:
+async def test_what_is_typed_after_enter_goes_where_it_leads(on: Staging) -> None:
+    async with on() as s:
         await s.poll()
         packet(s, *":agents", "enter", *"jj", *"/acme", "enter", "G", *":budget", "enter", "j")
         await s.wait_until(lambda: s.main.place == "budget" and on_second(s), "the second")
@@ -54,10 +47,8 @@ async def test_what_is_typed_after_enter_goes_where_it_leads(
         assert not s.writes
 
 
-async def test_escape_in_the_packet_leaves_the_prompt(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_escape_in_the_packet_leaves_the_prompt(on: Staging) -> None:
+    async with on(place="tasks") as s:
         whole = s.rows
         packet(s, "slash", "escape", "j", *":ag", "escape", "j")
         await s.wait_until(lambda: s.cursor == whole[2], "the third")
@@ -68,10 +59,8 @@ async def test_escape_in_the_packet_leaves_the_prompt(
         assert not s.main.prompt.display
 
 
-async def test_words_that_cannot_be_used_stay_to_be_mended(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_words_that_cannot_be_used_stay_to_be_mended(on: Staging) -> None:
+    async with on(place="tasks") as s:
         packet(s, *"/trust<abc", "enter")
         await s.wait_until(lambda: s.main.prompt.input.value == "trust<abc", "the words")
         await s.sees("needs a number")
@@ -85,21 +74,9 @@ async def test_words_that_cannot_be_used_stay_to_be_mended(
         await s.sees_no("/trust<50", "did you mean")
 
 
-async def test_the_prompt_has_the_keys_however_often_it_comes_and_goes(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
-        for _ in range(10):
-            packet(s, *":ag", "escape", *"/li")
-            await s.wait_until(lambda: s.main.prompt.input.value == "li", "the words")
-            packet(s, "escape")
-            await s.wait_until(lambda: not s.main.prompt.display, "the list")
-        assert not s.view.filter_text
-
-
-async def test_a_form_filled_in_in_one_packet(platform: EmbeddedPlatform, tmp_path: Path) -> None:
+async def test_a_form_filled_in_in_one_packet(on: Staging) -> None:
     """As far as the question, which takes no answer that was typed before it could be read."""
-    async with stage(platform, tmp_path, place="tasks") as s:
+    async with on(place="tasks") as s:
         packet(s, "n", *"Water the plants", "enter", *"low", "enter", *"yyy")
         await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
         await s.sees("Water the plants", "low", "too soon")
@@ -114,10 +91,8 @@ async def test_a_form_filled_in_in_one_packet(platform: EmbeddedPlatform, tmp_pa
         assert not s.writes
 
 
-async def test_keys_go_on_when_the_widget_with_the_keys_goes(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="tasks") as s:
+async def test_keys_go_on_when_the_widget_with_the_keys_goes(on: Staging) -> None:
+    async with on(place="tasks") as s:
         packet(s, "?", "escape", "t", "escape", "v", "v", *"4321", *":tasks", "enter")
         await s.wait_until(
             lambda: s.main.place == "tasks" and s.main.prompt.display is False, "end"

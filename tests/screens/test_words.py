@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import Freshness
-from agentco_tui.model import Agent, Budget, BudgetScope, Money, Task, TaskState
-from agentco_tui.screens.columns.agent_columns import left_of
-from agentco_tui.screens.columns.cells import spent_text, task_status_cell
-from agentco_tui.screens.header_footer import at_most, bound, health_cells
+from agentco_tui.live.names import Names
+from agentco_tui.live.store import Store
+from agentco_tui.model import (
+    Agent,
+    Budget,
+    BudgetScope,
+    Company,
+    Listing,
+    Moment,
+    Money,
+    Ref,
+    Task,
+    TaskState,
+)
+from agentco_tui.screens.cells import Look, left_of, spent_text, task_status_cell
+from agentco_tui.screens.header_footer import age_bound, health_cells
+from agentco_tui.screens.tasks_view import task_columns
 from agentco_tui.signs import ASCII, UNICODE
 from agentco_tui.text import plain, signs
-from tests.screens.harness import WIDE, stage
+from tests.screens.harness import WIDE, Staging, stage
 
 
 def dollars(amount: str) -> Money:
@@ -71,15 +88,13 @@ def test_an_agents_budget_tells_the_currency_of_its_record(
     assert left_of(agent, budget_of(None)) is None
 
 
-async def test_the_detail_of_an_agent_is_in_its_budgets_currency(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path, place="agents", size=WIDE) as s:
+async def test_the_detail_of_an_agent_is_in_its_budgets_currency(on: Staging) -> None:
+    async with on(place="agents", size=WIDE) as s:
         await s.poll()
         for key in "jjjj":
             await s.press(key)
             await s.at_rest()
-            left = next(line for line in s.listed.detail.shown.splitlines() if "left" in line)
+            left = next(line for line in s.view.detail.shown.splitlines() if "left" in line)
             assert "$" in left
             assert "currency not sent" not in left
 
@@ -105,10 +120,66 @@ def test_pending_is_known_well() -> None:
     ],
 )
 def test_the_headers_age_is_a_bound(age: float | None, refresh: float, shown: str) -> None:
-    assert bound(at_most(age, refresh)) == shown
+    assert age_bound(age, refresh) == shown
 
 
 def test_the_header_says_that_it_is_one() -> None:
     fresh = Freshness(answered_at=100.0)
     cells = health_cells(fresh, 0.084, 101.0, refresh=5.0)
     assert "".join(cell.text for cell in cells) == "● live <6 s · 84 ms"
+
+
+LIMITS: Any = SimpleNamespace(
+    warn_percent=80, critical_percent=100, waiting_warning=900.0, waiting_critical=3_600.0
+)
+
+
+def test_of_tasks() -> None:
+    store = Store()
+    store.agents.replace(
+        Listing(
+            records=(
+                Agent(
+                    id="a1",
+                    name=plain("Maya"),
+                    trust=Decimal("0.7"),
+                    company=Ref("c1", None),
+                ),
+                Agent(id="a2", name=plain("Arne"), trust=Decimal(0)),
+            )
+        )
+    )
+    store.companies.replace(Listing(records=(Company(id="c1", name=plain("Initech")),)))
+    clock = SystemClock()
+    look = Look(store, Names(store), clock, LIMITS)
+    refs = (
+        None,
+        Ref("a1", None),
+        Ref("a1", plain("maya")),
+        Ref("a2", plain("Zoe")),
+        Ref("a9", None),
+    )
+    companies = (None, Ref("c1", None), Ref("c2", plain("Globex")), Ref(None, plain("Hooli")))
+    trusts = (None, Decimal(0), Decimal("0.4"))
+    waited = (None, 10.0, 1_000.0, 9_000.0)
+    tasks = [
+        Task(
+            id=f"t{at}",
+            title=plain(f"Pay {at % 7}"),
+            agent=agent,
+            company=company,
+            trust=trust,
+            priority=(None, plain("urgent"), plain("low"))[at % 3],
+            created=None if age is None else Moment(clock.now() - age),
+        )
+        for at, (agent, company, trust, age) in enumerate(product(refs, companies, trusts, waited))
+    ]
+    for statuses in (False, True):
+        read = 0
+        for column in task_columns(look, statuses=statuses):
+            if column.sort_reader is None or column.sort_key is None:
+                continue
+            read += 1
+            found = list(map(column.sort_reader(), tasks))
+            assert found == [column.sort_key(task) for task in tasks], column.key
+        assert read >= 5

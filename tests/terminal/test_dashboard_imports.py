@@ -57,7 +57,7 @@ def test_a_command_does_not_import_the_screens(
 LATER = (
     "agentco_tui.screens.dialogs.router",
     "agentco_tui.screens.dialogs.form_dialog",
-    "agentco_tui.screens.dialogs.batch_dialog",
+    "agentco_tui.screens.dialogs.progress_dialog",
     "agentco_tui.screens.dialogs.trace_dialog",
     "agentco_tui.screens.reload_key",
     "agentco_tui.actions.approve",

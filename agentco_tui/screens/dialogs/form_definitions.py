@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.create import (
@@ -19,22 +21,13 @@ from agentco_tui.actions.create import (
 )
 from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
 from agentco_tui.actions.set_limit import LimitChange, check_limit
+from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
-from agentco_tui.model import (
-    Agent,
-    Alert,
-    Budget,
-    BudgetScope,
-    Company,
-    Money,
-    Record,
-    Ref,
-    Task,
-)
-from agentco_tui.screens.columns.cells import limit_text
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Money, Record, Ref, Task
+from agentco_tui.screens.cells import limit_text
 from agentco_tui.screens.dialogs.base import title_of
 from agentco_tui.screens.dialogs.form_dialog import (
     Doubt,
@@ -50,7 +43,10 @@ from agentco_tui.screens.prompts import completed, find
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.tones import Tone
+
+MakeWrite = Callable[[Values, OnProgress], Write[Any]]
+"""The write that sends what stands in a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,34 +62,34 @@ class FormRequest:
     filtered: Callable[[], None]
     """Called when the activity's filters have changed."""
 
-    def title(self, verb: str, what: SafeText) -> Sequence[Cell]:
-        """The form's title: profile, verb and what it acts on."""
-        return title_of(self.session.settings.profile, verb, what)
+    def plan(
+        self,
+        doing: str,
+        what: SafeText,
+        fields: Sequence[FormField],
+        check: Callable[[Values], Errors],
+        send: Send,
+        **more: Any,
+    ) -> FormPlan:
+        """A form whose title says profile, verb and what it acts on."""
+        title = title_of(self.session.settings.profile, doing, what)
+        return FormPlan(title, fields, check, send, **more)
 
     def company(self, words: str) -> Company | None:
-        """The company with that name or id."""
         return find(words, self.session.store.companies)
 
     def agent(self, words: str, company_id: str | None) -> Agent | None:
-        """The agent with that name or id, of that company if one is given."""
-        fits = (None, company_id)
-        agents = self.session.store.agents
-        return find(
-            words,
-            (a for a in agents if not company_id or not a.company or a.company.id in fits),
-        )
+        agents, fits = self.session.store.agents, (None, company_id)
+        ours = (a for a in agents if not company_id or not a.company or a.company.id in fits)
+        return find(words, ours)
 
-    def company_field(self, name: str, value: str, hint: str) -> FormField:
-        """A field for a company's name or id, completed from those that are known."""
-        known = self.session.store.companies
-        return _field(name, "company", value, hint, lambda: (c.name or c.id for c in known))
+    def record_field(self, name: str, label: str, value: str, hint: str) -> FormField:
+        """A field for a company's or an agent's name or id, completed from those known."""
+        store = self.session.store
+        known: Iterable[Agent | Company] = store.agents if label == "agent" else store.companies
+        return _field(name, label, value, hint, lambda: (one.name or one.id for one in known))
 
-    def agent_field(self, name: str, value: str, hint: str) -> FormField:
-        """A field for an agent's name or id, completed from those that are known."""
-        known = self.session.store.agents
-        return _field(name, "agent", value, hint, lambda: (a.name or a.id for a in known))
-
-    def writes(self, write: Callable[[Values, OnProgress], Awaitable[Outcome]]) -> Send:
+    def writes(self, make: MakeWrite) -> Send:
         """What a form does that writes: a good outcome is told, any other keeps the form open."""
 
         async def send(values: Values, doubt: Doubt) -> Refusal | None:
@@ -101,7 +97,7 @@ class FormRequest:
                 if progress.step is Step.UNKNOWN:
                     doubt()
 
-            outcome = await write(values, step)
+            outcome = await make(values, step).run()
             if outcome.good:
                 self.tell(outcome)
                 return None
@@ -112,6 +108,7 @@ class FormRequest:
 
 
 NO_COMPANY = plain("no company here has this name or id")
+CREATE = "create it"
 
 
 def _field(
@@ -127,15 +124,13 @@ def _field(
 
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
-    """What will be sent, field by field, for the question."""
     return [FieldLine(plain(name), safe(value, 200)) for name, value in values.items()]
 
 
 def new_task(ask: FormRequest) -> FormPlan:
     """POST /api/tasks: company, agent, title and priority."""
     session, like = ask.session, ask.subject if isinstance(ask.subject, Task) else None
-    company_ref = session.names.company_of(like) if like is not None else None
-    company_id = session.company or (company_ref.id if company_ref else None)
+    names = session.names
     # The words that tasks here have, as the interface names "high" only.
     tasks = (*session.store.pending, *session.store.tasks)
     priorities = sorted({task.priority for task in tasks if task.priority}) or ["high"]
@@ -146,12 +141,8 @@ def new_task(ask: FormRequest) -> FormPlan:
 
     def form_in(values: Values) -> TaskForm:
         company, agent = named(values)
-        return TaskForm(
-            company_id=company.id if company else "",
-            title=values["title"],
-            agent_id=agent.id if agent else "",
-            priority=values["priority"],
-        )
+        ids = {"company_id": company.id if company else "", "agent_id": agent.id if agent else ""}
+        return TaskForm(**{**values, **ids})
 
     def check(values: Values) -> Errors:
         company, agent = named(values)
@@ -168,8 +159,7 @@ def new_task(ask: FormRequest) -> FormPlan:
             "company_id": (company.name, safe(company.id)) if company else (),
             "agent_id": (agent.name, agent.role, safe(agent.id)) if agent else (),
         }
-        told = {name: "  ".join(word for word in words if word) for name, words in known.items()}
-        return {name: plain(words) for name, words in told.items() if words}
+        return {n: plain("  ".join(filter(None, words))) for n, words in known.items() if words}
 
     def question(values: Values) -> Sequence[Item]:
         company, agent = named(values)
@@ -182,23 +172,26 @@ def new_task(ask: FormRequest) -> FormPlan:
             }
         )
 
-    company_name = "" if company_id is None else session.names.company(Ref(id=company_id))
-    agent_name = session.names.agent(like.agent) if like is not None and like.agent else ""
+    company = names.company_of(like) if like is not None else None
+    company_id = session.company or (company.id if company else None)
+    company_name = "" if company_id is None else names.company(Ref(id=company_id))
+    agent_name = names.agent(like.agent) if like is not None and like.agent else ""
     priority = "high" if "high" in priorities else priorities[0]
     seen = "seen here: " + ", ".join(priorities)
-    return FormPlan(
-        title=ask.title("CREATE", plain("1 task")),
-        fields=(
-            ask.company_field("company_id", company_name, "a name or an id"),
-            ask.agent_field("agent_id", agent_name, "a name or an id"),
+    return ask.plan(
+        "CREATE",
+        plain("1 task"),
+        (
+            ask.record_field("company_id", "company", company_name, "a name or an id"),
+            ask.record_field("agent_id", "agent", agent_name, "a name or an id"),
             _field("title", "title", "", "what is to be done"),
             _field("priority", "priority", priority, seen, lambda: priorities),
         ),
-        check=check,
+        check,
+        ask.writes(lambda values, step: TaskCreation(session, form_in(values), step)),
         notes=notes,
         question=question,
-        send=ask.writes(lambda values, step: TaskCreation(session, form_in(values), step).run()),
-        verb="create it",
+        verb=CREATE,
     )
 
 
@@ -207,19 +200,19 @@ def new_company(ask: FormRequest) -> FormPlan:
     session = ask.session
     templates = sorted({c.template for c in session.store.companies if c.template})
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
-    return FormPlan(
-        title=ask.title("CREATE", plain("1 company")),
-        fields=(
+
+    return ask.plan(
+        "CREATE",
+        plain("1 company"),
+        (
             _field("name", "name"),
             _field("template", "template", "", seen, lambda: templates),
             _field("mission", "mission", "", "what it is for, in a sentence"),
         ),
-        check=lambda values: check_company(CompanyForm(**values)),
+        lambda values: check_company(CompanyForm(**values)),
+        ask.writes(lambda values, step: CompanyCreation(session, CompanyForm(**values), step)),
         question=_fields_of,
-        send=ask.writes(
-            lambda values, step: CompanyCreation(session, CompanyForm(**values), step).run()
-        ),
-        verb="create it",
+        verb=CREATE,
     )
 
 
@@ -229,31 +222,29 @@ def clone_company(ask: FormRequest) -> FormPlan | SafeText:
     if not isinstance(company, Company):
         return plain("put the cursor on a company to clone it")
     name = company.name or safe(company.id)
-    return FormPlan(
-        title=ask.title("CLONE", name),
-        fields=(
+
+    return ask.plan(
+        "CLONE",
+        name,
+        (
             _field("name", "new name", f"{name} 2"),
             _field("mission", "mission", company.mission or ""),
         ),
-        check=lambda values: check_company(CompanyForm(**values), company),
-        question=lambda values: [FieldLine(plain("from"), name), *_fields_of(values)],
-        send=ask.writes(
-            lambda values, step: CompanyCreation(
-                session, CompanyForm(**values), step, company
-            ).run()
+        lambda values: check_company(CompanyForm(**values), company),
+        ask.writes(
+            lambda values, step: CompanyCreation(session, CompanyForm(**values), step, company)
         ),
+        question=lambda values: [FieldLine(plain("from"), name), *_fields_of(values)],
         verb="clone it",
     )
 
 
 def in_currency_of(budget: Budget | None, amount: Decimal) -> SafeText:
-    """An amount in the currency of what is known of a budget."""
     figures = () if budget is None else (budget.limit, budget.spent, budget.remaining)
     return fmt.money(Money(amount, next((money.currency for money in figures if money), None)))
 
 
 def limit_change(budget: Budget | None, new: Decimal) -> SafeText:
-    """What a new limit changes, in words."""
     if budget is None or (budget.limit is None and not budget.unlimited):
         return plain("the limit until now is not known")
     words = f"{limit_text(budget)} {signs.arrow} {in_currency_of(budget, new)}"
@@ -292,15 +283,13 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         return {"monthly_limit": amount} if isinstance(amount, str) else {}
 
     def notes(values: Values) -> Errors:
-        amount, known = check_limit(values["monthly_limit"]), budgets.get(agent_id)
-        if isinstance(amount, str):
-            return {}
-        return {"monthly_limit": limit_change(known, amount)}
+        amount = check_limit(values["monthly_limit"])
+        known = budgets.get(agent_id)
+        return {} if isinstance(amount, str) else {"monthly_limit": limit_change(known, amount)}
 
     def question(values: Values) -> Sequence[Item]:
         nonlocal shown
-        shown = budgets.get(agent_id)
-        amount = check_limit(values["monthly_limit"])
+        shown, amount = budgets.get(agent_id), check_limit(values["monthly_limit"])
         if isinstance(amount, str):
             return [Text(amount, Tone.CRITICAL)]
         items: list[Item] = [
@@ -316,7 +305,7 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
                 items += [Gap(), Text(plain(words), Tone.WARNING)]
         return items
 
-    def write(values: Values, step: OnProgress) -> Awaitable[Outcome]:
+    def write(values: Values, step: OnProgress) -> Write[Budget]:
         agent, amount = session.store.agents.get(agent_id), check_limit(values["monthly_limit"])
         company = shown.company if shown is not None else None
         assert isinstance(amount, Decimal), "it was checked before it was asked about"
@@ -327,117 +316,113 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
             shown=shown,
             company=company or (agent.company if agent is not None else None),
             on_progress=step,
-        ).run()
+        )
 
     old = None if budget is None or budget.unlimited else budget.limit
     old_amount = "" if old is None else f"{old.amount:f}"
     hint = "in whole units, such as 120 or 99.50"
-    return FormPlan(
-        title=ask.title("SET LIMIT", name),
-        fields=(_field("monthly_limit", "monthly limit", old_amount, hint),),
-        check=check,
+    return ask.plan(
+        "SET LIMIT",
+        name,
+        (_field("monthly_limit", "monthly limit", old_amount, hint),),
+        check,
+        ask.writes(write),
         notes=notes,
         question=question,
-        send=ask.writes(write),
         verb="set it",
     )
+
+
+def _day(words: str) -> date | SafeText:
+    try:
+        return date.fromisoformat(words)
+    except ValueError:
+        return plain("a day is needed, such as 2026-01-31")
+
+
+def _limit(words: str) -> int | SafeText:
+    if words.isascii() and words.isdigit() and 0 < int(words) <= DEFAULT_CAPACITY:
+        return int(words)
+    return plain(f"a whole number from 1 to {DEFAULT_CAPACITY} is needed")
 
 
 def activity_filters(ask: FormRequest) -> FormPlan:
     """What GET /api/activity is asked for: company, agent, dates and limit."""
     session = ask.session
-    chosen = session.poller.query.activity
+    chosen, names = session.poller.query.activity, session.names
 
-    def filter_in(values: Values) -> ActivityFilter | dict[str, SafeText]:
-        errors: dict[str, SafeText] = {}
-        company = ask.company(values["company"]) if values["company"] else None
-        if values["company"] and company is None:
-            errors["company"] = NO_COMPANY
-        scope = company.id if company else session.company
-        agent = ask.agent(values["agent"], scope) if values["agent"] else None
-        if values["agent"] and agent is None:
-            errors["agent"] = plain("no agent here has this name or id")
-        days: dict[str, date | None] = {}
-        for name in ("from", "to"):
-            try:
-                days[name] = date.fromisoformat(values[name]) if values[name] else None
-            except ValueError:
-                errors[name] = plain("a day is needed, such as 2026-01-31")
-        begin, end = days.get("from"), days.get("to")
-        if begin and end and begin > end:
-            errors["to"] = plain("that is before the first day")
-        limit = values["limit"]
-        whole = limit.isascii() and limit.isdigit()
-        if limit and not (whole and 0 < int(limit) <= DEFAULT_CAPACITY):
-            errors["limit"] = plain(f"a whole number from 1 to {DEFAULT_CAPACITY} is needed")
-        return errors or ActivityFilter(
-            company.id if company else None,
-            agent.id if agent else None,
-            begin,
-            end,
-            int(limit) if limit else None,
+    def read(values: Values) -> dict[str, Any]:
+        """What each field that is filled in means, or as a text what is wrong with it."""
+        company = ask.company(values["company"])
+        agent = ask.agent(values["agent"], company.id if company else session.company)
+        found: dict[str, Any] = {
+            "company": company or NO_COMPANY,
+            "agent": agent or plain("no agent here has this name or id"),
+            "from": _day(values["from"]),
+            "to": _day(values["to"]),
+            "limit": _limit(values["limit"]),
+        }
+        found = {name: each if values[name] else None for name, each in found.items()}
+        begin, end = found["from"], found["to"]
+        if isinstance(begin, date) and isinstance(end, date) and begin > end:
+            found["to"] = plain("that is before the first day")
+        return found
+
+    async def send(values: Values, _: Doubt) -> None:
+        found = read(values)
+        company, agent = found["company"], found["agent"]
+        wanted = ActivityFilter(
+            company and company.id, agent and agent.id, found["from"], found["to"], found["limit"]
         )
-
-    def check(values: Values) -> Errors:
-        found = filter_in(values)
-        return found if isinstance(found, dict) else {}
-
-    async def send(values: Values, _: Doubt) -> Refusal | None:
-        found = filter_in(values)
-        if isinstance(found, dict):
-            return Refusal(plain("some fields are wrong"), found)
-        session.poller.set_query(Query(company=session.company, activity=found))
+        session.poller.set_query(Query(company=session.company, activity=wanted))
         ask.filtered()
-        return None
 
-    def name_of(ref_id: str | None, record: Agent | Company | None) -> str:
-        return "" if ref_id is None else (record.name if record and record.name else ref_id)
-
-    company = name_of(chosen.company, session.store.companies.get(chosen.company))
-    agent = name_of(chosen.agent, session.store.agents.get(chosen.agent))
+    company = "" if chosen.company is None else names.company(Ref(id=chosen.company))
+    agent = "" if chosen.agent is None else names.agent(Ref(id=chosen.agent))
     first, last = (day.isoformat() if day else "" for day in (chosen.from_date, chosen.to_date))
     limit = "" if chosen.limit is None else str(chosen.limit)
-    return FormPlan(
-        title=ask.title("FILTER", plain("the activity log")),
-        fields=(
-            ask.company_field("company", company, "empty for the company in scope, or all"),
-            ask.agent_field("agent", agent, "empty for all"),
+    all_hint = "empty for the company in scope, or all"
+    return ask.plan(
+        "FILTER",
+        plain("the activity log"),
+        (
+            ask.record_field("company", "company", company, all_hint),
+            ask.record_field("agent", "agent", agent, "empty for all"),
             _field("from", "from", first, "first day, as 2026-01-31"),
             _field("to", "to", last, "last day"),
             _field("limit", "limit", limit, "how many entries a poll asks for"),
         ),
-        check=check,
-        send=send,
+        lambda values: {n: plain(each) for n, each in read(values).items() if type(each) is str},
+        send,
     )
+
+
+async def _export(ask: FormRequest, values: Values, _: Doubt) -> Refusal | None:
+    path = Path(values["file"])
+    try:
+        with atomic_write(path) as target:
+            async with ask.session.client.export_activity(values["format"]) as chunks:
+                async for chunk in chunks:
+                    target.write(chunk)
+    except ApiError as error:
+        return Refusal(plain(str(error)))
+    except (FileInTheWayError, AtomicWriteError) as error:
+        return Refusal(plain(str(error)), {"file": plain(str(error))})
+    ask.say(f"{fmt.size(target.written)} written to {safe(str(path), 80)}")
+    return None
 
 
 def export_activity(ask: FormRequest) -> FormPlan:
     """GET /api/activity/export, written to a file as it comes."""
-
-    async def send(values: Values, _: Doubt) -> Refusal | None:
-        path = Path(values["file"])
-        try:
-            with atomic_write(path) as target:
-                async with ask.session.client.export_activity(values["format"]) as chunks:
-                    async for chunk in chunks:
-                        target.write(chunk)
-        except ApiError as error:
-            return Refusal(plain(str(error)))
-        except (FileInTheWayError, AtomicWriteError) as error:
-            return Refusal(plain(str(error)), {"file": plain(str(error))})
-        ask.say(f"{fmt.size(target.written)} written to {safe(str(path), 80)}")
-        return None
-
-    return FormPlan(
-        title=ask.title("EXPORT", plain("the activity log")),
-        fields=(
+    return ask.plan(
+        "EXPORT",
+        plain("the activity log"),
+        (
             _field("format", "format", "csv", "csv is the one that is known"),
             _field("file", "file", "activity.csv", "must not exist yet"),
         ),
-        check=lambda values: {
-            name: plain("this is needed") for name in ("format", "file") if not values[name]
-        },
-        send=send,
+        lambda values: {name: plain("this is needed") for name, each in values.items() if not each},
+        partial(_export, ask),
     )
 
 

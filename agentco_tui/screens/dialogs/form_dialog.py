@@ -71,7 +71,6 @@ class FieldInput(Input):
     """A field's text; enter is dealt with before the next key, which may be there already."""
 
     async def action_submit(self) -> None:
-        """Enter."""
         form = self.screen
         assert isinstance(form, Form), "a field stands in its form"
         form.entered(self)
@@ -144,7 +143,6 @@ class Form(Dialog[bool]):
 
     @property
     def values(self) -> dict[str, str]:
-        """What stands in the fields, without blanks around it."""
         return {name: field.value.strip() for name, field in self.inputs.items()}
 
     def show_notes(self) -> None:
@@ -176,7 +174,6 @@ class Form(Dialog[bool]):
             self.submit()
 
     def submit(self) -> None:
-        """Check the fields; if they are right, ask, and only then send."""
         if self._sending:
             return
         self._errors = dict(self.plan.check(self.values))

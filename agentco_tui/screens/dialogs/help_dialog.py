@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from agentco_tui.keys import COMMANDS, Place
+from agentco_tui.keys import COMMANDS, Place, keys_of
 from agentco_tui.screens.dialogs.base import Dialog, key_cells
-from agentco_tui.screens.header_footer import key_words
+from agentco_tui.screens.header_footer import shown_key
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
@@ -21,7 +21,7 @@ class HelpScreen(Dialog[None]):
     """Opens over any screen; escape or `?` closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark", "close", "Back", show=False),
+        Binding("escape,question_mark", "dismiss", "Back", show=False)
     ]
 
     DEFAULT_CSS = """
@@ -54,7 +54,8 @@ class HelpScreen(Dialog[None]):
                 why = self.denied.get(key.id)
                 words = f"{key.tooltip} Not now: {why}" if why else key.tooltip
                 tone = Tone.DIM if why else Tone.PLAIN
-                yield FieldLine(key_words(key.id, self.rebound), plain(words), tone)
+                shown = " ".join(map(shown_key, keys_of(key.id, self.rebound))) or "none"
+                yield FieldLine(plain(shown), plain(words), tone)
             yield Gap()
         yield Heading(plain("Filters"))
         yield Text(plain(FILTER_HELP.replace("·", signs.separator)))
@@ -67,6 +68,3 @@ class HelpScreen(Dialog[None]):
                 f"{signs.derived} worked out here  {signs.missing} not sent"
             )
         )
-
-    def action_close(self) -> None:
-        self.dismiss(None)

@@ -26,11 +26,11 @@ from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, said_of, told
-from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
-from agentco_tui.screens.dialogs.batch_dialog import BatchProgress, BatchQuestion
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
 from agentco_tui.screens.dialogs.help_dialog import HelpScreen
+from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import Say, key_advice
 from agentco_tui.screens.session import Session
@@ -91,7 +91,6 @@ class DialogRouter:
     # ---- reading
 
     def help(self, place: Place, denied: Mapping[str, str]) -> None:
-        """The keys of a screen; `denied` tells by id which would be refused now, and why."""
         self._frame.app.push_screen(HelpScreen(place, self.session.settings.keys, denied))
 
     def trace(self, task: Task) -> None:
@@ -263,7 +262,6 @@ class DialogRouter:
             )
 
     def tell(self, outcome: Outcome) -> None:
-        """Say what became of a write."""
         sign = signs.good if outcome.good else signs.warning
         self._say(f"{sign} {outcome.title}: {told(outcome)}", bad=not outcome.good)
 

@@ -18,7 +18,7 @@ from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.money import Sum, to_money, to_sum, unit_beside
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.unit import NO_UNIT, Unit, unit_in_name
-from agentco_tui.screens.columns.cells import Look
+from agentco_tui.screens.cells import Look
 from agentco_tui.text import SafeText, cell_width, hidden_in, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone
@@ -60,10 +60,7 @@ def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
 
 def identified(task: Task, look: Look) -> list[Item]:
     """When it was created, and its id."""
-    return [
-        field("created", when(task.created, look)),
-        field("id", safe(task.sent_id, _WHOLE)),
-    ]
+    return [field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))]
 
 
 def asked_for(task: Task) -> list[Item]:

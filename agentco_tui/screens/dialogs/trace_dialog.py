@@ -6,23 +6,36 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
-from agentco_tui.screens.columns.cells import Look
+from agentco_tui.screens.cells import Look
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.dialogs.base import Overlay, key_cells
+from agentco_tui.screens.dialogs.base import Dialog, key_cells
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
-from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text, TextPane
+from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, total_width
+
+
+class TraceRead:
+    """The trace of a task: not read yet, found, or why not."""
+
+    def __init__(self, session: Session, task: Task) -> None:
+        self._session = session
+        self._task = task
+        self.found: Trace | None = None
+        self.failure: ApiError | None = None
+
+    async def read(self) -> None:
+        try:
+            self.found = await self._session.client.task_trace(self._task.id)
+        except ApiError as error:
+            self.failure = error
 
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
@@ -121,47 +134,41 @@ def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
     return items
 
 
-class TraceScreen(Overlay[bool]):
+class TraceScreen(Dialog[bool]):
     """Reads the trace and shows it; `a` goes on to the question whether to approve."""
 
+    BESIDE_BODY, SHARE = 2, 1.0
+
     DEFAULT_CSS = """
-    TraceScreen { background: $background; }
-    TraceScreen > Vertical { height: 1fr; }
-    TraceScreen .trace--title { background: $panel; }
-    TraceScreen TextPane { height: 1fr; padding: 0 1; }
+    TraceScreen { background: $background; align: left top; }
+    TraceScreen > Vertical {
+        width: 1fr; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0;
+        background: $background;
+    }
+    TraceScreen .dialog--title { background: $panel; }
+    TraceScreen .dialog--body { height: 1fr; padding: 0 1; }
+    TraceScreen .dialog--keys { margin-top: 0; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,t", "close", "Back", show=False),
-        Binding("a", "approve", "Approve", show=False, id="tasks.approve"),
+        Binding("escape,t", "dismiss(False)", "Back", show=False),
+        Binding("a", "dismiss(True)", "Approve", show=False, id="tasks.approve"),
         Binding("r", "read", "Refresh", show=False, id="app.refresh"),
         Binding("x", "raw", "Raw", show=False, id="list.raw"),
     ]
 
     def __init__(self, session: Session, task: Task) -> None:
-        super().__init__()
+        super().__init__(
+            [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
+            [Cell(session.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
+        )
         self.session = session
         self.look = session.look
         self.subject = task
-        self.trace: Trace | None = None
-        self.failure: ApiError | None = None
+        self.trace = TraceRead(session, task)
         self._raw = False
-        self.title_line = StatusLine(classes="trace--title")
-        self.pane = TextPane()
-        self.keys_line = StatusLine()
-
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield self.title_line
-            yield self.pane
-            yield self.keys_line
 
     def on_mount(self) -> None:
-        """Show what is known and read the trace."""
-        self.title_line.show(
-            [Cell(plain(" TRACE "), Tone.STRONG), Cell(self.subject.title)],
-            [Cell(self.session.names.agent(self.subject.agent), Tone.ACCENT), Cell(plain(" "))],
-        )
         keys = {" esc": " back ", " a": " approve ", " r": " read again ", " x": " raw "}
         self.keys_line.show(key_cells(keys))
         self.pane.focus()
@@ -173,39 +180,35 @@ class TraceScreen(Overlay[bool]):
             self.session.count_as_read(self.subject)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the steps out for the width there is."""
         self.call_after_refresh(self.show_items)
 
     def action_read(self) -> None:
         """Read the trace, once more if it is there already."""
-        self.trace, self.failure = None, None
+        self.trace = TraceRead(self.session, self.subject)
         self.show_items()
         start_worker(self, self._read, "read the trace", exclusive=True)
 
     async def _read(self) -> None:
-        try:
-            self.trace = await self.session.client.task_trace(self.subject.id)
-        except ApiError as error:
-            self.failure = error
+        await self.trace.read()
         self.show_items()
 
     def show_items(self) -> None:
-        """The steps, and beneath them the task itself."""
         self.pane.show(self._items())
 
     def _items(self) -> Iterable[Item]:
-        if self.failure is not None:
+        trace, failure = self.trace.found, self.trace.failure
+        if failure is not None:
             yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
-            yield Text(plain(str(self.failure)), Tone.CRITICAL)
-        elif self.trace is None:
+            yield Text(plain(str(failure)), Tone.CRITICAL)
+        elif trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
             width = self.pane.scrollable_content_region.width
-            yield from step_items(self.trace, self.look, width=width, raw=self._raw)
-            if self.trace.extra and extra_fields(self.trace.extra):
+            yield from step_items(trace, self.look, width=width, raw=self._raw)
+            if trace.extra and extra_fields(trace.extra):
                 yield Gap()
                 yield Heading(plain("Other fields of the answer"))
-                yield Text(escaped(self.trace.extra.decode("utf-8", "replace")), Tone.DIM)
+                yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
         task, decision = self.subject, self.session.decisions.of(self.subject.id)
@@ -216,13 +219,5 @@ class TraceScreen(Overlay[bool]):
         yield from details(task, self.look, raw=self._raw)
 
     def action_raw(self) -> None:
-        """Show hidden characters, or hide them again."""
         self._raw = not self._raw
         self.show_items()
-
-    def action_approve(self) -> None:
-        """Go on to the question."""
-        self.dismiss(True)
-
-    def action_close(self) -> None:
-        self.dismiss(False)

@@ -63,7 +63,6 @@ class Look(msgspec.Struct, frozen=True):
     limits: Thresholds
 
     def age(self, at: float | None) -> SafeText:
-        """How long ago that was."""
         return signs.missing if at is None else fmt.age(self.clock.now() - at)
 
     def level_of(self, budget: Budget | None) -> Level:
@@ -77,14 +76,12 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def level_sign(level: Level) -> SafeText:
-    """The sign of a level; a blank where all is well."""
     if level >= Level.CRITICAL:
         return signs.critical
     return signs.warning if level >= Level.WARNING else plain(" ")
 
 
 def warned(words: str) -> Cell:
-    """Words of weight behind the sign for it."""
     return Cell(plain(f"{signs.warning} {words}"), Tone.WARNING)
 
 
@@ -113,7 +110,6 @@ def _state_cell(word: str, known: tuple[str, Tone] | None) -> Cell:
 
 
 def task_status_cell(task: Task) -> Cell:
-    """A task's status, by the platform's word."""
     return _state_cell(task.status or task.state or signs.missing, TASK_STATES.get(task.state))
 
 
@@ -127,12 +123,10 @@ def agent_status_cell(agent: Agent) -> Cell:
 
 
 def severity_level(severity: Severity) -> Level:
-    """The level an entry's own severity stands for."""
     return SEVERITY_LEVELS.get(severity, Level.OK)
 
 
 def limit_text(budget: Budget) -> SafeText:
-    """A budget's limit; "no limit" where the platform says there is none."""
     return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
 
 
@@ -149,18 +143,31 @@ def share_text(budget: Budget) -> SafeText:
     return signs.missing if budget.unlimited else fmt.percent(budget.share)
 
 
+def left_of(agent: Agent, budget: Budget | None) -> Money | None:
+    """What an agent may still spend: by its own record, else by its budget, if that is known."""
+    if budget is not None and budget.unlimited:
+        # Whatever the agent's own record says then (0, -1): nothing can run out.
+        return None
+    own, other = agent.budget_remaining, budget.remaining if budget else None
+    if own is None or other is None:
+        return own or other
+    # The agent's record may have the figure alone; the budget tells its currency, and by the same
+    # figure its unit.
+    unsure = own.unit_assumed and (own.amount != other.amount or other.unit_assumed)
+    return msgspec.structs.replace(
+        own, currency=own.currency or other.currency, unit_assumed=unsure
+    )
+
+
 def money_cell(money: Money | None, tone: Tone = Tone.PLAIN) -> Cell:
-    """A sum, or the sign for a missing one."""
     return Cell(fmt.money(money), Tone.DIM if money is None else tone)
 
 
 def text_cell(text: SafeText | None, tone: Tone = Tone.PLAIN) -> Cell:
-    """A text, or the sign for a missing one."""
     return Cell(signs.missing, Tone.DIM) if text is None else Cell(text, tone)
 
 
 def number_cell(number: int | None) -> Cell:
-    """A count, or the sign for a missing one."""
     return Cell(fmt.count(number), Tone.DIM if number is None else Tone.PLAIN)
 
 
@@ -175,9 +182,19 @@ Widths = tuple[int, int]
 
 
 def column(
-    key: str, title: str, widths: Widths, cell: Callable[[R], Cell], **more: Any
+    key: str,
+    title: str,
+    widths: Widths,
+    cell: Callable[[R], Cell],
+    shared: Callable[[R], Hashable] | None = None,
+    **more: Any,
 ) -> Column[R]:
-    """Any column; `more` are further fields of `Column`."""
+    """Any column; `more` are further fields of `Column`.
+
+    Records that have `shared` in common have the same key to sort by, which is so read once.
+    """
+    if shared is not None:
+        more["sort_reader"] = _read_once(shared, more["sort_key"])
     return Column(key, plain(title), widths[0], cell, min_width=widths[1], **more)
 
 
@@ -239,11 +256,9 @@ def age_column(
     return number_column(key, title, (5, 5), cell, age, **more)
 
 
-def read_once(
+def _read_once(
     shared: Callable[[R], Hashable], read: Callable[[R], Any]
 ) -> Callable[[], Callable[[R], Any]]:
-    """A column's `sort_reader` that reads once for all records that have `shared` in common."""
-
     def make() -> Callable[[R], Any]:
         known: dict[Hashable, Any] = {}
 
