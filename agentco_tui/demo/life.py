@@ -177,7 +177,9 @@ class Life:
         state = self._state
         state.numbers["task_number"] += 1
         number = state.numbers["task_number"]
-        known = {**facts(state.seed, number), **(given or {})}
+        known = facts(state.seed, number)
+        if given:
+            known = {**known, **given}
         return DemoTask(
             id=state.new_id("tsk"),
             number=number,

@@ -137,6 +137,8 @@ def rekey(key: str, keys: str) -> str:
 
 def rekeyed(value: Json, keys: str) -> Json:
     """The same with every key of every object in another writing."""
+    if keys == "snake":
+        return value
     if isinstance(value, dict):
         return {rekey(key, keys): rekeyed(inner, keys) for key, inner in value.items()}
     return [rekeyed(inner, keys) for inner in value] if isinstance(value, list) else value
