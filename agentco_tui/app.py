@@ -83,8 +83,6 @@ def settle_memory() -> None:
 
 
 class DashboardApp(PatchedApp, KeyApp):
-    """The dashboard on one session."""
-
     TITLE = "agentco-tui"
     ALLOW_SELECT = False
     """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
@@ -172,12 +170,10 @@ class DashboardApp(PatchedApp, KeyApp):
             raise event.worker.error
 
     def action_command_palette(self) -> None:
-        """Find any command by its words."""
         if self.screen is self.main_screen:
             self.push_screen(Palette())
 
     def search_themes(self) -> None:
-        """Choose other colours."""
         self.push_screen(Palette([ThemeProvider], placeholder="Search for themes…"))
 
     def action_leave(self) -> None:
@@ -199,12 +195,10 @@ class DashboardApp(PatchedApp, KeyApp):
             self._said.append(new)
 
     def clear_notifications(self) -> None:
-        """Take away all that stands in the corner."""
         self._said.clear()
         super().clear_notifications()
 
     async def action_quit(self) -> None:
-        """Leave, by Textual's own key."""
         self.action_leave()
 
     def before_leaving(self) -> bool:

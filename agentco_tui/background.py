@@ -32,8 +32,6 @@ ASKED_SLICE: Final = 0.016
 
 @dataclass(slots=True)
 class _Person:
-    """The one person at the one terminal of the process."""
-
     acted_at: float = -inf
 
 
@@ -125,7 +123,6 @@ class SlicedWork:
 
     @property
     def busy(self) -> bool:
-        """True while something is still being worked on."""
         return self._steps is not None
 
     def start(

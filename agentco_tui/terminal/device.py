@@ -73,7 +73,6 @@ class TerminalDevice:
         return self._own if self._own is not None else _only_tty(self._inputs)
 
     def note_settings(self) -> None:
-        """Remember the settings as they are now as the ones to put back."""
         with contextlib.suppress(termios.error):
             self._settings = termios.tcgetattr(self._inputs)
 
@@ -102,7 +101,6 @@ class TerminalDevice:
         return False
 
     def writable(self) -> bool:
-        """Whether a write would be taken at once."""
         target = self._own if self._own is not None else self._shared
         try:
             return bool(select.select([], [target], [], 0)[1])

@@ -306,7 +306,6 @@ class TerminalGuard:
 
 
 def _say(text: str) -> None:
-    """Write lines to standard error, wherever it goes."""
     if sys.__stderr__ is not None:
         sys.__stderr__.write(text)
         sys.__stderr__.flush()

@@ -80,7 +80,6 @@ class TimedFile:
         self._speed = speed
 
     def write(self, text: str) -> int:
-        """Write, and see how long it takes."""
         return self._speed.time(self._file.write, text)
 
     def flush(self) -> None:

@@ -27,7 +27,6 @@ class WithoutColours(LineFilter):
         self._is_dark = is_dark
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same line without colours."""
         dark = self._is_dark()
         return [
             Segment(text, None if style is None else without_colours(style, dark), control)

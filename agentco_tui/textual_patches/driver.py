@@ -121,7 +121,6 @@ class JobControlDriver(LinuxDriver):
 
     @property
     def can_suspend(self) -> bool:
-        """Only where somebody can continue us."""
         return shell_above()
 
     def _get_terminal_size(self) -> tuple[int, int]:
@@ -181,7 +180,6 @@ class JobControlDriver(LinuxDriver):
                 os.kill(os.getpid(), signal.SIGSTOP)
 
     def stop_application_mode(self) -> None:
-        """Give the screen back, unless it was given back before."""
         if self.terminal.full_screen:
             super().stop_application_mode()
             self.terminal.full_screen = False

@@ -34,8 +34,6 @@ def _as_expected() -> bool:
 
 
 class KeyQueueApp(App[None]):
-    """An app whose keys are dealt with one by one."""
-
     def __init__(self) -> None:
         super().__init__()
         self._queues_keys = KEY_QUEUE.fits(_as_expected)
@@ -52,7 +50,6 @@ class KeyQueueApp(App[None]):
         return False
 
     def bound_actions(self, node: DOMNode, key: str) -> list[str]:
-        """The actions that a key is bound to in this node."""
         if not self._queues_keys:
             return []
         return [
@@ -141,7 +138,6 @@ class KeyQueueApp(App[None]):
             await self._through(self)
 
     async def _through(self, node: DOMNode) -> None:
-        """Wait until a widget has dealt with all that it has been sent."""
         passed = Event()
         if node.call_later(passed.set):
             # A widget that is taken away may leave unread what it was sent; the app never.

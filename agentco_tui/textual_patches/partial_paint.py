@@ -98,11 +98,9 @@ class SegmentWriter:
         self._look = _PLAIN
 
     def move(self, x: int, y: int) -> None:
-        """Goes to a cell, counted from 0."""
         self.out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
 
     def write(self, segments: Iterable[Segment]) -> None:
-        """Writes segments where the terminal's cursor is."""
         for text, style, control in segments:
             if control or not text:
                 self.out.append(text)
@@ -115,7 +113,6 @@ class SegmentWriter:
                 self._turn(_look(style, self._system), text)
 
     def lift(self) -> None:
-        """Leaves the terminal in its plain style."""
         self.out.append(_change(self._look, _PLAIN))
         self._look = _PLAIN
 
@@ -148,7 +145,6 @@ def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
 
 
 def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
-    """What to write for a whole screen."""
     writer = SegmentWriter(_system(console))
     for y, strips in enumerate(update.strips, update.region.y):
         writer.move(update.region.x, y)
@@ -186,7 +182,6 @@ def renders(
 
 
 def install() -> bool:
-    """Puts the methods in force; False if Textual isn't as expected."""
     return PARTIAL_PAINT.install(
         _as_expected,
         lambda: (

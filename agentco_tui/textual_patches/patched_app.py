@@ -54,7 +54,6 @@ class PatchedApp(App[None]):
         name: str | None = None,
         pause: bool = False,
     ) -> Timer:
-        """Call a function once, after so many seconds."""
         timer = super().set_timer(delay, callback, name=name, pause=pause)
         if self._timers_known:
             timer._skip = False  # its task has not begun yet

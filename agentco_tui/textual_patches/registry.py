@@ -51,7 +51,6 @@ class Patch:
         return bool(self.replaced)
 
     def uninstall(self) -> None:
-        """Put Textual's own members back."""
         while self.replaced:
             setattr(*self.replaced.pop())
 

@@ -24,7 +24,6 @@ _original_reflow: Final[Any] = vars(Compositor).get("reflow")
 
 
 def install() -> bool:
-    """Puts it in force; False if Textual isn't as expected."""
     return SHOWN_EVENTS.install(
         _as_expected,
         lambda: (

@@ -37,8 +37,6 @@ class Tone(Enum):
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """The text of one cell and its tone."""
-
     text: SafeText
     tone: Tone = Tone.PLAIN
 
@@ -94,7 +92,6 @@ class ToneStyles:
 
 
 def total_width(cells: Iterable[Cell]) -> int:
-    """How many columns cells take together."""
     return sum(cell_width(cell.text) for cell in cells)
 
 

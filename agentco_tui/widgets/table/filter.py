@@ -45,8 +45,6 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True)
 class FilterError:
-    """A filter that can't be used: a sentence for the person."""
-
     message: SafeText
 
 
@@ -106,7 +104,6 @@ class Filter:
 
     @property
     def columns(self) -> frozenset[int]:
-        """The columns that are read by name."""
         return frozenset(term.column for term in self.terms if term.column is not None)
 
 

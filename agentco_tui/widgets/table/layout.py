@@ -24,7 +24,6 @@ class ColumnKind(Enum):
     TEXT = "text"
     """A string; compared without regard to case."""
     NUMBER = "number"
-    """An int, float or Decimal."""
     SECONDS = "seconds"
     """A duration or age in seconds; a filter gives it with a unit (`2h`)."""
     SHARE = "share"
@@ -32,14 +31,11 @@ class ColumnKind(Enum):
 
 
 class Column(msgspec.Struct, Generic[R], frozen=True):
-    """One column of a table of records R."""
-
     key: str
     """The name the program uses: in sort settings, in filters, in tests. Unique in a table."""
     title: SafeText
     """The header. Units belong here, once, not in every cell."""
     width: int
-    """Wanted width in cells."""
     cell: Callable[[R], Cell]
     """What to show. Called for rows on the screen, and once a record when a filter needs text."""
     min_width: int = 4
@@ -64,7 +60,6 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     descending_first: bool = False
     """True if the first sort by it should put the highest on top."""
     aliases: tuple[str, ...] = ()
-    """Other names a filter may call it by."""
     shown: bool = True
     """False for a column that is only there to be filtered and sorted by."""
 
@@ -78,8 +73,6 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The columns shown, from left to right."""
-
     columns: tuple[Placed, ...] = ()
 
 

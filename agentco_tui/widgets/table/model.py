@@ -45,8 +45,6 @@ SlicedWork: TypeAlias = Generator[None, None, T]
 
 
 class TableModel(Generic[R]):
-    """Records by id, sorted by one column and filtered."""
-
     def __init__(
         self,
         columns: Sequence[Column[R]],
@@ -103,7 +101,6 @@ class TableModel(Generic[R]):
         return self.notes.get(row_id, GONE if row_id in self._ghosts else None)
 
     def is_ghost(self, row_id: str) -> bool:
-        """True if the row only shows what became of its record."""
         return self.ghost_note(row_id) is not None
 
     @property
@@ -113,11 +110,9 @@ class TableModel(Generic[R]):
 
     @property
     def pending(self) -> bool:
-        """True if a release would change something."""
         return bool(self._waiting or self._ghosts or self._stirred or self.notes)
 
     def position(self, row_id: str) -> int | None:
-        """Where the row stands among those shown, or None."""
         return self._find(self.shown, row_id)
 
     def read(self, ids: list[str], column: int | None, as_text: bool) -> list[Any]:
@@ -164,7 +159,6 @@ class TableModel(Generic[R]):
         yield from self._adopt_sorted(draft)
 
     def apply(self, upserts: Iterable[tuple[str, R]], removed: Iterable[str]) -> Steps:
-        """Takes in added and changed records and the ids of removed ones."""
         put = dict(upserts)
         gone = [
             row_id
@@ -241,7 +235,6 @@ class TableModel(Generic[R]):
         self._ghosts, self._waiting, self._stirred, self.notes = {}, {}, set(), {}
 
     def _adopt_sorted(self, draft: TableModel[R]) -> Steps:
-        """Sorts and filters a draft, and puts it in force."""
         yield from draft._sort()
         yield from draft._select(draft.order)
         self.__dict__.update(draft.__dict__)
@@ -324,7 +317,6 @@ class TableModel(Generic[R]):
             self.shown = self.order
 
     def _find(self, ids: list[str], row_id: str) -> int | None:
-        """Where the id stands in `ids`, or None if it doesn't."""
         if self.sort_column is None:
             return next((place for place, other in enumerate(ids) if other == row_id), None)
         if row_id not in self._numbers:

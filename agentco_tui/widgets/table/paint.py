@@ -42,8 +42,6 @@ class Piece(NamedTuple):
 
 
 class RowLook(NamedTuple):
-    """All that decides how a row looks."""
-
     pieces: tuple[Piece, ...] = ()
     cursor: bool = False
     marked: bool = False
@@ -85,8 +83,6 @@ SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
 
 @dataclass(frozen=True)
 class TableStyles:
-    """The styles in use, worked out once for a theme."""
-
     tones: dict[Tone, Style]
     cursor: Style
     cursor_tones: dict[Tone, Style]
@@ -102,7 +98,6 @@ class TableStyles:
 
     @classmethod
     def of_widget(cls, table: Widget) -> TableStyles:
-        """Those that the table's style sheet and theme give at the moment."""
         parts = {part: table.get_component_rich_style(f"record-table--{part}") for part in _PARTS}
         tones = {tone: table.get_component_rich_style(f"tone--{tone.value}") for tone in Tone}
         cursor = parts["cursor"]
@@ -224,7 +219,6 @@ class TablePainter(Generic[R]):
         return [columns[placed.index].cell(record) for placed in self.layout.columns]
 
     def _wanted_thumb(self) -> range:
-        """The lines of the body where the scroll bar shows its thumb."""
         count, height = len(self._model.shown), self._size.height - 1
         if count <= height or height <= 0:
             return range(0)
@@ -319,7 +313,6 @@ def lay_out_note(
 
 
 def header_pieces(model: TableModel[Any], layout: Layout) -> tuple[Piece, ...]:
-    """The titles, the one sorted by with its sign."""
     pieces = []
     for placed in layout.columns:
         column = model.columns[placed.index]
@@ -366,7 +359,6 @@ def _strip(parts: Iterable[tuple[str, Style]], width: int) -> Strip:
 
 
 def _as_blank(text: str, one: Style, other: Style) -> bool:
-    """True if a text is blank, and looks the same in both styles."""
     return (
         text.isspace()
         and one.bgcolor == other.bgcolor

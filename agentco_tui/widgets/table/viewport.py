@@ -22,7 +22,6 @@ class Viewport:
         self.height = 0
         """Lines for rows; those it had last while the table is hidden."""
         self.top = 0
-        """The first row on the screen."""
         self.cursor: str | None = None
         """The id of the record with the cursor; None if no row is shown."""
         self.cursor_at = 0
@@ -35,7 +34,6 @@ class Viewport:
         self.remarks: dict[str, Cell] = {}
         """What is said of rows in the place where a ghost says what became of it."""
         self.stale = False
-        """True if the rows are dimmed."""
         self.thin = False
         """True for a slow line: the cursor is its sign only, and the view moves in larger steps."""
 
@@ -45,7 +43,6 @@ class Viewport:
         return max(0, len(self._model.shown) - self.height)
 
     def shows(self, place: int) -> bool:
-        """True if the row at this place is on the screen."""
         return self.top <= place < self.top + max(1, self.height)
 
     def fit(self, height: int) -> None:
@@ -72,7 +69,6 @@ class Viewport:
         self.cursor, self.cursor_at = shown[place], place
 
     def page(self, pages: int) -> None:
-        """Moves cursor and view by screens."""
         step = max(1, self.height - 1) * pages
         self.scroll_to(self.top + step)
         self.move_to(self.cursor_at + step)

@@ -43,8 +43,6 @@ _WHEEL: Final = 3
 
 
 class TableState(Enum):
-    """What the rows are worth at the moment."""
-
     LOADING = "loading"
     """No answer yet."""
     READY = "ready"
@@ -64,8 +62,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     @dataclass
     class TableMessage(Message):
-        """What a table says."""
-
         table: RecordTable[Any]
 
     @dataclass
@@ -82,8 +78,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     @dataclass
     class MarksChanged(TableMessage):
-        """Which records are marked changed."""
-
         marked: tuple[str, ...]
 
     class WorkDone(TableMessage):
@@ -205,7 +199,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._do(self.rows.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
-        """Sorts by the next column that can be sorted by, from left to right."""
         self.work.finish()
         able = [
             at for at, column in enumerate(self.rows.columns) if column.sort_key and column.shown
@@ -216,7 +209,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self.sort_by(self.rows.columns[(after or able)[0]].key)
 
     def reverse_sort(self) -> None:
-        """The same column, the other way."""
         self.work.finish()
         self.sort_by(self.sort[0], not self.sort[1])
 
@@ -277,7 +269,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self.work.start(steps, partial(self._done, self.rows.shown), asked=asked)
 
     def _done(self, before: list[str], in_slices: bool) -> None:
-        """Shows what the rows have become by the work."""
         if in_slices:
             self.post_message(self.WorkDone(self))
         self.view.follow(before)
@@ -288,11 +279,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     @property
     def cursor_id(self) -> str | None:
-        """The id of the record the cursor is on; None if no row is shown."""
         return self.view.cursor
 
     def move_cursor_to(self, row_id: str) -> bool:
-        """Puts the cursor on this record; False if it isn't shown."""
         self.work.finish()
         place = self.rows.position(row_id)
         if place is not None:
@@ -338,7 +327,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._mark([row_id for row_id in wanted if row_id not in gone], True)
 
     def unmark(self, ids: Iterable[str]) -> None:
-        """Takes the marks of these records."""
         self._mark([row_id for row_id in ids if row_id in self.view.marks], False)
 
     def _mark(self, ids: list[str], wanted: bool) -> None:
@@ -354,12 +342,10 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self._sync()
 
     def clear_marks(self) -> None:
-        """Takes all marks."""
         self.unmark(self.marked)
         self.view.marked_last = None
 
     def action_toggle_mark(self) -> None:
-        """Marks the row with the cursor or takes its mark, and goes to the next."""
         row_id = self.cursor_id
         if self.can_mark and row_id is not None:
             (self.unmark if row_id in self.view.marks else self.mark)([row_id])
@@ -452,7 +438,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self.refresh(*regions)
 
     def on_show(self) -> None:
-        """Shown again: what happened meanwhile is worked out."""
         self._sync()
 
     def _fit(self) -> list[Region]:
@@ -471,5 +456,4 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
 
 def _index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
-    """The place of the column with this key; KeyError if there is none."""
     return None if key is None else {column.key: at for at, column in enumerate(columns)}[key]
