@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,15 +104,3 @@ def test_only_the_transport_speaks_http() -> None:
 def test_widgets_know_no_records() -> None:
     for module in modules("widgets"):
         assert "agentco_tui.api" not in " ".join(imports(module)), module
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["status", "--help"], ["tail", "--help"]])
-def test_the_command_line_does_not_read_textual(arguments: list[str]) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "agentco_tui", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0
-    assert "textual" not in ran.stderr

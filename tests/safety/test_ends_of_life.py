@@ -102,44 +102,13 @@ def test_ended_with_an_approval_on_its_way(
     assert not list(state.glob("crash-*"))
 
 
-def test_what_was_on_its_way_is_taken_up_by_the_next_start(
-    platform: EmbeddedPlatform, tmp_path: Path
-) -> None:
-    platform.faults.clear()
-    platform.requests.clear()
-    with dashboard(platform, tmp_path) as session:
-        session.wait_for("TASKS pending")
-        session.wait_for("live")
-        platform.faults.add("approve:hang_body,times=1")
-        approve(session)
-        session.wait_for(lambda _: len(platform.requests.matching("approve")) == 1)
-        session.signal(signal.SIGKILL)
-        session.wait_gone()
-    journal = tmp_path / "state" / "agentco-tui" / "journal.jsonl"
-
-    def kinds() -> list[str]:
-        return [json.loads(line)["kind"] for line in journal.read_bytes().splitlines()]
-
-    assert kinds() == ["attempt"]
-    with dashboard(platform, tmp_path) as session:
-        session.wait_for(lambda _: kinds()[-1] == "outcome")
-        session.press("q")
-        assert session.wait_gone() == 0
-    assert json.loads(journal.read_bytes().splitlines()[-1])["outcome"].startswith("approved")
-    assert len(platform.requests.matching("approve")) == 1, "never sent again"
-
-
-def unwritable(folder: Path) -> None:
-    """A state folder that cannot be written: a file where it should be (root writes anywhere)."""
-    (folder / "state").mkdir()
-    (folder / "state" / "agentco-tui").write_text("in the way")
-
-
 def test_a_state_folder_that_cannot_be_written_is_told_and_costs_no_figure(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
     platform.faults.clear()
-    unwritable(tmp_path)
+    # A file where the folder should be: root writes anywhere else.
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "agentco-tui").write_text("in the way")
     before = len(platform.requests.matching("approve"))
     with dashboard(platform, tmp_path) as session:
         session.wait_for("TASKS pending")

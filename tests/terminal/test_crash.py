@@ -70,9 +70,6 @@ def test_the_cause_within_a_workers_failure_is_told() -> None:
     assert found.told().startswith("ValueError in test_crash.py, line ")
     assert "within" not in found.told()
     assert "in raised" in found.report(unknown)
-
-
-def test_what_is_told_without_a_traceback_or_an_error() -> None:
     assert crash.Crash((KeyError(CANARY),)).told() == "KeyError"
     assert crash.Crash((), "words").told() == "an error in the program"
 
@@ -87,9 +84,3 @@ def test_the_file_is_its_owners_only_and_old_ones_go(tmp_path: Path) -> None:
     assert (folder / "journal.jsonl").read_text() == "{}", "other files stay"
     assert stat.S_IMODE(paths[-1].stat().st_mode) == 0o600
     assert "number 22" in paths[-1].read_text()
-
-
-def test_a_folder_that_cannot_be_made_raises_os_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OSError, match=r"Not a directory|File exists"):
-        crash.write(crash.Crash((), "x"), tmp_path / "file" / "state", unknown)

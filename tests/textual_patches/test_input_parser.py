@@ -109,11 +109,6 @@ def test_what_is_no_key_gives_none() -> None:
             assert told(*sent, "j") == ["j"], sent
 
 
-@pytest.mark.parametrize("begun", ["\x1b]0;qay", "\x1bP1$rq", "\x1b[12;", "\x1b[<0;1", "\x1b[M "])
-def test_what_has_no_end_is_over_in_a_while(begun: str) -> None:
-    assert told(begun, LATE, "j") == ["j"]
-
-
 def test_keys_come_back_though_they_are_typed_on_into_a_string() -> None:
     typed: list[str | float] = ["\x1b]0;"]
     for _ in range(10):

@@ -10,7 +10,8 @@ import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from operator import attrgetter
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -71,91 +72,52 @@ def title_cell(job: Job) -> Cell:
     return Cell(plain(job.title), Tone.STRONG if job.priority == "high" else Tone.PLAIN)
 
 
+def priority_rank(job: Job) -> int:
+    return _PRIORITY[job.priority][0]
+
+
+def title_key(job: Job) -> str:
+    return job.title.casefold()
+
+
 def number_cell(value: float | None, text: str) -> Cell:
     return Cell(signs.missing, Tone.DIM) if value is None else Cell(plain(text))
 
 
+def trust_cell(job: Job) -> Cell:
+    return number_cell(job.trust, str(job.trust))
+
+
+def spent_cell(job: Job) -> Cell:
+    return number_cell(job.spent, f"{(job.spent or 0) * 100:.0f}")
+
+
+def texts(job: Job, key: str) -> Cell:
+    """A field as it is; the tone of an id is dim."""
+    return Cell(plain(getattr(job, key)), Tone.DIM if key == "id" else Tone.PLAIN)
+
+
 def columns(clock: Clock) -> list[Column[Job]]:
+    def column(key: str, title: str, width: int, cell: Any = None, **more: Any) -> Column[Job]:
+        """By default the field's own text, sorted by without regard to case."""
+        value = attrgetter(key)
+        more = {"sort_key": value if cell else lambda job: value(job).casefold(), **more}
+        return Column(key, plain(title), width, cell or (lambda job: texts(job, key)), **more)
+
+    figure: dict[str, Any] = {"align": "right", "descending_first": True}
+    number: dict[str, Any] = {"kind": ColumnKind.NUMBER, "filter_value": attrgetter("trust")}
+    share: dict[str, Any] = {"kind": ColumnKind.SHARE, "filter_value": attrgetter("spent")}
+    age: dict[str, Any] = {"kind": ColumnKind.SECONDS, "filter_value": clock.age, "ticks": True}
+    age |= {"sort_key": attrgetter("since"), "align": "right", "aliases": ("waiting",)}
     return [
-        Column(
-            "age",
-            plain("WAITING"),
-            7,
-            lambda job: Cell(plain(age_text(clock.age(job)))),
-            align="right",
-            sort_key=lambda job: job.since,
-            ticks=True,
-            kind=ColumnKind.SECONDS,
-            filter_value=clock.age,
-            aliases=("waiting",),
-        ),
-        Column(
-            "priority",
-            plain("PRIORITY"),
-            8,
-            priority_cell,
-            priority=2,
-            sort_key=lambda job: _PRIORITY[job.priority][0],
-        ),
-        Column(
-            "title",
-            plain("TASK"),
-            24,
-            title_cell,
-            min_width=12,
-            grow=1,
-            sort_key=lambda job: job.title.casefold(),
-        ),
-        Column(
-            "agent",
-            plain("AGENT"),
-            12,
-            lambda job: Cell(plain(job.agent)),
-            min_width=6,
-            priority=3,
-            sort_key=lambda job: job.agent.casefold(),
-        ),
-        Column(
-            "company",
-            plain("COMPANY"),
-            16,
-            lambda job: Cell(plain(job.company)),
-            min_width=8,
-            priority=4,
-            sort_key=lambda job: job.company.casefold(),
-        ),
-        Column(
-            "trust",
-            plain("TRUST"),
-            6,
-            lambda job: number_cell(job.trust, str(job.trust)),
-            align="right",
-            priority=5,
-            sort_key=lambda job: job.trust,
-            kind=ColumnKind.NUMBER,
-            filter_value=lambda job: job.trust,
-            descending_first=True,
-        ),
-        Column(
-            "spent",
-            plain("SPENT %"),
-            7,
-            lambda job: number_cell(job.spent, f"{(job.spent or 0) * 100:.0f}"),
-            align="right",
-            priority=6,
-            sort_key=lambda job: job.spent,
-            kind=ColumnKind.SHARE,
-            filter_value=lambda job: job.spent,
-            descending_first=True,
-        ),
-        Column(
-            "id",
-            plain("ID"),
-            10,
-            lambda job: Cell(plain(job.id), Tone.DIM),
-            priority=7,
-            sort_key=lambda job: job.id,
-        ),
+        column("age", "WAITING", 7, lambda job: Cell(plain(age_text(clock.age(job)))), **age),
+        column("priority", "PRIORITY", 8, priority_cell, priority=2, sort_key=priority_rank),
+        column("title", "TASK", 24, title_cell, min_width=12, grow=1, sort_key=title_key),
+        column("agent", "AGENT", 12, min_width=6, priority=3),
+        column("company", "COMPANY", 16, min_width=8, priority=4),
+        column("trust", "TRUST", 6, trust_cell, priority=5, **figure, **number),
+        column("spent", "SPENT %", 7, spent_cell, priority=6, **figure, **share),
+        column("id", "ID", 10, priority=7),
     ]
 
 
