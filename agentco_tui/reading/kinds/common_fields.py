@@ -23,13 +23,10 @@ def ids(own: str, more: str = "") -> Field:
     """A record's own id: `id`, the names of the kind, those of stores and standards."""
     return Field("id", f"""
         id {own}
-        _id uuid guid uid                # MongoDB, assorted
-        sys_id gid urn                   # ServiceNow, Asana, LinkedIn
+        _id uuid guid uid sys_id gid urn # MongoDB, assorted; ServiceNow, Asana, LinkedIn
         {more}
         document_id identifier slug      # Firestore, JSON-LD
-        metadata.uid                     # Kubernetes
-        url_key                          # paperclip
-        url                              # Django REST hyperlinks
+        metadata.uid url_key url         # Kubernetes, paperclip, Django REST hyperlinks
         """, to_id)  # fmt: skip
 
 
@@ -59,23 +56,16 @@ def reference(values: Values, slot: str, around: Around) -> Ref | None:
 CREATED: Final = Field("created", """
     created{,_at}{,_ts,_ms,_unix,_unix_secs,_epoch,_epoch_ms,_utc}  # most platforms; ElevenLabs
     {creation,create,created}_{time,date,timestamp} created_on  # Google, Azure
-    date_created                         # ClickUp
-    inserted_at                          # Elixir
-    sys_created_on                       # ServiceNow
+    date_created inserted_at sys_created_on  # ClickUp, Elixir, ServiceNow
     metadata.creation_timestamp          # Kubernetes
     """, to_moment)  # fmt: skip
 
 COST: Final = (
     money_field("cost", """
-        actual_cost
-        cost                             # OpenFang (cost_usd), paperclip cost events (costCents)
-        total_cost                       # LiteLLM, LangSmith, Langfuse
-        calculated_total_cost            # Langfuse observations
+        actual_cost cost {calculated_,}total_cost  # OpenFang, paperclip, LiteLLM, Langfuse
         cost.total cost_details.total costs.total  # Langfuse
-        usage.{cost,total_cost}  # OpenRouter, paperclip runs
-        payload.{cost,total_cost}  # paperclip run events
-        response_cost spend              # LiteLLM
-        {estimated,expected}_cost cost_estimate
+        {usage,payload}.{cost,total_cost}  # OpenRouter, paperclip runs and their events
+        response_cost spend {estimated,expected}_cost cost_estimate  # LiteLLM
         """),
     *UNIT_FIELDS,
 )  # fmt: skip

@@ -196,17 +196,12 @@ def _of_digits(raw: Json) -> Unit | None:
 
 
 UNIT_FIELDS: Final = (
-    Field(
-        "currency",
-        """
-        currency currency_code                  # Anthropic, OpenAI
-        billing_currency ccy currency_iso iso_currency_code budget_currency
+    Field("currency", """
+        currency currency_code billing_currency  # Anthropic, OpenAI
+        ccy currency_iso iso_currency_code budget_currency
         {customer,budget,money}.{currency,currency_code}  # Google Ads
-        spend_management.currency               # Vercel
-        spending_limits_currency                # Stripe Issuing
-        """,
-        currency_word,
-    ),
+        spend_management.currency spending_limits_currency  # Vercel, Stripe Issuing
+        """, currency_word),
     Field("unit", "unit units amount_unit {money,cost,currency,budget}_unit", unit_word),
     Field("unit", "{amounts,values,costs,money,sums}_in denomination", unit_word),
     Field("unit", "metric  # paperclip: billed_cents", _metric),
@@ -214,7 +209,7 @@ UNIT_FIELDS: Final = (
     Field("unit", "{is_,}in_{minor,minor_units}", _flag_of(Unit(MINOR))),
     Field("unit", "minor_units  # how many digits", _of_digits),
     Field("unit", "{is_,}in_micros", _flag_of(Unit(-6))),
-)
+)  # fmt: skip
 """The fields of a record that tell the unit of the sums beside them."""
 
 _BESIDE: Final = tuple(
