@@ -233,7 +233,8 @@ class Journal:
         """
         with self._mutex, self._locked():
             known = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
-            return [self._sign(attempt) for attempt in known if self._is_left(attempt)]
+            left = [] if self._closed else [one for one in known if self._is_left(one)]
+            return [self._sign(attempt) for attempt in left]
 
     def follow(self, origin: str) -> Following:
         """Take in what other processes wrote, and say what is open at a platform.
@@ -302,7 +303,8 @@ class Journal:
         with self._file.locked(patience):
             self._grown()
             self._read_added()
-            for attempt in list(self._here.values()):
+            # At the end of the program it is for others.
+            for attempt in [] if self._closed else list(self._here.values()):
                 self._sign(attempt)
             yield
 

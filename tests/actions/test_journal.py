@@ -235,6 +235,18 @@ def test_an_outcome_that_is_owed_is_written_at_the_end_and_nothing_after_it(
         journal.begin(attempt("a2"), 0)
 
 
+def test_what_is_noted_after_the_end_takes_nothing_up_again(path: Path, journal: Journal) -> None:
+    begun = [
+        journal.begin(attempt(f"a{number}", f"tsk_{number}"), journal.mark()) for number in range(2)
+    ]
+    journal.close()
+    journal.finish(settled("a0"))
+    assert journal.claim(begun) == []
+    fresh = Journal(path)
+    assert ids(fresh.follow(ORIGIN).left) == ["a1"]
+    fresh.close()
+
+
 def lose(path: Path, how: str) -> None:
     """What a person, a script or another program may do to the file."""
     match how:
