@@ -131,9 +131,13 @@ class Judge:
                 self.claim("line", found[0], row[: found.start()], row, began)
         for part in TELLS.split(notices_in(rows)):
             if TASK.match(part):
-                if now - self._told.get(part, 0.0) > STAYS:
+                # Words that are about no task may have come behind it, or gone.
+                same = [
+                    told for told in self._told if told.startswith(part) or part.startswith(told)
+                ]
+                if all(now - self._told[told] > STAYS for told in same):
                     self.claim("notice", part[:6], part.partition(": ")[2], part, now)
-                self._told[part] = now
+                self._told.update(dict.fromkeys((part, *same), now))
         self.judge_posts()
 
     def claim(self, where: str, task_id: str, words: str, whole: str, began: float) -> None:
