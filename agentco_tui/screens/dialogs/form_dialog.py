@@ -191,11 +191,16 @@ class Form(Dialog[bool]):
     def _send(self) -> None:
         self._sending, self._in_doubt, self._told_to_wait = True, False, False
         self.status.show([Text(plain(f"{signs.arrow} sending"), Tone.ACCENT)])
-        start_worker(self, self._do_send, "send the form")
+        # Not of the form: what became of it is looked for, and told, when the form has been left.
+        start_worker(self.app, self._do_send, "send the form", group="writes")
 
     async def _do_send(self) -> None:
         refusal = await self.plan.send(self.values, self._doubted)
         self._sending = False
+        if not self.is_attached:
+            if refusal is not None:
+                self.app.notify(refusal.words, markup=False, severity="warning", timeout=8)
+            return
         if self._in_doubt:
             self._show_keys()
         if refusal is None:
@@ -212,7 +217,7 @@ class Form(Dialog[bool]):
         """Leave without sending; not while it is being sent, because its outcome would be lost.
 
         Where the answer was lost, it may be read for as long as the platform is away. Whoever
-        leaves then finds it in the journal, and it is settled before the same is sent again.
+        leaves then is told what was found, and finds it in the journal.
         """
         if self._sending and not self._in_doubt:
             return
