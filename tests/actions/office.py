@@ -133,6 +133,8 @@ async def office(
         yield Office(platform=platform, services=services, journal=journal)
     finally:
         await services.close()
+        # What was under way with the journal ends before another run looks at it.
+        services._thread.shutdown(wait=True)
         journal.close()
         await transport.aclose()
 
