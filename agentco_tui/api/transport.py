@@ -243,8 +243,14 @@ class Transport:
             await opened.aclose()
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        await self._client.aclose()
+        """Close all connections, also when cancelled meanwhile."""
+        closing = asyncio.ensure_future(self._client.aclose())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            # A pool closes one connection after the other, and would leave the rest open.
+            await asyncio.wait({closing})
+            raise
 
     async def __aenter__(self) -> Self:
         return self

@@ -93,9 +93,10 @@ async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) 
         return
     if then == "drip":
         for turn in range(len(answer.body)):
-            await connection.send(answer.body[turn : turn + 1])
-            if not await connection.pause(fault.span(1.0)):
+            # Not after the last one: what comes then is the next request.
+            if turn and not await connection.pause(fault.span(1.0)):
                 return
+            await connection.send(answer.body[turn : turn + 1])
     if then == "silence":
         await connection.pause(None)
     connection.end(reset=then == "reset")

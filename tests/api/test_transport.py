@@ -258,6 +258,27 @@ async def test_after_closing_nothing_is_sent() -> None:
     assert isinstance(error, errors.NotSent)
 
 
+async def test_all_connections_are_closed_although_the_closing_is_cancelled() -> None:
+    together, left = asyncio.Barrier(3), asyncio.Barrier(4)
+
+    async def answer(exchange: Exchange) -> None:
+        await together.wait()
+        await exchange.send(http())
+        await exchange.until_left()
+        await left.wait()
+
+    async with answering(answer, answer, answer) as server:
+        wire = transport(server.base)
+        await asyncio.gather(*(wire.request("GET", f"/api/{n}") for n in range(3)))
+        closing = asyncio.create_task(wire.aclose())
+        for _ in range(3):
+            await asyncio.sleep(0)
+            closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        await left.wait()
+
+
 async def test_nothing_is_logged_below_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with answering(http()) as server, transport(server.base) as wire:
