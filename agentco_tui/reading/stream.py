@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from sys import getsizeof
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+from weakref import WeakSet
 
 import msgspec
 
@@ -31,7 +32,7 @@ R = TypeVar("R", bound=Record)
 CHUNK: Final = 64 * 1024
 """Bytes of rows that are read together: a few milliseconds."""
 MOST_MEMORY: Final = 80 * 1024 * 1024
-"""Bytes that the records of one list may take."""
+"""Bytes that the records of all lists under way may take."""
 _HEAD: Final = 4_096
 """Bytes within which the list must have begun."""
 _TAIL: Final = 16_384
@@ -65,7 +66,7 @@ class UnstreamableError(ValueError):
 
 
 class TooMuchMemoryError(ValueError):
-    """The records of the list would take more than MOST_MEMORY."""
+    """The records of the lists under way would take more than MOST_MEMORY."""
 
 
 class KnownRows(Generic[R]):
@@ -88,6 +89,8 @@ class ListReader(Generic[R]):
     place is tried: a wrong cut is never taken. At most two megabytes are held beside the records.
     Raises UnstreamableError, TooMuchMemoryError, and what `read` raises.
     """
+
+    _under_way: ClassVar[WeakSet[ListReader[Any]]] = WeakSet()
 
     def __init__(
         self, read: Callable[[bytes], Page[R]], known: KnownRows[R] | None, most: int
@@ -124,6 +127,7 @@ class ListReader(Generic[R]):
         """Of the known rows by their marks, once one comes that is not the next."""
         self._memory = 0
         self._until = 0.0
+        self._under_way.add(self)
 
     def feed(self, piece: bytes) -> None:
         """Read all rows that are whole by now."""
@@ -145,6 +149,7 @@ class ListReader(Generic[R]):
 
     def finish(self) -> None:
         """The body is whole."""
+        self._under_way.discard(self)
         body, head = self._rest, self._head
         ends = [found.end() for found in _END.finditer(body, max(0, len(body) - _TAIL))]
         if head is None or not ends:
@@ -238,7 +243,7 @@ class ListReader(Generic[R]):
             self._share(record)
             texts = (getattr(record, name, None) for name in _TEXTS)
             self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
-        if self._memory > MOST_MEMORY:
+        if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
             raise TooMuchMemoryError
         return iter(records)
 
