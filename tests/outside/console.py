@@ -172,7 +172,8 @@ class Console(PtySession):
         """Open the question of a task; gives its text."""
         self.to(title)
         self.press("a")
-        return self.box_shows(r"APPROVE 1 task[\s\S]*" + re.escape(title))
+        # Down to the keys, its last line: a picture may come in two pieces.
+        return self.box_shows(rf"APPROVE 1 task[\s\S]*{re.escape(title)}[\s\S]*esc no")
 
     def yes(self, taken: Callable[[], object] | None = None, tries: int = 4) -> None:
         """Answer the question that stands with `y`, again if it came too soon, until it is gone.
