@@ -145,6 +145,14 @@ class Judge:
         platform = self.platform
         ago = time.monotonic() - began
         stood = platform.held(task_id, platform.since_reads(task_id) - ago)
+        named = tokens(whole)
+        if named and not any(record and tokens(record["title"]) <= named for record in stood):
+            # What has left the list stays on its line, also when its id is another task's by now.
+            stood += [
+                record
+                for _, record in platform.history[task_id]
+                if record is not None and tokens(record["title"]) <= named
+            ]
         states = {record["status"] for record in stood if record is not None}
         by = {record["decided_by"] for record in stood if record is not None}
         checks = (
