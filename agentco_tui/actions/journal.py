@@ -75,8 +75,8 @@ def platform_of(origin: str) -> str:
 def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, ...]:
     """What an address leads to: each IP address of its host with the port, sorted.
 
-    Empty, and told in the log, if the host can't be resolved within `patience` seconds. Waits that
-    long: not for the event loop.
+    This machine's own are one, as its names for itself are. Empty, and told in the log, if the
+    host can't be resolved within `patience` seconds. Waits that long: not for the event loop.
     """
     parts = urlsplit(platform_of(origin))
     host, port = parts.hostname or "", parts.port
@@ -84,8 +84,8 @@ def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, .
 
     def look_up() -> None:
         with contextlib.suppress(OSError, UnicodeError):
-            for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-                found.append(f"{_folded(str(address[0]))}:{port}")
+            for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+                found.append(f"{_of_machine(family, str(address[0]))}:{port}")
 
     # A daemon, so that a resolver that hangs doesn't hold up the end of the program.
     thread = threading.Thread(target=look_up, name="journal-lookup", daemon=True)
@@ -109,6 +109,17 @@ def _folded(host: str) -> str:
     if address.is_loopback or address.is_unspecified:
         return "localhost"
     return f"[{address}]" if address.version == 6 else str(address)
+
+
+def _of_machine(family: int, address: str) -> str:
+    """An IP address in its usual spelling; any of this machine's own is localhost."""
+    try:
+        # Sends nothing: only the route is looked up, and one to oneself begins where it ends.
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))
+            return "localhost" if probe.getsockname()[0] == address else _folded(address)
+    except OSError:
+        return _folded(address)
 
 
 # ---- the journal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -427,6 +428,16 @@ def test_addresses_of_a_host() -> None:
     assert addresses_of("http://192.0.2.7") == ("192.0.2.7:80",)
     assert addresses_of("https://[2001:db8::7]:1") == ("[2001:db8::7]:1",)
     assert addresses_of("https://nowhere.invalid") == ()
+
+
+def test_a_host_that_resolves_to_this_machine_is_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = "127.0.1.1"
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.7", 9))
+        own = probe.getsockname()[0]  # its address in the network, where it has one
+    found = [(socket.AF_INET, 1, 6, "", (ip, 80)) for ip in ("127.0.1.1", own, "192.0.2.7")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    assert addresses_of("http://box.example") == ("192.0.2.7:80", "localhost:80")
 
 
 def test_a_resolver_that_hangs_is_not_waited_for(
