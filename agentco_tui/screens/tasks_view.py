@@ -268,8 +268,8 @@ class TasksView(TaskListView[Task]):
         if message.table is not self.table:
             return
         before, self._marked, rows = self._marked, self.table.marked, self.table.rows
-        gone = [i for i in before if i not in set(self._marked)]
-        records = {i: rows.record(i) for i in gone}
+        left = set(self._marked)
+        records = {i: rows.record(i) for i in before if i not in left}
         self._tell_lost(
             {i: t.title if t else i for i, t in records.items() if t is None or rows.is_ghost(i)}
         )
@@ -349,7 +349,7 @@ class TasksView(TaskListView[Task]):
         """Ask whether to approve what is marked, else the task under the cursor."""
         marked, store, hidden = self.marked(), self.session.store, self._hidden_marks
         found = (
-            self.table.rows.record(i) or store.pending.get(i) or store.tasks.get(i) or hidden[i]
+            self.table.rows.record(i) or store.pending.get(i) or store.tasks.get(i) or hidden.get(i)
             for i in marked
         )
         tasks: Sequence[Task] = [task for task in found if task is not None]
