@@ -6,9 +6,10 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+import msgspec
 
 from agentco_tui.text import safe
 
@@ -21,8 +22,7 @@ class FileInTheWayError(AtomicWriteError):
     """A file, or something else, has the name already."""
 
 
-@dataclass(slots=True)
-class Target:
+class Target(msgspec.Struct):
     """What is being written."""
 
     path: Path

@@ -12,11 +12,12 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterator
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+import msgspec
 
 T = TypeVar("T")
 
@@ -30,8 +31,7 @@ ASKED_SLICE: Final = 0.016
 """Seconds of work in one go while a person waits for it."""
 
 
-@dataclass(slots=True)
-class _Person:
+class _Person(msgspec.Struct):
     acted_at: float = -inf
 
 

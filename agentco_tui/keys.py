@@ -9,8 +9,9 @@ for one command parted by commas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Place = Literal[
     "every",
@@ -35,8 +36,7 @@ LEAVING_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave whatever is open, before anything else gets them."""
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """One thing that a person can do."""
 
     id: str

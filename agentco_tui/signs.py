@@ -1,23 +1,25 @@
 """The signs the program itself draws, in Unicode and in ASCII for terminals that need it."""
 
-# ruff: noqa: RUF009 (`_sign` makes the fields)
-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, NewType
+from typing import Final, NewType
+
+import msgspec
+from msgspec.structs import astuple, force_setattr, replace
 
 SafeText = NewType("SafeText", str)
 """Text that may be shown as it is; see `text`, which is where to import it from."""
 
-
-def _sign(unicode: str, ascii_: str) -> Any:
-    return field(default=SafeText(unicode), metadata={"ascii": SafeText(ascii_)})
+_ascii: list[SafeText] = []
 
 
-@dataclass(frozen=True)
-class Signs:
+def _sign(unicode: str, ascii_: str) -> SafeText:
+    _ascii.append(SafeText(ascii_))
+    return SafeText(unicode)
+
+
+class Signs(msgspec.Struct, frozen=True):
     """One set of signs; each takes one cell."""
 
     warning: SafeText = _sign("▲", "!")
@@ -50,13 +52,13 @@ class Signs:
 
 
 UNICODE: Final = Signs()
-ASCII: Final = Signs(**{one.name: one.metadata["ascii"] for one in fields(Signs)})
+ASCII: Final = Signs(*_ascii)
 
 signs: Final = replace(UNICODE)
 """The set in use. Read its fields when painting, not when importing: `use_ascii` changes them."""
 
 OWN: Final = frozenset(
-    "".join(["\n", *map(chr, range(0x20, 0x7F)), *vars(UNICODE).values(), *vars(ASCII).values()])
+    "".join(["\n", *map(chr, range(0x20, 0x7F)), *astuple(UNICODE), *astuple(ASCII)])
 )
 """What our own words are made of: safe to show, each in one cell (a newline apart)."""
 
@@ -64,9 +66,9 @@ OWN: Final = frozenset(
 def use_ascii(wanted: bool = True) -> None:
     """Chooses the set for the whole process, once, before anything is drawn."""
     chosen = ASCII if wanted else UNICODE
-    for name, sign in vars(chosen).items():
+    for name in Signs.__struct_fields__:
         # Frozen for everybody else: this is the one place where the set in use may change.
-        object.__setattr__(signs, name, sign)
+        force_setattr(signs, name, getattr(chosen, name))
 
 
 def in_ascii() -> bool:

@@ -32,6 +32,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import astuple
+
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.signs import ASCII, OWN, UNICODE
 from agentco_tui.signs import SafeText as SafeText
@@ -94,7 +96,7 @@ _ASCII_FOR: Final[dict[str, str]] = {
     **{"£": "GBP", "¥": "JPY", "©": "(c)", "®": "(r)", "°": "deg", "␡": "^?"},
     **{chr(0x2400 + code): "^" + chr(0x40 + code) for code in range(32)},
     # Backwards, so that ▲ is the warning and not the sort order.
-    **dict(zip([*vars(UNICODE).values()][::-1], [*vars(ASCII).values()][::-1], strict=True)),
+    **dict(zip(astuple(UNICODE)[::-1], astuple(ASCII)[::-1], strict=True)),
 }
 
 

@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many workers again as there are processors: about half of what tests do is to wait
+    """Five workers for two processors: more than half of what tests do is to wait
     for programs in terminals, and for servers.
     """
-    return max(2, (os.cpu_count() or 2) * 3 // 2)
+    return max(2, (os.cpu_count() or 2) * 5 // 2)

@@ -7,9 +7,10 @@ more than that.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from agentco_tui import format as form
 from agentco_tui.actions.fingerprint import differences
@@ -57,14 +58,16 @@ SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, 
 _LOOK = "look at it before you try again"
 
 
-@dataclass(slots=True)
 class Turn:
-    """The place of a task among others that are approved at the same time; here: by itself."""
+    """The place of a task among others that are approved at the same time; here: by itself.
 
-    spacing: float = 0.0
-    """Seconds between list reads that several decisions share."""
-    gather: float = 0.0
-    """How long the first read waits for more tasks whose turn begins."""
+    `spacing` is the seconds between list reads that several decisions share, `gather` how long the
+    first read waits for more tasks whose turn begins.
+    """
+
+    def __init__(self, spacing: float = 0.0, gather: float = 0.0) -> None:
+        self.spacing = spacing
+        self.gather = gather
 
     async def begin(self) -> bool:
         """Wait until it may be sent; False if the read made before has grown old meanwhile."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 from statistics import median
+
+import msgspec
 
 from agentco_tui.format import money
 from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_person
@@ -36,8 +37,7 @@ class Standing(IntEnum):
     READ = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """One task of the set, and what a person should know of it."""
 
     task: Task
@@ -48,16 +48,14 @@ class Listed:
     """Why the list doesn't show it, if so, such as: hidden by the filter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
+class Aside(msgspec.Struct, frozen=True):
     """A marked task that is not in the set."""
 
     task: Task
     reason: SafeText
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """A set of tasks, whole and at a glance."""
 
     by_company: Counter[SafeText]

@@ -10,8 +10,10 @@ import hashlib
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from agentco_tui.actions.journal_file import Attempt, seconds_of
 from agentco_tui.actions.outcome import Check, Found, OnProgress, Outcome, Verb
@@ -37,8 +39,7 @@ Problems = Mapping[str, SafeText]
 """A sentence for each field that can't be sent; empty if all can."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskForm:
+class TaskForm(msgspec.Struct, frozen=True, kw_only=True):
     """What a new task needs; the field names are those of the request body."""
 
     company_id: str
@@ -47,8 +48,7 @@ class TaskForm:
     priority: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompanyForm:
+class CompanyForm(msgspec.Struct, frozen=True, kw_only=True):
     """What a new company needs; a clone takes no template."""
 
     name: str

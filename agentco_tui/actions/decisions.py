@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
@@ -92,8 +94,7 @@ class Hold:
         return self._seconds if passed > GAP else max(0.0, self._rest - min(passed, 2 * TICK))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """A yes to one task, from the first moment until what became of it was looked at."""
 
     task: Task

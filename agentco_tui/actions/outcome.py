@@ -6,9 +6,10 @@ The word "approved" stands only in sentences that a read, or the platform's clea
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
@@ -100,8 +101,7 @@ class KnownBy(StrEnum):
     """Because nothing was sent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one write."""
 
     verb: Verb
@@ -117,7 +117,7 @@ class Outcome:
     """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()
     """What changed since it was shown (`OutcomeKind.CHANGED`)."""
-    fields: Mapping[str, SafeText] = field(default_factory=dict)
+    fields: Mapping[str, SafeText] = msgspec.field(default_factory=dict)
     """Messages for a form, by the names of its fields."""
     attempt_id: str | None = None
     """The attempt in the journal; None if it came to none."""
@@ -148,8 +148,7 @@ class Step(StrEnum):
     SETTLED = "settled"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """A step that a write has reached."""
 
     step: Step
@@ -177,8 +176,7 @@ class Found(StrEnum):
     """It could not be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Generic[R]):
+class Check(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """What one read shows, and by which record."""
 
     found: Found
@@ -204,8 +202,7 @@ class AnswerKind(StrEnum):
     """Nothing left this machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteAnswer(Generic[R]):
+class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """The answer to one write, or the lack of one."""
 
     kind: AnswerKind

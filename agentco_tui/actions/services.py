@@ -6,9 +6,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
+
+import msgspec
 
 from agentco_tui.actions.journal import Earlier, Following, Journal, addresses_of
 from agentco_tui.actions.journal_file import Attempt, JournalError, seconds_of
@@ -31,8 +32,7 @@ IN_WORDS = {
 """What the key may or may not do, in a sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """How long is waited for what, all in seconds; one value, so that tests need not wait."""
 
     still_pending: float = 10.0

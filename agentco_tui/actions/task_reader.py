@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from agentco_tui import format as form
 from agentco_tui.actions.outcome import Check, Found
@@ -35,13 +36,12 @@ _NO_LIST = frozenset({"", "null", "{}"})
 what a proxy makes of an answer that it lost."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskList:
+class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     """What one read of a list of tasks brought, or why it brought nothing."""
 
     began: float
     """Steady clock: what it shows is not older than this."""
-    tasks: Mapping[str, Task] = field(default_factory=dict)
+    tasks: Mapping[str, Task] = msgspec.field(default_factory=dict)
     whole: bool = False
     """Whether a task that is not in it is not in the platform's list either."""
     blank: bool = False

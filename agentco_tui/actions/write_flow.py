@@ -15,9 +15,10 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from msgspec.structs import replace
 
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled

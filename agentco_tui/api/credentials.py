@@ -12,9 +12,10 @@ import ipaddress
 import logging
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, NoReturn, Self
 from urllib.parse import urlsplit
+
+import msgspec
 
 _KEY: Final = re.compile(r"[!-~]+")
 _LONGEST_KEY: Final = 4096
@@ -200,8 +201,7 @@ def quiet_http_loggers() -> None:
             logger.setLevel(logging.WARNING)
 
 
-@dataclass(frozen=True, slots=True)
-class BaseUrl:
+class BaseUrl(msgspec.Struct, frozen=True):
     """The address of the platform: an origin and, behind a proxy, a path before `/api`."""
 
     scheme: str

@@ -10,13 +10,13 @@ import operator
 from collections import OrderedDict
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.api import error_messages, errors
 from agentco_tui.api.error_messages import Asked, unusable

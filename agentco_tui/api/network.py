@@ -15,7 +15,6 @@ import socket
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -26,6 +25,7 @@ from urllib.request import getproxies, proxy_bypass
 import h11
 import httpcore
 import httpx
+import msgspec
 
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.text import safe
@@ -389,8 +389,7 @@ class Pools(httpx.AsyncBaseTransport):
             await pool.aclose()
 
 
-@dataclass(frozen=True)
-class _Body(httpx.AsyncByteStream):
+class _Body(msgspec.Struct, httpx.AsyncByteStream, frozen=True):
     response: httpcore.Response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

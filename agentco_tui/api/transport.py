@@ -16,11 +16,12 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote, urlencode
+
+import msgspec
 
 from agentco_tui import __version__
 from agentco_tui.api import error_messages
@@ -84,8 +85,7 @@ BELOW: Final = (
 """All that the layers below are known to raise; anything else is a mistake of ours."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long a request may take, and how much may come back. Seconds and bytes."""
 
     connect: float = 5.0
@@ -102,20 +102,22 @@ class Limits:
     """For which an unused connection is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """An answer with a 2xx, or a 304 that was asked for."""
 
     asked: Asked
     status: int
-    headers: Mapping[str, str] = field(repr=False)
+    headers: Mapping[str, str]
     """Names in lower case. Values are platform text, not cleaned."""
-    body: bytes = field(repr=False, default=b"")
+    body: bytes = b""
     """Unpacked; empty if it was streamed."""
-    streamed: Any = field(repr=False, default=None)
+    streamed: Any = None
     """What has read a long body while it came, as `stream` has made it; else None."""
     elapsed: float = 0.0
     """Seconds from the start of the attempt to the last byte."""
+
+    def __repr__(self) -> str:
+        return f"Reply({self.asked!r}, {self.status})"
 
 
 class Transport:

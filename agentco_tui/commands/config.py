@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from agentco_tui.commands.output import Exit, complain, complain_of, say, say_json
 from agentco_tui.config import Flags, Problem

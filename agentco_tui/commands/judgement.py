@@ -8,10 +8,11 @@ what could not be asked may be worse than a warning.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
+
+import msgspec
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError
@@ -62,8 +63,7 @@ class Finding(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """The state, its reasons (the worst first), and the figures; None is what is not known."""
 
     state: State
@@ -78,7 +78,7 @@ class Judgement:
     """Open alerts by level: critical, warning, info."""
     budget: Budget | None = None
     """The budget of all, or of the company that was asked for."""
-    failed: Mapping[FeedName, ApiError] = field(default_factory=dict)
+    failed: Mapping[FeedName, ApiError] = msgspec.field(default_factory=dict)
 
 
 def judge(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import select
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import msgspec
 
 from agentco_tui import format as figures
 from agentco_tui.api.client import Client
@@ -37,8 +38,7 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 """Errors that a person must mend: told at the first poll instead of waited out."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TailOptions:
+class TailOptions(msgspec.Struct, frozen=True, kw_only=True):
     follow: bool = False
     as_json: bool = False
     agent: str | None = None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 
-@dataclass(frozen=True, kw_only=True)
-class Problem:
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is wrong, and where.
 
     The text may quote the config file or the environment, so it passes `agentco_tui.text` before

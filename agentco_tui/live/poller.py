@@ -11,12 +11,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from random import Random
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.api.client import Client
@@ -73,8 +73,7 @@ Take = Callable[[], Change]
 """Puts a fetched answer into the store; called only if the query is still the same."""
 
 
-@dataclass(slots=True)
-class Schedule:
+class Schedule(msgspec.Struct):
     """A feed's place in time: how often it is asked, and when next.
 
     Times are readings of the steady clock, in seconds.
@@ -86,7 +85,7 @@ class Schedule:
     due_at: float = 0.0
     shown_from: float = -inf
     """When the read began that brought what is shown."""
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     """Set when the pace or the time has changed."""
     awaited: int = 0
     """How many wait for a read of their own, whatever the pace."""

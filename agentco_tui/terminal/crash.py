@@ -11,10 +11,11 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from agentco_tui import __version__
 from agentco_tui.patterns import lazy_pattern
@@ -33,8 +34,7 @@ _SECRETS: Final = (
 _PACKAGES: Final = ("textual", "rich", "httpx", "httpcore", "h11", "msgspec")
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(msgspec.Struct, frozen=True):
     """What ended the program: the exceptions in the order they came, and other words, if any."""
 
     errors: tuple[BaseException, ...]

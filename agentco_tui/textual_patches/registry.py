@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Patch:
+class Patch(msgspec.Struct, frozen=True):
     """One entry. `issue` is one of Textualize/textual that describes the same, if there is one."""
 
     name: str
     textual: str
     answers: str
     issue: str | None = None
-    replaced: list[tuple[Any, str, Any]] = field(default_factory=list)
+    replaced: list[tuple[Any, str, Any]] = msgspec.field(default_factory=list)
     """While it is in force: owner, name and Textual's own member."""
 
     def fits(self, self_test: Callable[[], bool]) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.actions.approve import Approval, Turn
 from agentco_tui.actions.journal_file import Attempt, Settled

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
 from agentco_tui.actions.batch_summary import Standing, kind_of, of_one_kind, summary

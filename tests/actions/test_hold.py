@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agentco_tui.actions.decisions import Decisions, Hold
 from agentco_tui.demo.server import EmbeddedPlatform

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.actions.create import CompanyForm, TaskForm
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp

@@ -12,11 +12,11 @@ import os
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
+from msgspec.structs import replace
 
 from agentco_tui.actions.batch import BatchApproval
 from agentco_tui.actions.journal import Journal

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.create import (
@@ -49,8 +50,7 @@ MakeWrite = Callable[[Values, OnProgress], Write[Any]]
 """The write that sends what stands in a form."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormRequest:
+class FormRequest(msgspec.Struct, frozen=True):
     """What a form is made from, and whom it tells."""
 
     session: Session

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar
 
+import msgspec
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,30 +26,27 @@ Doubt = Callable[[], None]
 """Told when it is not known what became of what was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(msgspec.Struct, frozen=True):
     """One field: its name, label, what stands in it at first, and a hint beneath it."""
 
     name: str
     label: SafeText
     value: str = ""
-    hint: SafeText = field(default_factory=lambda: plain(""))
+    hint: SafeText = msgspec.field(default_factory=lambda: plain(""))
     suggest: Suggest | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """Why the form stays open: words for the whole, and for single fields."""
 
     words: SafeText
-    fields: Errors = field(default_factory=dict)
+    fields: Errors = msgspec.field(default_factory=dict)
 
 
 Send = Callable[[Values, Doubt], Awaitable[Refusal | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class FormPlan:
+class FormPlan(msgspec.Struct, frozen=True):
     """What a form asks and does.
 
     `check` finds what is wrong before anything is sent; `notes` says beneath a field what its text

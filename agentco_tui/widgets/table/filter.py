@@ -16,9 +16,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
@@ -43,8 +44,7 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-@dataclass(frozen=True)
-class FilterError:
+class FilterError(msgspec.Struct, frozen=True):
     message: SafeText
 
 
@@ -53,25 +53,28 @@ ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
 for each id, None for a value that isn't known."""
 
 
-@dataclass(frozen=True)
-class Term:
-    """One term: what it reads and the test that makes of it. Equal if they were typed alike."""
+class Term(msgspec.Struct, frozen=True):
+    """One term: what it reads and the test that makes of it."""
 
     typed: str
     """Operator and operand, case folded."""
     column: int | None
     negated: bool
     as_text: bool
-    test: Callable[[Any], bool] = field(compare=False)
+    test: Callable[[Any], bool]
 
-    def goes_on(self, earlier: Term) -> bool:
-        """True for a word that was typed further."""
+    def narrows(self, earlier: Term) -> bool:
+        """True for a term that was typed alike, and for a word that was typed further."""
+        if (self.typed, self.column, self.negated, self.as_text) == (
+            *(earlier.typed, earlier.column),
+            *(earlier.negated, earlier.as_text),
+        ):
+            return True
         words = self.column is None and earlier.column is None
         return words and not (self.negated or earlier.negated) and earlier.typed in self.typed
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True):
     """All terms of what was typed; a row matches if it passes every one."""
 
     text: str
@@ -98,8 +101,7 @@ class Filter:
         Told only for the common case: a word being typed further, or terms being added.
         """
         return len(self.terms) >= len(earlier.terms) and all(
-            old == new or new.goes_on(old)
-            for old, new in zip(earlier.terms, self.terms, strict=False)
+            new.narrows(old) for old, new in zip(earlier.terms, self.terms, strict=False)
         )
 
     @property

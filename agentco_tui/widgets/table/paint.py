@@ -8,9 +8,9 @@ between. What isn't on the screen costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple
 
+import msgspec
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -81,8 +81,7 @@ SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
 """Tones that are told from others under the cursor too."""
 
 
-@dataclass(frozen=True)
-class TableStyles:
+class TableStyles(msgspec.Struct, frozen=True):
     tones: dict[Tone, Style]
     cursor: Style
     cursor_tones: dict[Tone, Style]
