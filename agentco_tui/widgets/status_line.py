@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from msgspec import structs
 from rich.segment import Segment
@@ -16,8 +15,6 @@ from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain
 from agentco_tui.widgets.tones import (
-    TONE_CLASSES,
-    TONE_CSS,
     Cell,
     Pressable,
     Tone,
@@ -32,8 +29,7 @@ GAP = 2
 class StatusLine(Widget):
     """A header, a row of tabs, a panel's title or a row of keys."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
-    DEFAULT_CSS = "StatusLine { height: 1; width: 1fr;" + TONE_CSS + "}"
+    DEFAULT_CSS = "StatusLine { height: 1; width: 1fr; }"
 
     @dataclass
     class Pressed(Message):

@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, wrap
 from agentco_tui.widgets.status_line import cut, differing, lay_out
-from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, ToneStyles
+from agentco_tui.widgets.tones import Cell, Tone, ToneStyles
 
 Line = tuple[Cell, ...]
 
@@ -99,14 +99,13 @@ def _field(field: FieldLine, width: int) -> Sequence[Line]:
 class TextPane(ScrollView, can_focus=True):
     """Shows items (headings, fields, text) broken to its width."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
     DEFAULT_CSS = (
         "TextPane {"
         " overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-gutter: stable;"
         " scrollbar-color: $surface-lighten-2;"
         " scrollbar-color-hover: $surface-lighten-2; scrollbar-color-active: $primary;"
         " scrollbar-background: $background; scrollbar-background-hover: $background;"
-        " scrollbar-background-active: $background;" + TONE_CSS + "}"
+        " scrollbar-background-active: $background; }"
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -47,30 +47,42 @@ class Pressable(Cell, frozen=True):
     key: str = ""
 
 
-TONE_CLASSES = {f"tone--{tone.value}" for tone in Tone}
-"""Component classes, for a widget's COMPONENT_CLASSES."""
+_COLOURS: Final = {
+    Tone.PLAIN: "foreground",
+    Tone.DIM: "text-muted",
+    Tone.GOOD: "text-success",
+    Tone.WARNING: "text-warning",
+    Tone.CRITICAL: "text-error",
+    Tone.ACCENT: "text-accent",
+}
+"""The variable of the theme that has a tone's colour."""
 
-TONE_CSS = """
-    & > .tone--plain { color: $foreground; }
-    & > .tone--dim { color: $text-muted; }
-    & > .tone--strong { text-style: bold; }
-    & > .tone--good { color: $text-success; }
-    & > .tone--warning { color: $text-warning; }
-    & > .tone--critical { color: $text-error; text-style: bold; }
-    & > .tone--accent { color: $text-accent; }
-"""
-"""Their colours, for the widget's own block of DEFAULT_CSS.
 
-Textual takes component classes and default CSS along the first base that is a widget only, so a
-widget class that brought them along could not be combined with ScrollView.
-"""
+def tone_style(widget: Widget, tone: Tone) -> Style:
+    """The style of a tone on the widget's background, by the theme.
+
+    As a component class of each widget, tones would be matched with all rules of the style sheet
+    wherever one is made: a tenth of what the screens take to come up.
+    """
+    style, app = widget.rich_style, widget.app
+    if tone in (Tone.STRONG, Tone.CRITICAL):
+        style += Style(bold=True)
+    if tone is Tone.DIM and app.native_ansi_color:
+        style += Style(dim=True)
+    if tone in _COLOURS:
+        word, _, share = app.theme_variables[_COLOURS[tone]].partition(" ")
+        opacity = float(share.rstrip("%")) / 100 if share else 1.0
+        _, ground = widget.background_colors
+        if word == "auto":
+            color = ground.get_contrast_text(opacity)
+        else:
+            color = Color.parse(word).multiply_alpha(opacity)
+        style += Style(color=(ground + color).rich_color)
+    return style
 
 
 class ToneStyles:
-    """The styles of a widget's tones, worked out once; to be forgotten when its style changes.
-
-    Textual puts them together from all rules anew each time, which takes longer than painting.
-    """
+    """The styles of a widget's tones, worked out once; to be forgotten when its style changes."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
@@ -79,10 +91,7 @@ class ToneStyles:
     def of(self, tone: Tone | None) -> Style:
         """The style of a tone; of None that of the widget itself."""
         if (style := self._known.get(tone)) is None:
-            # On the widget's own background, which automatic colours depend on.
-            style = self._widget.rich_style
-            if tone is not None:
-                style += self._widget.get_component_rich_style(f"tone--{tone.value}")
+            style = self._widget.rich_style if tone is None else tone_style(self._widget, tone)
             self._known[tone] = style
         return style
 

@@ -22,7 +22,7 @@ from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
-from agentco_tui.widgets.tones import TONE_CLASSES, TONE_CSS, Cell, Tone, coloured
+from agentco_tui.widgets.tones import Cell, Tone, coloured, tone_style
 
 GUTTER: Final = 3
 """Cells before the first column: the cursor, the mark and a blank."""
@@ -54,9 +54,8 @@ Line = RowLook | SafeText
 """What stands in a line of the body: a row, or a text in place of rows."""
 
 _PARTS = ("header", "header-sorted", "cursor", "cursor-sign", "mark", "scrollbar", "stale")
-TABLE_CLASSES = TONE_CLASSES | {f"record-table--{part}" for part in _PARTS}
-TABLE_CSS = (
-    """
+TABLE_CLASSES = {f"record-table--{part}" for part in _PARTS}
+TABLE_CSS = """
     RecordTable {
         width: 1fr; height: 1fr; background: $background; color: $foreground;
         & > .record-table--header { color: $text-muted; }
@@ -68,15 +67,10 @@ TABLE_CSS = (
         & > .record-table--mark { color: $accent; text-style: bold; }
         & > .record-table--scrollbar { color: $text-disabled; }
         & > .record-table--stale { color: $text-disabled; }
-    """
-    + TONE_CSS
-    + """
-        &:ansi > .tone--dim { text-style: dim; }
         &:ansi > .record-table--stale { text-style: dim; }
         &:ansi:focus > .record-table--cursor { text-style: reverse; }
     }
-    """
-)
+"""
 SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
 """Tones that are told from others under the cursor too."""
 
@@ -98,7 +92,7 @@ class TableStyles(msgspec.Struct, frozen=True):
     @classmethod
     def of_widget(cls, table: Widget) -> TableStyles:
         parts = {part: table.get_component_rich_style(f"record-table--{part}") for part in _PARTS}
-        tones = {tone: table.get_component_rich_style(f"tone--{tone.value}") for tone in Tone}
+        tones = {tone: tone_style(table, tone) for tone in Tone}
         cursor = parts["cursor"]
         severe = {tone: coloured(cursor, tones[tone]) for tone in SEVERE}
         named = {part.replace("-", "_"): style for part, style in parts.items()}
