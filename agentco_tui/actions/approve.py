@@ -58,38 +58,17 @@ SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, 
 _LOOK = "look at it before you try again"
 
 
-class Turn:
-    """The place of a task among others that are approved at the same time; here: by itself.
-
-    `spacing` is the seconds between list reads that several decisions share, `gather` how long the
-    first read waits for more tasks whose turn begins.
-    """
-
-    def __init__(self, spacing: float = 0.0, gather: float = 0.0) -> None:
-        self.spacing = spacing
-        self.gather = gather
-
-    async def begin(self) -> bool:
-        """Wait until it may be sent; False if the read made before has grown old meanwhile."""
-        return True
-
-    def refusal(self) -> SafeText | None:
-        """Why it is not sent after all, asked last."""
-        return None
-
-
 class Approval(Write[Task]):
-    """Approves the task that a person was shown and said yes to; `turn` is its place in a set."""
+    """Approves the task that a person was shown and said yes to."""
 
     reads_after_no: ClassVar[bool] = True
+    spacing = 0.0
+    """Seconds between list reads that several decisions share."""
+    gather = 0.0
+    """How long the first read waits for others whose turn begins."""
 
     def __init__(
-        self,
-        services: Services,
-        shown: Task,
-        on_progress: OnProgress | None = None,
-        *,
-        turn: Turn | None = None,
+        self, services: Services, shown: Task, on_progress: OnProgress | None = None
     ) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title, on_progress)
         self.shown = shown
@@ -101,16 +80,23 @@ class Approval(Write[Task]):
         """When the task was last read to wait before this, by the platform's clock."""
         self.read_error: ApiError | None = None
         """Why the last read before the sending failed, if it did."""
-        self.turn = turn or Turn()
         self._company = None if shown.company is None else shown.company.id
         self._scope = services.reader.scope_of(shown)
         """The company whose lists are read; None for those of all."""
-        self._any: Check[Task] | None = None
-        """What the list of all tasks showed at the last check after a lost answer."""
+
+    # ---- its turn among others that are approved at the same time; here: by itself
+
+    async def has_turn(self) -> bool:
+        """Wait until it may be sent; False if the read made before has grown old meanwhile."""
+        return True
+
+    def refusal(self) -> SafeText | None:
+        """Why it is not sent after all, asked last."""
+        return None
 
     def recall(self, attempt: Attempt) -> None:
         """How it stood when it was sent."""
-        self.turn = Turn(self.services.timing.spacing)
+        self.spacing = self.services.timing.spacing
         status = attempt.details.get("status")
         self.status = safe(status) if isinstance(status, str) else None
         self.waited_at = seconds_of(attempt.time)
@@ -119,17 +105,17 @@ class Approval(Write[Task]):
 
     async def prepare(self) -> Attempt | Outcome:
         """Read the pending list anew, and compare the task with what was shown."""
-        shown, turn = self.shown, self.turn
+        shown = self.shown
         if isinstance(shown, SharedTask):
-            return self.unsent(WhyNot.SHARED_ID, shown.refusal)
-        pending = await self._list(FeedName.PENDING, gather=turn.gather)
-        if not await turn.begin():
-            pending = await self._list(FeedName.PENDING, gather=turn.gather)
+            return self.unsent(shown.refusal)
+        pending = await self._list(FeedName.PENDING, gather=self.gather)
+        if not await self.has_turn():
+            pending = await self._list(FeedName.PENDING, gather=self.gather)
         self.read_error = pending.error
         check = await self._seen(pending)
         if check.found in (Found.PARTIAL, Found.FAILED):
-            words = plain(f"it could not be read again, so nothing was sent: {check.why}")
-            return self.unsent(WhyNot.NOT_READ, words)
+            words = f"it could not be read again, so nothing was sent: {check.why}"
+            return self.unsent(words, WhyNot.NOT_READ)
         if check.found is Found.DONE:
             earlier = self.services.earlier(Verb.APPROVE, self.subject)
             before = None if earlier is None else earlier.settled
@@ -143,8 +129,8 @@ class Approval(Write[Task]):
             return found
         if (changed := self._compared(check.record)) is not None:
             return changed
-        if (refusal := turn.refusal()) is not None:
-            return self.unsent(WhyNot.STOPPED, refusal)
+        if (refusal := self.refusal()) is not None:
+            return self.unsent(refusal)
         return self.attempt(
             task=shown.id,
             company=shown.company,
@@ -176,13 +162,12 @@ class Approval(Write[Task]):
 
     # ---- what a read shows
 
-    async def _seen(self, pending: TaskList | None = None) -> Check[Task]:
-        """What the list of those that wait shows of it; `pending` is one that was just read.
+    async def _seen(self, pending: TaskList) -> Check[Task]:
+        """What the list of those that wait shows of it.
 
-        A list of all companies that is not whole, or that the platform doesn't give, is followed
-        by the list of the task's own company, and then by the list of all tasks.
+        One of all companies that is not whole, or that the platform doesn't give, is followed by
+        the list of the task's own company, and then by the list of all tasks.
         """
-        pending = pending or await self._list(FeedName.PENDING)
         seen = pending.check(self.subject)
         ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
         if seen.found in (Found.PARTIAL, Found.FAILED) and ungiven and self._is_elsewhere:
@@ -204,9 +189,7 @@ class Approval(Write[Task]):
                 tasks, of_all = await self._list(FeedName.TASKS, own=True), False
             elif tasks.whole and self._scope is not None:
                 # It may have moved to another company.
-                tasks = await self.services.reader.tasks(
-                    FeedName.TASKS, None, spacing=self.turn.spacing
-                )
+                tasks = await self.services.reader.tasks(FeedName.TASKS, None, spacing=self.spacing)
         task, found = tasks.tasks.get(self.subject), Found.PARTIAL
         if isinstance(task, SharedTask):
             task = None  # which of them is meant can't be told
@@ -223,26 +206,31 @@ class Approval(Write[Task]):
 
     async def _list(self, feed: FeedName, *, own: bool = False, gather: float = 0.0) -> TaskList:
         company = self._company if own else self._scope
-        spacing = 0.0 if gather else self.turn.spacing
+        spacing = 0.0 if gather else self.spacing
         return await self.services.reader.tasks(feed, company, spacing=spacing, gather=gather)
 
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
-        seen, said = await self._seen(), self.answer.kind
+        seen, said = await self._seen(await self._list(FeedName.PENDING)), self.answer.kind
         if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
             return replace(seen, found=Found.DONE)
         if seen.found is not Found.DONE or seen.record or said is not AnswerKind.LOST:
             return seen
         # It left the pending list after a lost answer: only the list of all tasks tells how.
-        self._any = found = await self._in_any_list()
+        found = await self._in_any_list()
         if (task := found.record) is not None:
             told = task.status is not None or task.needs_approval is not None
             disagree = told and waits_for_person(task) and not self._moved(task)
             return replace(seen, found=Found.OTHERWISE if disagree else Found.DONE, record=task)
+        if found.found is Found.DONE:
+            return replace(seen, why=plain("no list of the platform shows it"))
+        unread = plain("the list of all tasks could not be read whole")
         if (error := found.error) is not None:
             ungiven = error.sent is Sent.NO and error.status
-            return seen if ungiven else replace(seen, found=Found.FAILED, error=error)
-        return seen if found.found is Found.DONE else replace(seen, found=Found.OTHERWISE)
+            return replace(
+                seen, found=Found.DONE if ungiven else Found.FAILED, error=error, why=unread
+            )
+        return replace(seen, found=Found.OTHERWISE, why=unread)
 
     # ---- what became of it
 
@@ -260,7 +248,7 @@ class Approval(Write[Task]):
             words = f"401, and nothing could be read since: {answer.told}"
             if isinstance(check.error, KeyRejected):
                 words = "the key is missing or invalid: nothing was approved"
-            return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
+            return self.outcome(OutcomeKind.KEY_REJECTED, words, KnownBy.ANSWER)
         if answer.kind is AnswerKind.UNAUTHORISED:
             words = (
                 f"refused with 401, while the key still reads: {answer.told}; "
@@ -269,9 +257,7 @@ class Approval(Write[Task]):
             return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
         unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
         words = f"refused: {answer.told}{unread}"
-        return self.outcome(
-            OutcomeKind.REFUSED, words, known_by=KnownBy.ANSWER, record=check.record
-        )
+        return self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER, record=check.record)
 
     async def after_all(self, attempt_id: str | None) -> Outcome | None:
         """The task has left the list of those that wait, and its attempt was settled otherwise.
@@ -322,7 +308,7 @@ class Approval(Write[Task]):
         if check.found is not Found.DONE:
             why = f": {check.why}" if check.why else ""
             words = f"approved, says the platform's answer; a read could not bear it out{why}"
-            return self.outcome(OutcomeKind.APPROVED_HERE, words, known_by=KnownBy.ANSWER)
+            return self.outcome(OutcomeKind.APPROVED_HERE, words, KnownBy.ANSWER)
         told, took = receipt.record, self.services.reader.every_took
         if record is None and told and told.id == self.subject and told.state is not None:
             record = told
@@ -362,13 +348,10 @@ class Approval(Write[Task]):
                     f"it as “{record.status or 'waiting'}” still; {_LOOK}"
                 )
             case _ if record is None:
-                sure = self._any is not None and self._any.found is Found.DONE
-                where = "no list of the platform shows it"
-                where = where if sure else "the list of all tasks could not be read whole"
                 kind = OutcomeKind.GONE
                 words = (
                     "it no longer waits, and what became of it can't be told: the answer was "
-                    f"lost, and {where}"
+                    f"lost, and {check.why}"
                 )
             case _ if state in SET_GOING:
                 kind = OutcomeKind.APPROVED
@@ -417,7 +400,7 @@ class Approval(Write[Task]):
             words = "it is in no list of the platform any more"
             if not sure:
                 words = "it left the list of pending tasks; what became of it could not be read"
-            return self.outcome(OutcomeKind.GONE, refused + words, known_by=KnownBy.READ)
+            return self.outcome(OutcomeKind.GONE, refused + words, KnownBy.READ)
         if answer.receipt is not None and word is not None:
             # Not somebody else's decision, but what came of asking for an approval.
             words = f"{refused}the platform shows it as {word}{who}"
@@ -426,10 +409,10 @@ class Approval(Write[Task]):
         if word is None and record is not None and says_it_waits(record):
             kind = OutcomeKind.REFUSED if sent else OutcomeKind.CHANGED
             words = plain(refused + words)
-        return self.outcome(kind, words, known_by=KnownBy.READ, record=record)
+        return self.outcome(kind, words, KnownBy.READ, record=record)
 
     async def _log_entry(self) -> Activity | None:
-        log = await self.services.reader.log(self._scope, self.turn.spacing)
+        log = await self.services.reader.log(self._scope, self.spacing)
         return decision_about(self.subject, log, self.waited_at)
 
     def _moved(self, task: Task | None) -> bool:

@@ -8,10 +8,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 
-from agentco_tui.actions.approve import Approval, Turn
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
-from agentco_tui.actions.outcome import AnswerKind, Outcome, OutcomeKind, Progress, Step, WhyNot
+from agentco_tui.actions.outcome import (
+    AnswerKind,
+    OnProgress,
+    Outcome,
+    OutcomeKind,
+    Progress,
+    Step,
+    WhyNot,
+)
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
@@ -34,13 +42,11 @@ PAUSE = 5.0
 LONGEST_PAUSE = 120.0
 """Seconds of pauses in a row that a set waits; beyond, it is stopped."""
 KEY_REJECTED = "stopped: the platform answered 401"
-DOUBTFUL = frozenset({OutcomeKind.UNKNOWN, OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
+DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
 """Outcomes that leave open whether it was approved."""
 _CERTAINLY_NOT = frozenset(
-    {
-        *(OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE),
-        *(OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED),
-    }
+    {OutcomeKind.REFUSED, OutcomeKind.NOT_SENT, OutcomeKind.NOT_DONE}
+    | {OutcomeKind.CHANGED, OutcomeKind.NOT_ALLOWED}
 )
 """Outcomes that can be asked about again: nothing was applied."""
 
@@ -48,12 +54,9 @@ _CERTAINLY_NOT = frozenset(
 class BatchPhase(StrEnum):
     """Where a set stands."""
 
-    ASKING = "asking"
-    """Nobody has said yes."""
-    HELD = "held"
-    """It can be taken back."""
-    RUNNING = "running"
-    """It can still be taken back until the first is about to be sent."""
+    ASKING = "asking"  # nobody has said yes
+    HELD = "held"  # it can be taken back
+    RUNNING = "running"  # it can still be taken back until the first is about to be sent
     ENDED = "ended"
     TAKEN_BACK = "taken back"
 
@@ -61,10 +64,9 @@ class BatchPhase(StrEnum):
 class BatchApproval:
     """One decision about several tasks. `confirm`, then `run`, which returns when all is known.
 
-    What each task is compared with before it is sent is the record given here, so it must be the
-    one that the person is shown. Tasks of another type than most are set `aside`, with those given
-    as such. `not_read`, `changed` and `hidden` are as for `summary`. Listeners are told of every
-    change of the phase or of an item, and `decisions` where each task stands.
+    Each task is compared with the record given here before it is sent, so that must be the one that
+    the person is shown. Tasks of another type than most are set `aside`, with those given as such.
+    `not_read`, `changed` and `hidden` are as for `summary`.
     """
 
     def __init__(
@@ -92,10 +94,10 @@ class BatchApproval:
         self.phase = BatchPhase.ASKING
         self.stop_reason: SafeText | None = None
         """Why not all were sent, if so."""
-        self.begun = False
+        self._begun = False
         """Whether a task has passed the point from which it is sent."""
         self.places = asyncio.Semaphore(AT_ONCE)
-        self._services = services
+        self.services = services
         self._decisions = decisions or Decisions(services)
         self._hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
         self._workers: list[asyncio.Task[None]] = []
@@ -139,7 +141,7 @@ class BatchApproval:
     def can_take_back(self) -> bool:
         """Whether nothing has been sent: also while the tasks are still being read."""
         return self.phase is BatchPhase.HELD or (
-            self.phase is BatchPhase.RUNNING and not self.begun
+            self.phase is BatchPhase.RUNNING and not self._begun
         )
 
     def take_back(self) -> bool:
@@ -194,7 +196,7 @@ class BatchApproval:
             self.results.items(), key=lambda result: (result[0] not in DOUBTFUL, -result[1])
         )
         counts = [
-            (steps[Step.UNKNOWN], f"{OutcomeKind.UNKNOWN} (being read)"),
+            (steps[Step.UNKNOWN], f"{Step.UNKNOWN} (being read)"),
             *((count, str(kind)) for kind, count in results),
             (on_their_way, "on their way"),
             (steps[Step.WAITING], "waiting"),
@@ -203,10 +205,8 @@ class BatchApproval:
 
     @property
     def to_ask_again(self) -> tuple[Task, ...]:
-        """Tasks that were certainly not approved and may be tried by a new decision, as they are
-        known to be now.
-        """
-        pending = self._services.store.pending
+        """Tasks that were certainly not approved and may be tried again, as they are now."""
+        pending = self.services.store.pending
         return tuple(
             pending.get(item.task.id)
             or (found.record if isinstance(found.record, Task) else item.task)
@@ -245,37 +245,37 @@ class BatchApproval:
         if self.phase is not BatchPhase.RUNNING:
             return plain("taken back")
         if self.stop_reason is None:
-            self.begun = True
+            self._begun = True
         return self.stop_reason
 
     async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
         for task in waiting:
-            turn = BatchTurn(self)
+            approval = ApprovalInSet(self, task, partial(self._step, task))
             try:
-                posted = await self._post(task, turn)
+                unsent = await self._post(approval)
             finally:
-                turn.end()
-            if isinstance(posted, Outcome):
-                self._settle(task, posted)
-                self._judge_unsent(posted)
-            else:
-                reconciling = group.create_task(self._reconcile(posted))
-                self._judge(posted, reconciling)
+                approval.give_place_back()
+            if unsent is None:
+                self._judge(approval, group.create_task(self._reconcile(approval)))
+                continue
+            self._settle(task, unsent)
+            if unsent.why_not is WhyNot.OFF:
+                self.stop(f"stopped: {unsent.sentence}")
+            elif unsent.why_not is WhyNot.NOT_READ:
+                self._doubt()
 
-    async def _post(self, task: Task, turn: BatchTurn) -> Outcome | Approval:
+    async def _post(self, approval: Approval) -> Outcome | None:
         while True:
             await self.may_go_on()
-            approval = Approval(self._services, task, partial(self._step, task), turn=turn)
             if self.stop_reason is not None:
-                return approval.unsent(WhyNot.STOPPED, self.stop_reason)
+                return approval.unsent(self.stop_reason)
             unsent = await approval.post()
-            if unsent is None:
-                return approval
-            unread = unsent.why_not is WhyNot.NOT_READ
-            if unread and isinstance(approval.read_error, KeyRejected):
+            if unsent is None or unsent.why_not is not WhyNot.NOT_READ:
+                return unsent
+            if isinstance(approval.read_error, KeyRejected):
                 self.stop(KEY_REJECTED)
             # What was not sent, and could not even be read, has its turn after the pause.
-            if not (unread and self._told_to_wait(approval.read_error)):
+            if not self._told_to_wait(approval.read_error):
                 return unsent
 
     async def _reconcile(self, posted: Approval) -> None:
@@ -320,13 +320,6 @@ class BatchApproval:
                 if not self._told_to_wait(posted.answer.error) and self.stop_reason is None:
                     self._paused = 0.0
 
-    def _judge_unsent(self, found: Outcome) -> None:
-        match found.why_not:
-            case WhyNot.NO_JOURNAL | WhyNot.NO_RIGHT:
-                self.stop(f"stopped: {found.sentence}")
-            case WhyNot.NOT_READ:
-                self._doubt()
-
     def _doubt(self) -> None:
         self._doubts += 1
         if self._doubts >= DOUBTS:
@@ -356,19 +349,20 @@ class BatchApproval:
             listener()
 
 
-class BatchTurn(Turn):
-    """One task's turn: its reads, and its place among those in flight.
+class ApprovalInSet(Approval):
+    """The approval of one task, in its place among those in flight.
 
     A few are in flight while the next few are being read, so that what is sent was read a round
     trip before; one that has waited longer for its place is read again.
     """
 
-    def __init__(self, batch: BatchApproval) -> None:
-        super().__init__(batch.timing.spacing, batch.timing.gather)
+    def __init__(self, batch: BatchApproval, task: Task, on_progress: OnProgress) -> None:
+        super().__init__(batch.services, task, on_progress)
+        self.spacing, self.gather = batch.timing.spacing, batch.timing.gather
         self._batch = batch
         self._has_place = False
 
-    async def begin(self) -> bool:
+    async def has_turn(self) -> bool:
         """Wait for a place among those in flight."""
         if self._has_place:
             return True
@@ -382,7 +376,7 @@ class BatchTurn(Turn):
         """Whether the set was taken back or stopped meanwhile."""
         return self._batch.refusal()
 
-    def end(self) -> None:
+    def give_place_back(self) -> None:
         """It has been sent and answered, or is not sent."""
         if self._has_place:
             self._batch.places.release()

@@ -158,7 +158,9 @@ class Creation(Write[T], ABC):
             record = next((record for record in new if record.id == told), new[0])
             return Check(found=Found.DONE, began=began, record=record)
         if known is None and alike:
-            return Check(found=Found.OTHERWISE, began=began, record=alike[0])
+            which = f"there is one alike ({safe(alike[0].id)})"
+            why = plain(f"{which}, which may be the new one or an older one: look at it")
+            return Check(found=Found.OTHERWISE, began=began, record=alike[0], why=why)
         if not _whole(listing):
             why = plain("the list came only in part, and it isn't in that part")
             return Check(found=Found.PARTIAL, began=began, why=why)
@@ -167,11 +169,6 @@ class Creation(Write[T], ABC):
     def done(self, record: T | None) -> str:
         """With the new one's id, if that is known."""
         return "created" if record is None else f"created: {safe(record.id)}"
-
-    def otherwise(self, record: T | None) -> str:
-        """One alike, of which it can't be told if it is the new one."""
-        which = "" if record is None else f" ({safe(record.id)})"
-        return f"there is one alike{which}, which may be the new one or an older one: look at it"
 
 
 class TaskCreation(Creation[Task]):

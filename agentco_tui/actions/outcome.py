@@ -32,41 +32,28 @@ class Verb(StrEnum):
 class OutcomeKind(StrEnum):
     """The sorts of outcome; the value is the word in the journal."""
 
-    APPROVED_HERE = "approved here"
-    """The platform said yes to this attempt; `known_by` says if a read bears it out."""
-    APPROVED = "approved"
-    """A read shows it decided, by this attempt or by somebody else: the platform can't tell."""
-    STILL_PENDING = "still pending"
-    """The platform said yes, and its list shows the task as pending all the same."""
-    DONE = "done"
-    """A create, a clone or a new limit is there."""
+    APPROVED_HERE = (
+        "approved here"  # a yes to this attempt; `known_by`: whether a read bears it out
+    )
+    APPROVED = "approved"  # a read shows it, through this attempt or somebody else
+    STILL_PENDING = "still pending"  # a yes, and the list shows it as pending all the same
+    DONE = "done"  # a create, a clone or a new limit is there
     REFUSED = "refused"
-    CHANGED = "changed"
-    """It is not what was shown any more: nothing was sent."""
-    DECIDED_ELSEWHERE = "decided elsewhere"
-    """Somebody else decided it; no error."""
-    GONE = "gone"
-    """No list has it any more; what became of it can't be read."""
-    NOT_DONE = "not done"
-    """The answer was lost, and reads over a while show that nothing happened."""
-    UNKNOWN = "unknown"
-    """The answer was lost, and reading goes on."""
-    UNCLEAR = "unclear"
-    """The answer was lost, and what was read doesn't tell what happened."""
+    CHANGED = "changed"  # it is not what was shown any more: nothing was sent
+    DECIDED_ELSEWHERE = "decided elsewhere"  # by somebody else; no error
+    GONE = "gone"  # no list has it any more; what became of it can't be read
+    NOT_DONE = "not done"  # the answer was lost, and reads over a while show that nothing happened
+    UNCLEAR = "unclear"  # the answer was lost, and what was read doesn't tell what happened
     NOT_SENT = "not sent"
-    NOT_ALLOWED = "not allowed"
-    """403: the key lacks the permission."""
-    KEY_REJECTED = "key rejected"
-    """401, and reads are refused as well."""
+    NOT_ALLOWED = "not allowed"  # 403: the key lacks the permission
+    KEY_REJECTED = "key rejected"  # 401, and reads are refused as well
 
 
 GOOD = frozenset({OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DONE})
 """What the person wanted is so."""
 ENDED_WAITING = frozenset(
-    {
-        *(OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED),
-        *(OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.GONE),
-    }
+    {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED}
+    | {OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.GONE}
 )
 """Of a task: it is in the list of pending tasks no more."""
 AFTER_ALL = "approved after all"
@@ -74,31 +61,18 @@ AFTER_ALL = "approved after all"
 
 
 class WhyNot(StrEnum):
-    """Why nothing was sent (`OutcomeKind.NOT_SENT`)."""
+    """Why nothing was sent, where that concerns other writes too."""
 
-    NO_RIGHT = "no right"
-    """Read only, or the key lacks the permission."""
-    NOT_READ = "not read"
-    """It could not be read again first."""
-    NO_JOURNAL = "no journal"
-    BUSY = "busy"
-    """Somebody on this machine is doing the same right now."""
-    NO_CONNECTION = "no connection"
-    SHARED_ID = "shared id"
-    """Other tasks have the same id: a yes to one could be taken for another."""
-    STOPPED = "stopped"
-    """The set it belonged to was stopped before its turn."""
+    OFF = "off"  # read only, without the permission, or without a journal
+    NOT_READ = "not read"  # it could not be read again first
 
 
 class KnownBy(StrEnum):
     """How an outcome is known."""
 
-    READ = "read"
-    """From a read that began after the write was answered or given up."""
-    ANSWER = "answer"
-    """From the platform's answer to the write alone."""
-    HERE = "here"
-    """Because nothing was sent."""
+    READ = "read"  # from a read that began after the write was answered or given up
+    ANSWER = "answer"  # from the platform's answer to the write alone
+    HERE = "here"  # because nothing was sent
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,14 +90,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     words: SafeText | None = None
     """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()
-    """What changed since it was shown (`OutcomeKind.CHANGED`)."""
-    fields: Mapping[str, SafeText] = msgspec.field(default_factory=dict)
+    fields: Mapping[str, SafeText] = {}
     """Messages for a form, by the names of its fields."""
     attempt_id: str | None = None
     """The attempt in the journal; None if it came to none."""
     http_status: int | None = None
     record: Record | None = None
-    """The record as it was last read, where one was."""
+    """As it was last read, where it was."""
 
     @property
     def good(self) -> bool:
@@ -134,17 +107,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Step(StrEnum):
     """Where a decision stands, from the yes until it is known what became of it."""
 
-    WAITING = "waiting"
-    """For its turn in a set."""
-    HELD = "held"
-    """Said yes to, and nothing is sent yet: it can be taken back."""
-    READING = "reading"
-    """It is read again before anything is sent."""
+    WAITING = "waiting"  # for its turn in a set
+    HELD = "held"  # nothing is sent yet: it can be taken back
+    READING = "reading"  # once more, before anything is sent
     SENDING = "sending"
-    CONFIRMING = "confirming"
-    """The platform answered clearly; a read is to bear it out."""
-    UNKNOWN = "unknown"
-    """No clear answer came: it is being read until a read settles it."""
+    CONFIRMING = "confirming"  # the platform answered clearly; a read is to bear it out
+    UNKNOWN = "unknown"  # no clear answer came: it is read until a read settles it
     SETTLED = "settled"
 
 
@@ -164,16 +132,11 @@ OnProgress = Callable[[Progress], None]
 class Found(StrEnum):
     """What one read shows of what was to come about."""
 
-    DONE = "done"
-    """It is so; for a task: it waits no more."""
-    BEFORE = "before"
-    """All is as it was before; for a task: it waits."""
-    OTHERWISE = "otherwise"
-    """It is neither, or two reads disagree."""
-    PARTIAL = "partial"
-    """The platform answered, with too little to tell."""
-    FAILED = "failed"
-    """It could not be read."""
+    DONE = "done"  # it is so; of a task: it waits no more
+    BEFORE = "before"  # all is as it was before; of a task: it waits
+    OTHERWISE = "otherwise"  # neither, or two reads disagree
+    PARTIAL = "partial"  # the platform answered, with too little to tell
+    FAILED = "failed"  # it could not be read
 
 
 class Check(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
@@ -185,7 +148,7 @@ class Check(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     record: R | None = None
     error: ApiError | None = None
     why: SafeText | None = None
-    """Why nothing can be told (`Found.PARTIAL`, `Found.FAILED`)."""
+    """Why no more can be told."""
 
 
 class AnswerKind(StrEnum):
@@ -193,13 +156,10 @@ class AnswerKind(StrEnum):
 
     YES = "yes"
     NO = "no"
-    UNAUTHORISED = "unauthorised"
-    """401: about the key, or about this record; only a read tells."""
+    UNAUTHORISED = "unauthorised"  # 401, about the key or this record: only a read tells
     FORBIDDEN = "forbidden"
-    LOST = "lost"
-    """It may have been applied."""
-    UNSENT = "unsent"
-    """Nothing left this machine."""
+    LOST = "lost"  # it may have been applied
+    UNSENT = "unsent"  # nothing left this machine
 
 
 class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
@@ -207,7 +167,6 @@ class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
     kind: AnswerKind
     sentence: SafeText
-    """In our words."""
     words: SafeText | None = None
     """The platform's own."""
     http_status: int | None = None

@@ -134,17 +134,16 @@ class LimitChange(Write[Budget]):
         if now is None:
             why = plain("the platform lists no budget for this agent")
             return Check(found=Found.PARTIAL, began=began, why=why)
-        found = Found.BEFORE if _written(now) == self.before else Found.OTHERWISE
-        found = Found.DONE if self._is_wanted(now) else found
-        return Check(found=found, began=began, record=now)
+        if self._is_wanted(now):
+            return Check(found=Found.DONE, began=began, record=now)
+        if _written(now) == self.before:
+            return Check(found=Found.BEFORE, began=began, record=now)
+        why = plain(f"the platform shows {_words(now)} where {self.wanted:f} was sent")
+        return Check(found=Found.OTHERWISE, began=began, record=now, why=why)
 
     def done(self, record: Budget | None) -> str:
         """The limit as it was sent."""
         return f"the monthly limit is {self.wanted:f} now"
-
-    def otherwise(self, record: Budget | None) -> str:
-        """A limit that is neither."""
-        return f"the platform shows {_words(record)} where {self.wanted:f} was sent"
 
     def take(self, outcome: Outcome) -> None:
         """Into the budgets."""

@@ -60,9 +60,8 @@ CREATING = frozenset({Verb.CREATE_TASK, Verb.CREATE_COMPANY, Verb.CLONE_COMPANY}
 class Write(ABC, Generic[R]):
     """One decision about one subject; `run` once, or `post` and then `reconcile`.
 
-    `subject` is an id, or for what has none yet a digest of what it is to be. `on_progress` is
-    called with every step. Nothing is raised but cancellation, after which an attempt that was
-    written down stays open in the journal.
+    `subject` is an id, or for what has none yet a digest of what it is to be. Nothing is raised but
+    cancellation, after which an attempt that was written down stays open in the journal.
     """
 
     reads_after_no: ClassVar[bool] = False
@@ -84,9 +83,8 @@ class Write(ABC, Generic[R]):
         self.title = title
         self.on_progress = on_progress
         self.attempt_id: str | None = None
-        """Of the attempt in the journal, once it stands there."""
+        """Of the attempt, once it stands in the journal."""
         self.answer: WriteAnswer[R] = LEFT_BEHIND
-        """To what was sent."""
         self.left_behind: Attempt | None = None
         """The attempt of an earlier run that is reconciled here."""
 
@@ -114,10 +112,6 @@ class Write(ABC, Generic[R]):
         """The sentence for its being there."""
         raise NotImplementedError
 
-    def otherwise(self, record: R | None) -> str:
-        """The sentence for its being neither as before nor as wanted."""
-        raise NotImplementedError
-
     def recheck(self) -> Outcome | None:
         """Why it is not to be sent after all, asked when it is written down; reads nothing."""
         return None
@@ -139,26 +133,36 @@ class Write(ABC, Generic[R]):
 
         Returns the outcome if nothing was sent; None if `reconcile` is to find it.
         """
-        denied = self.services.permissions.denied(self.verb)
+        services = self.services
+        denied = services.permissions.denied(self.verb)
         if denied is not None:
-            return self.unsent(WhyNot.NO_RIGHT, denied)
+            return self.unsent(denied, WhyNot.OFF)
         try:
-            unsent = await self._write_ahead()
+            for _ in range(OVERTAKINGS):
+                self.report(Step.READING, plain("reading it again before it is sent"))
+                mark = await services.mark()
+                attempt = await self.prepare()
+                if isinstance(attempt, Outcome):
+                    return attempt
+                with suppress(Overtaken):
+                    begin = partial(services.journal.begin, attempt, mark)
+                    self.attempt_id = (await services.journaled(begin)).attempt
+                    break
+            else:
+                return self.unsent("somebody else here keeps acting on it: look at it again")
         except JournalError as error:
-            return self.unsent(WhyNot.NO_JOURNAL, error.sentence)
+            return self.unsent(error.sentence, WhyNot.OFF)
         except InFlight as other:
-            return self.unsent(WhyNot.BUSY, other.sentence)
+            return self.unsent(other.sentence)
         except Unsettled as left:
             self.take_up(left.attempt)
             return None
-        if unsent is None and (unsent := self.recheck()) is not None:
-            return await self.written(unsent)
-        if unsent is not None:
-            return unsent
+        if (changed := self.recheck()) is not None:
+            return await self.written(changed)
         self.report(Step.SENDING, plain("sending it, once"))
-        self.answer = await self._answered()
+        self.answer = await self._answered(self.attempt_id)
         if isinstance(self.answer.error, NotAllowed):
-            self.services.permissions.refused(self.verb, self.answer.error)
+            services.permissions.refused(self.verb, self.answer.error)
         return None
 
     async def reconcile(self) -> Outcome:
@@ -181,10 +185,10 @@ class Write(ABC, Generic[R]):
         self.recall(attempt)
         return self
 
-    async def _answered(self) -> WriteAnswer[R]:
+    async def _answered(self, attempt_id: str) -> WriteAnswer[R]:
         """Send it, and say how clear the answer is. Raises nothing but cancellation."""
         try:
-            receipt = await self.send(self.attempt_id or "")
+            receipt = await self.send(attempt_id)
         except ApiError as error:
             return WriteAnswer(
                 kind=clarity(error),
@@ -198,9 +202,8 @@ class Write(ABC, Generic[R]):
             log.exception("a write failed in an unforeseen way")
             fault = f"a fault of this program ({type(error).__name__}) lost the answer"
             return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(fault))
-        kind, sentence, words, word = (
-            AnswerKind.YES, "the platform said yes", receipt.message, receipt.status_word,
-        )  # fmt: skip
+        kind, sentence = AnswerKind.YES, "the platform said yes"
+        words, word = receipt.message, receipt.status_word
         if receipt.verdict is Verdict.NO:
             kind, sentence = AnswerKind.NO, "the platform said no, without a reason"
         elif word is not None and task_state(word) in ENDED:
@@ -215,21 +218,6 @@ class Write(ABC, Generic[R]):
             receipt=receipt,
         )
 
-    async def _write_ahead(self) -> Outcome | None:
-        """Read and write the attempt down; the outcome if that must not be."""
-        for _ in range(OVERTAKINGS):
-            self.report(Step.READING, plain("reading it again before it is sent"))
-            mark = await self.services.mark()
-            attempt = await self.prepare()
-            if isinstance(attempt, Outcome):
-                return attempt
-            begin = partial(self.services.journal.begin, attempt, mark)
-            with suppress(Overtaken):
-                self.attempt_id = (await self.services.journaled(begin)).attempt
-                return None
-        words = "somebody else here keeps acting on it: look at it again"
-        return self.unsent(WhyNot.BUSY, plain(words))
-
     async def _found(self) -> Outcome:
         """What became of it, by the answer, and by checks until one is as wanted or for as long as
         `_patience` says.
@@ -237,10 +225,9 @@ class Write(ABC, Generic[R]):
         answer, timing = self.answer, self.services.timing
         if answer.kind is AnswerKind.FORBIDDEN:
             reason = self.services.permissions.denied(self.verb) or answer.told
-            return self.outcome(OutcomeKind.NOT_ALLOWED, reason, known_by=KnownBy.ANSWER)
+            return self.outcome(OutcomeKind.NOT_ALLOWED, reason, KnownBy.ANSWER)
         if answer.kind is AnswerKind.UNSENT:
-            words = plain(f"nothing was sent: {answer.sentence}")
-            return self.unsent(WhyNot.NO_CONNECTION, words)
+            return self.unsent(f"nothing was sent: {answer.sentence}")
         if answer.kind is AnswerKind.NO and not self.reads_after_no:
             return await self.conclude(None)
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
@@ -262,8 +249,7 @@ class Write(ABC, Generic[R]):
 
     def _patience(self, check: Check[R]) -> float | None:
         """Over how many seconds checks must show the same before it is believed; None: for ever."""
-        timing = self.services.timing
-        failed = check.found is Found.FAILED
+        timing, failed = self.services.timing, check.found is Found.FAILED
         if check.found is Found.DONE:
             return 0.0
         match self.answer.kind:
@@ -281,26 +267,25 @@ class Write(ABC, Generic[R]):
         if check is None or not (yes or answer.kind is AnswerKind.LOST):
             if check is not None and isinstance(check.error, KeyRejected):
                 words = "the key is missing or invalid: nothing was changed"
-                return self.outcome(OutcomeKind.KEY_REJECTED, words, known_by=KnownBy.ANSWER)
+                return self.outcome(OutcomeKind.KEY_REJECTED, words, KnownBy.ANSWER)
             told = () if answer.error is None else answer.error.fields
             fields, others = beside(told, self.fields)
             words = f"refused: {joined((answer.told, *others), '; ')}"
-            found = self.outcome(OutcomeKind.REFUSED, words, known_by=KnownBy.ANSWER)
-            return replace(found, fields=fields)
+            refused = self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER)
+            return replace(refused, fields=fields)
         said = "the platform said yes, but" if yes else "the answer was lost, and"
         record, over = check.record, f"{self.services.timing.still_pending:g}"
         match check.found:
             case Found.DONE:
                 return self.outcome(OutcomeKind.DONE, self.done(record), record=record)
             case Found.OTHERWISE:
-                words = f"{said} {self.otherwise(record)}"
+                words = f"{said} {check.why}"
                 return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
             case _ if yes:
                 if record is None and answer.receipt is not None:
                     record = answer.receipt.record
                 words = f"{self.done(record)}, says the answer; a read doesn't show it yet"
-                known_by = KnownBy.ANSWER
-                return self.outcome(OutcomeKind.DONE, words, known_by=known_by, record=record)
+                return self.outcome(OutcomeKind.DONE, words, KnownBy.ANSWER, record=record)
             case Found.PARTIAL:
                 return self.outcome(OutcomeKind.UNCLEAR, f"unclear: {said} {check.why}")
         words = f"not done: {said} reads over {over} s show nothing of it; you may try again"
@@ -317,8 +302,8 @@ class Write(ABC, Generic[R]):
         self,
         kind: OutcomeKind,
         sentence: str,
-        *,
         known_by: KnownBy | None = None,
+        *,
         record: R | None = None,
         why_not: WhyNot | None = None,
     ) -> Outcome:
@@ -337,14 +322,14 @@ class Write(ABC, Generic[R]):
             record=record,
         )
 
-    def unsent(self, why_not: WhyNot, sentence: SafeText) -> Outcome:
+    def unsent(self, sentence: str, why_not: WhyNot | None = None) -> Outcome:
         """The outcome where nothing left this machine."""
-        return self.outcome(OutcomeKind.NOT_SENT, sentence, known_by=KnownBy.HERE, why_not=why_not)
+        return self.outcome(OutcomeKind.NOT_SENT, sentence, KnownBy.HERE, why_not=why_not)
 
     def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:
         """The outcome where it is not any more what was shown; `told` says in what."""
         words = f"nothing was sent, because it changed since you saw it: {told}"
-        found = self.outcome(OutcomeKind.CHANGED, words, known_by=KnownBy.HERE, record=record)
+        found = self.outcome(OutcomeKind.CHANGED, words, KnownBy.HERE, record=record)
         return replace(found, differences=differences)
 
     def unread(self, error: ApiError) -> Outcome | None:
@@ -354,7 +339,7 @@ class Write(ABC, Generic[R]):
         if error.sent is Sent.NO and not isinstance(error, KeyRejected | NotAllowed):
             return None
         words = f"nothing was sent, because it could not be read first: {error.sentence}"
-        return self.unsent(WhyNot.NOT_READ, plain(words))
+        return self.unsent(words, WhyNot.NOT_READ)
 
     # ---- the journal
 
@@ -367,9 +352,8 @@ class Write(ABC, Generic[R]):
         fingerprint: str = "",
         details: Mapping[str, Any],
     ) -> Attempt:
-        """The line for the journal, with the names that are known for company and agent.
-
-        `details` holds what is needed to reconcile it by reading after a crash.
+        """The line for the journal, with the names that are known for company and agent, and in
+        `details` what is needed to reconcile it by reading after a crash.
         """
         services, store = self.services, self.services.store
         agent = agent or Ref()
@@ -399,9 +383,8 @@ class Write(ABC, Generic[R]):
         )
 
     async def written(self, outcome: Outcome) -> Outcome:
-        """Write an outcome into the journal; one that is written already is corrected by it.
-
-        Returns it, with a word about it if it could not be written.
+        """Write an outcome into the journal, as a correction if one is written already; returns it,
+        with a word about it if it could not be written.
         """
         if outcome.attempt_id is None:
             return outcome

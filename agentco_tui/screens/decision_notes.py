@@ -25,9 +25,7 @@ SETTLES = frozenset(
     {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DECIDED_ELSEWHERE}
 )
 """Outcomes that say what became of a task which left the list."""
-DOUBTFUL = frozenset(
-    {OutcomeKind.UNKNOWN, OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING}
-)
+DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING})
 """Sent from here without its being known to have done anything: who approved it later can't be
 told."""
 _ELSEWHERE = "in flight from another dashboard here"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.actions.approve import Approval, Turn
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Progress, Step, Verb, WhyNot
 from agentco_tui.actions.services import Permissions
@@ -58,11 +58,11 @@ async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
     store = desk.store
     newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
 
-    class Meanwhile(Turn):
+    class Meanwhile(Approval):
         def refusal(self) -> None:
             store.publish(store.pending.put(newer))
 
-    found = await Approval(desk.services, task, turn=Meanwhile()).run()
+    found = await Meanwhile(desk.services, task).run()
     assert found.kind is OutcomeKind.CHANGED
     assert "something else" in found.sentence
     assert desk.sends() == []
@@ -157,7 +157,7 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         assert "may not approve tasks" in found.sentence
         again, _ = await approved(desk, second)
         assert again.kind is OutcomeKind.NOT_SENT
-        assert again.why_not is WhyNot.NO_RIGHT
+        assert again.why_not is WhyNot.OFF
         assert len(desk.sends()) == 1
         assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
         desk.services.permissions.key_changed()
@@ -191,7 +191,7 @@ async def test_a_desk_that_was_closed_sends_nothing(desk: Office) -> None:
     task = (await desk.pending())[0]
     await desk.services.close()
     found = await desk.approve(task)
-    assert found.why_not is WhyNot.NO_JOURNAL
+    assert found.why_not is WhyNot.OFF
     assert desk.sends() == []
 
 
@@ -204,7 +204,8 @@ async def test_no_connection_is_not_sent(path: Path, desk: Office) -> None:
 
     found = await desk.approve(task, down)
     assert found.kind is OutcomeKind.NOT_SENT
-    assert found.why_not is WhyNot.NO_CONNECTION
+    assert found.why_not is None
+    assert found.sentence.startswith("nothing was sent: ")
     assert isinstance(journal_entries(path)[1], Settled)
 
 

@@ -126,7 +126,7 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) ->
     assert 6 <= sent <= 6 + 4, "what was about to be sent then"
     assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
     stopped = [item.outcome for item in batch.items if not item.outcome or not item.outcome.good]
-    assert {outcome.why_not for outcome in stopped if outcome} == {WhyNot.STOPPED}
+    assert {outcome.sentence for outcome in stopped if outcome} == {batch.stop_reason}
     assert len(batch.to_ask_again) == 20 - sent
 
 

@@ -17,7 +17,7 @@ async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path
             assert len(here.sends(task.id)) == 1
             assert sum(outcome.kind is OutcomeKind.APPROVED_HERE for outcome in found) == 1
             for outcome in found:
-                if outcome.why_not is not None:
+                if outcome.kind is OutcomeKind.NOT_SENT:
                     assert "another dashboard on this machine" in outcome.sentence
 
 

@@ -136,7 +136,7 @@ class BatchProgress(Dialog[bool]):
         items = self.decision.items
         open_ = [item for item in items if item.outcome is None and item.step is not Step.WAITING]
         unknown = [item for item in open_ if item.step is Step.UNKNOWN]
-        yield from self._group(signs.unknown, unknown, f"{OutcomeKind.UNKNOWN}")
+        yield from self._group(signs.unknown, unknown, Step.UNKNOWN)
         bad = [item for item in items if item.outcome and item.outcome.kind not in GOOD]
         for kind, of_kind in groupby(sorted(bad, key=_rank), key=_kind):
             # That somebody else was first is no error.
