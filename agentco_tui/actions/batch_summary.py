@@ -31,14 +31,13 @@ IN_PAYLOAD = ("type", "kind", "action")
 class Standing(IntEnum):
     """What the person knows of a task; the least known first."""
 
-    CHANGED = 0
-    """It was read, and is not as it was then."""
+    CHANGED = 0  # it was read, and is not as it was then
     UNREAD = 1
     READ = 2
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One task of the set, and what a person should know of it."""
+    """One task of the set."""
 
     task: Task
     standing: Standing
@@ -71,7 +70,6 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Every task: those the person knows least first, among them the worst first."""
 
     def standing(self, standing: Standing) -> tuple[Listed, ...]:
-        """Those of which the person knows just that much."""
         return tuple(listed for listed in self.listed if listed.standing is standing)
 
 
@@ -97,7 +95,15 @@ def summary(
         standing = Standing.UNREAD if task.id in not_read else Standing.READ
         standing = Standing.CHANGED if task.id in changed else standing
         listed.append(Listed(task, standing, tuple(odd.get(task.id, ())), hidden.get(task.id)))
-    listed.sort(key=_worst_first)
+
+    def least_known(listed: Listed) -> tuple[float, ...]:
+        """First what the person knows least; then what is odd, urgent, dear, and waits long."""
+        task, since = listed.task, waiting_since(listed.task)
+        cost = 0.0 if task.cost is None else -float(task.cost.amount)
+        waits = float("inf") if since is None else since
+        return listed.standing, -len(listed.odd), priority_rank(task.priority), cost, waits
+
+    listed.sort(key=least_known)
     waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
     return Summary(
         by_company=Counter(names.company(names.company_of(task)) for task in tasks),
@@ -158,20 +164,6 @@ def _refusal(task: Task) -> SafeText | None:
     return None
 
 
-def _worst_first(listed: Listed) -> tuple[float, ...]:
-    """What the person knows least first; then what is odd, urgent, dear, and waits long."""
-    task = listed.task
-    cost = 0.0 if task.cost is None else -float(task.cost.amount)
-    since = waiting_since(task)
-    return (
-        listed.standing,
-        -len(listed.odd),
-        priority_rank(task.priority),
-        cost,
-        float("inf") if since is None else since,
-    )
-
-
 def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
     """In what tasks differ from most of the set, by id."""
     reasons: dict[str, list[SafeText]] = {}
@@ -191,19 +183,11 @@ def _odd(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeText]]:
         for task_id, its in values.items():
             if its != usual:
                 reasons.setdefault(task_id, []).append(plain(f"{aspect} {its}, most are {usual}"))
-    for task_id, reason in _dear(tasks):
-        reasons.setdefault(task_id, []).append(reason)
-    return reasons
-
-
-def _dear(tasks: Sequence[Task]) -> list[tuple[str, SafeText]]:
-    """Those that cost many times what is usual in the set."""
     costs = {task.id: task.cost for task in tasks if task.cost is not None}
-    if len(costs) < SMALLEST_SET or len({cost.currency for cost in costs.values()}) > 1:
-        return []
-    usual = median(cost.amount for cost in costs.values())
-    return [
-        (task_id, plain(f"costs {money(cost)}, more than {DEARER} times the usual"))
-        for task_id, cost in costs.items()
-        if usual > 0 and cost.amount > DEARER * usual
-    ]
+    if len(costs) >= SMALLEST_SET and len({cost.currency for cost in costs.values()}) == 1:
+        most = DEARER * median(cost.amount for cost in costs.values())
+        for task_id, cost in costs.items():
+            if cost.amount > most > 0:
+                words = f"costs {money(cost)}, more than {DEARER} times the usual"
+                reasons.setdefault(task_id, []).append(plain(words))
+    return reasons

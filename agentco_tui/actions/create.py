@@ -57,7 +57,6 @@ class CompanyForm(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_task(form: TaskForm) -> Problems:
-    """What is wrong with the form of a new task."""
     return _problems(
         company_id=None if form.company_id else "choose a company",
         title=_wrong(form.title, LONGEST_TITLE, "say what is to be done"),
@@ -78,7 +77,6 @@ def check_company(form: CompanyForm, source: Company | None = None) -> Problems:
 
 
 def _wrong(text: str, longest: int, missing: str) -> str | None:
-    """What is wrong with a line of text."""
     typed = text.strip()
     if not typed:
         return missing
@@ -119,19 +117,17 @@ class Creation(Write[T], ABC):
         self.known = None
         try:
             listing = await self.listing()
+            if _whole(listing):
+                self.known = [record.id for record in listing.records if self.is_alike(record)]
         except ApiError as error:
             if (unread := self.unread(error)) is not None:
                 return unread
-        else:
-            if _whole(listing):
-                self.known = [record.id for record in listing.records if self.is_alike(record)]
         self.began_at = self.services.clock.now()
         kept = None if self.known is None or len(self.known) > KEPT else self.known
         details = {"before": kept, "platform_time": self.began_at, **self.details}
         return self.attempt(company=self.company, agent=self.agent, details=details)
 
     def recall(self, attempt: Attempt) -> None:
-        """What was there before, and when that was."""
         ids, at = attempt.details.get("before"), attempt.details.get("platform_time")
         self.known = [str(value) for value in ids] if isinstance(ids, list) else None
         written = seconds_of(attempt.time) or 0.0
@@ -167,7 +163,6 @@ class Creation(Write[T], ABC):
         return Check(found=Found.BEFORE, began=began)
 
     def done(self, record: T | None) -> str:
-        """With the new one's id, if that is known."""
         return "created" if record is None else f"created: {safe(record.id)}"
 
 
@@ -187,11 +182,9 @@ class TaskCreation(Creation[Task]):
         self.details = {"title": self.form.title, "priority": self.form.priority}
 
     async def listing(self) -> Listing[Task]:
-        """Of its company."""
         return await self.services.decision_client.tasks(company_id=self.form.company_id or None)
 
     def is_alike(self, record: Task) -> bool:
-        """By title, agent and company."""
         agent, company = record.agent or Ref(), record.company or Ref()
         return (
             record.title == self.title
@@ -200,19 +193,15 @@ class TaskCreation(Creation[Task]):
         )
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
-        """POST it."""
         client = self.services.decision_client
         return client.create_task(**asdict(self.form), attempt_id=attempt_id)
 
     def take(self, outcome: Outcome) -> None:
-        """Into the lists that it belongs to."""
         record, store = outcome.record, self.services.store
         if not outcome.good or not isinstance(record, Task):
             return
-        if self.services.reader.scope in (
-            None,
-            None if record.company is None else record.company.id,
-        ):
+        company = None if record.company is None else record.company.id
+        if self.services.reader.scope in (None, company):
             if waits_for_person(record):
                 store.publish(store.pending.put(record))
             if len(store.tasks):
@@ -239,29 +228,20 @@ class CompanyCreation(Creation[Company]):
         self.details = {"name": name}
 
     async def listing(self) -> Listing[Company]:
-        """All companies."""
         return await self.services.decision_client.companies()
 
     def is_alike(self, record: Company) -> bool:
-        """By its name."""
         return record.name == self.title
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Company]]:
-        """POST it."""
-        client, name, mission = (
-            self.services.decision_client, self.form.name.strip(), self.form.mission.strip(),
-        )  # fmt: skip
-        if self.source is not None:
-            return client.clone_company(
-                self.source.id, name=name, mission=mission, attempt_id=attempt_id
-            )
-        template = self.form.template.strip()
-        return client.create_company(
-            name=name, template=template, mission=mission, attempt_id=attempt_id
-        )
+        client, form, source = self.services.decision_client, self.form, self.source
+        more = {"name": form.name.strip(), "mission": form.mission.strip()}
+        if source is not None:
+            return client.clone_company(source.id, **more, attempt_id=attempt_id)
+        template = form.template.strip()
+        return client.create_company(**more, template=template, attempt_id=attempt_id)
 
     def take(self, outcome: Outcome) -> None:
-        """Into the companies."""
         if outcome.good and isinstance(outcome.record, Company):
             store = self.services.store
             store.publish(store.companies.put(outcome.record))

@@ -54,10 +54,9 @@ class Hold:
     def __init__(
         self, seconds: float, clock: Clock, sleep: Callable[[float], Awaitable[None]]
     ) -> None:
-        self._seconds = seconds
+        self._seconds = self._rest = seconds
         self._clock = clock
         self._sleep = sleep
-        self._rest = seconds
         self._seen: float | None = None
         """Steady clock: the last look; None before `wait`."""
         self._taken_back = asyncio.Event()
@@ -108,7 +107,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     sentence: SafeText | None = None
     """What is going on, if more is told than the step."""
     outcome: Outcome | None = None
-    """Set once it is settled."""
     seen: bool = False
     """Whether somebody has looked at the outcome."""
 
@@ -151,9 +149,7 @@ class Decisions:
         return self._left.get(task_id)
 
     def subscribe(self, listener: Callable[[Iterable[str]], None]) -> Callable[[], None]:
-        """Call `listener` with the ids of the tasks whose decision has changed; returns how to
-        stop that.
-        """
+        """Call `listener` with the ids of tasks whose decision has changed; returns its end."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -163,13 +159,13 @@ class Decisions:
         """Hold the yes to a task back for a moment; False if it was taken back."""
         timing = self._services.timing
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
-        self._reach(task, Step.HELD)
+        self._reach(task, Step.HELD, None)
         try:
             kept = await hold.wait()
         finally:
             del self._holds[task.id]
         if kept:
-            self._reach(task, Step.READING)
+            self._reach(task, Step.READING, None)
         else:
             self._put(task.id, None)
         return kept
@@ -196,13 +192,7 @@ class Decisions:
         return self._reach(task, Step.SETTLED, outcome.attempt_id, outcome=outcome)
 
     def _reach(
-        self,
-        task: Task,
-        step: Step,
-        attempt_id: str | None = None,
-        *,
-        ago: float = 0.0,
-        **more: Any,
+        self, task: Task, step: Step, attempt_id: str | None, *, ago: float = 0.0, **more: Any
     ) -> Decision:
         """A decision has reached a step, so many seconds ago."""
         known, since = self._by_task.get(task.id), self._services.clock.monotonic() - ago
@@ -232,10 +222,10 @@ class Decisions:
             if settled is None or settled.attempt != known.attempt_id:
                 self._put(task.id, None)
                 continue
-            known_kind = settled.outcome in set(OutcomeKind)
+            newer = settled.outcome not in set(OutcomeKind)
             outcome = Outcome(
                 verb=Verb.APPROVE,
-                kind=OutcomeKind(settled.outcome) if known_kind else OutcomeKind.UNCLEAR,
+                kind=OutcomeKind.UNCLEAR if newer else OutcomeKind(settled.outcome),
                 subject=task.id,
                 title=task.title,
                 sentence=safe(settled.sentence),
@@ -269,20 +259,16 @@ class Decisions:
             known = self._by_task.get(task_id)
             if known is not None and known.outcome and known.outcome.kind in ENDED_WAITING:
                 self._put(task_id, None)
-        if change.removed:
-            freshness = self._services.store.freshness[FeedName.PENDING]
-            seen_waiting = began_at(freshness, self._services.clock)
-            self._left |= dict.fromkeys(change.removed, seen_waiting)
-            for task_id in [*self._left][:-LEFT_KEPT]:
-                del self._left[task_id]
-        gone = (self._by_task.get(task_id) for task_id in change.removed)
+        freshness = self._services.store.freshness[FeedName.PENDING]
+        seen_waiting = began_at(freshness, self._services.clock)
+        self._left |= dict.fromkeys(change.removed, seen_waiting)
+        for task_id in [*self._left][:-LEFT_KEPT]:
+            del self._left[task_id]
+        gone = [known for i in change.removed if (known := self._by_task.get(i)) is not None]
         return [
             known
             for known in gone
-            if known is not None
-            and known.outcome is not None
-            and known.outcome.attempt_id is not None
-            and known.outcome.kind in _MAY_COME_LATE
+            if known.outcome and known.outcome.attempt_id and known.outcome.kind in _MAY_COME_LATE
         ]
 
     def _put(self, task_id: str, decision: Decision | None) -> None:

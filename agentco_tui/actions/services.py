@@ -42,18 +42,12 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """How long a clear yes is waited for in reads before the answer alone must do."""
     explain: float = 1.0
     """How long failed reads are repeated that only explain a clear no."""
-    first: float = 0.4
-    """The pause after the first read that settled nothing; doubles from there."""
-    ceiling: float = 5.0
-    """The longest pause between two reads."""
-    spacing: float = 0.5
-    """Between the starts of two list reads that the tasks of a set share."""
-    gather: float = 0.02
-    """How long a read of the list waits for more tasks of a set whose turn begins."""
-    hold_one: float = 2.0
-    """How long a yes to one task is held back so that it can be taken back."""
-    hold: float = 5.0
-    """How long a set is held back so that it can be taken back."""
+    first: float = 0.4  # the pause after the first read that settled nothing; doubles from there
+    ceiling: float = 5.0  # the longest pause between two reads
+    spacing: float = 0.5  # between the starts of two list reads that the tasks of a set share
+    gather: float = 0.02  # how long a read waits for more tasks of a set whose turn begins
+    hold_one: float = 2.0  # how long a yes to one task can be taken back
+    hold: float = 5.0  # how long one to a set can
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def pauses(self) -> Iterator[float]:
@@ -99,13 +93,12 @@ class Permissions:
             self._missing.clear()
             self._notify()
 
-    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` when an answer of `denied` may have changed; returns how to stop that."""
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when an answer of `denied` may have changed."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     def _notify(self) -> None:
-        for listener in tuple(self._listeners):
+        for listener in self._listeners:
             listener()
 
 
@@ -161,13 +154,13 @@ class Services:
 
     async def follow(self) -> Following:
         """What is open at this platform now, from any dashboard on this machine, and whether
-        anything can be sent. Cheap enough for each second. Raises JournalError at the end only.
+        anything can be sent. Raises JournalError at the end only.
         """
         return await self.journaled(partial(self.journal.follow, self.origin))
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
-        """Take up attempts that were left behind: those that no other dashboard has by now. None
-        while the journal can't be written.
+        """Those left behind that no other dashboard has taken up by now; none while the journal
+        can't be written.
         """
         try:
             return await self.journaled(partial(self.journal.claim, tuple(attempts)))

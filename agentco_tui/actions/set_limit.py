@@ -75,14 +75,8 @@ class LimitChange(Write[Budget]):
         company: Ref | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        agent_id = agent.id or ""
-        super().__init__(
-            services,
-            Verb.SET_LIMIT,
-            agent_id,
-            agent.name or safe(agent_id),
-            on_progress,
-        )
+        agent_id, title = agent.id or "", agent.name or safe(agent.id or "")
+        super().__init__(services, Verb.SET_LIMIT, agent_id, title, on_progress)
         self.agent = agent
         self.company = company
         self.shown = shown
@@ -91,7 +85,6 @@ class LimitChange(Write[Budget]):
         """The limit before the attempt, as `_written` writes it."""
 
     def recall(self, attempt: Attempt) -> None:
-        """The limit that was sent, and the one before."""
         limit, old = attempt.details.get("limit"), attempt.details.get("old")
         try:
             self.wanted = Decimal(limit if isinstance(limit, str) else 0)
@@ -114,13 +107,12 @@ class LimitChange(Write[Budget]):
             return self.changed(now, (difference,), difference.sentence)
         if now is not None and self._is_wanted(now):
             words = f"the limit is {_words(now)} already: nothing was sent"
-            return self.outcome(OutcomeKind.DONE, words, known_by=KnownBy.READ, record=now)
+            return self.outcome(OutcomeKind.DONE, words, KnownBy.READ, record=now)
         self.before = _written(now)
         details = {"limit": str(self.wanted), "old": self.before}
         return self.attempt(agent=self.agent, company=self.company, details=details)
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Budget]]:
-        """POST it."""
         client = self.services.decision_client
         return client.set_agent_limit(self.subject, self.wanted, attempt_id=attempt_id)
 
@@ -142,11 +134,9 @@ class LimitChange(Write[Budget]):
         return Check(found=Found.OTHERWISE, began=began, record=now, why=why)
 
     def done(self, record: Budget | None) -> str:
-        """The limit as it was sent."""
         return f"the monthly limit is {self.wanted:f} now"
 
     def take(self, outcome: Outcome) -> None:
-        """Into the budgets."""
         if outcome.good and isinstance(outcome.record, Budget):
             store = self.services.store
             store.publish(store.agent_budgets.put(outcome.record))

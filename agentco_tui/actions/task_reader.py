@@ -40,8 +40,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     """What one read of a list of tasks brought, or why it brought nothing."""
 
     began: float
-    """Steady clock: what it shows is not older than this."""
-    tasks: Mapping[str, Task] = msgspec.field(default_factory=dict)
+    """Steady clock."""
+    tasks: Mapping[str, Task] = {}
     whole: bool = False
     """Whether a task that is not in it is not in the platform's list either."""
     blank: bool = False
@@ -102,14 +102,13 @@ class TaskReader:
         self, feed: FeedName, company: str | None, *, spacing: float = 0.0, gather: float = 0.0
     ) -> TaskList:
         """GET /api/tasks, for `FeedName.PENDING` those that wait, for `FeedName.TASKS` all."""
-        flight = self._flight(feed, company, self._read)
-        found: TaskList = await flight.after_now(spacing=spacing, gather=gather)
+        found: TaskList = await self._flight(feed, company).after_now(spacing, gather)
         return found
 
     async def log(self, company: str | None, spacing: float = 0.0) -> tuple[Activity, ...]:
         """GET /api/activity, its newest entries; nothing if it can't be read."""
-        flight = self._flight(FeedName.ACTIVITY, company, self._activity)
-        found: tuple[Activity, ...] = await flight.after_now(spacing=spacing)
+        flight = self._flight(FeedName.ACTIVITY, company)
+        found: tuple[Activity, ...] = await flight.after_now(spacing)
         return found
 
     async def close(self) -> None:
@@ -117,14 +116,10 @@ class TaskReader:
         for flight in self._flights.values():
             await flight.close()
 
-    def _flight(
-        self,
-        feed: FeedName,
-        company: str | None,
-        read: Callable[[FeedName, str | None], Awaitable[Any]],
-    ) -> SingleFlight[Any]:
+    def _flight(self, feed: FeedName, company: str | None) -> SingleFlight[Any]:
         if (feed, company) not in self._flights:
-            once = partial(read, feed, company)
+            read = self._activity if feed is FeedName.ACTIVITY else partial(self._read, feed)
+            once = partial(read, company)
             self._flights[feed, company] = SingleFlight(once, self._poller.clock, self._sleep)
         return self._flights[feed, company]
 
@@ -165,7 +160,7 @@ class TaskReader:
             feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
         )
 
-    async def _activity(self, _: FeedName, company: str | None) -> tuple[Activity, ...]:
+    async def _activity(self, company: str | None) -> tuple[Activity, ...]:
         try:
             listing = await self._client.activity(company_id=company, limit=ACTIVITY_LIMIT)
         except ApiError as error:

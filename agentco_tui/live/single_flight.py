@@ -50,7 +50,7 @@ class SingleFlight(Generic[T]):
         """Whether a read has begun that has not ended."""
         return self._under_way is not None
 
-    def next_read(self, *, spacing: float = 0.0, gather: float = 0.0) -> asyncio.Task[T]:
+    def next_read(self, spacing: float = 0.0, gather: float = 0.0) -> asyncio.Task[T]:
         """A read that begins after this call.
 
         It begins at least `spacing` seconds after the last one began, and `gather` seconds from
@@ -69,10 +69,10 @@ class SingleFlight(Generic[T]):
             self._sooner.set()
         return self._next
 
-    async def after_now(self, *, spacing: float = 0.0, gather: float = 0.0) -> T:
+    async def after_now(self, spacing: float = 0.0, gather: float = 0.0) -> T:
         """The result of a read that begins after this call; the parameters as for `next_read`."""
         # Shielded: one who stops waiting must not end the read of the others.
-        return await asyncio.shield(self.next_read(spacing=spacing, gather=gather))
+        return await asyncio.shield(self.next_read(spacing, gather))
 
     async def any_read(self) -> T:
         """The result of the read that is under way, or else begins now."""
