@@ -47,12 +47,9 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, SharedTask, Task, TaskState
 from agentco_tui.text import SafeText, plain, safe
 
-MOST_TOLD = 4
-"""Fields that changed, told in a sentence; the question about it has them all."""
-DEAR = 3.0
-"""Seconds; where reading all tasks takes longer, a yes and the pending list must do."""
+MOST_TOLD = 4  # fields that changed, told in a sentence; the question about it has them all
+DEAR = 3.0  # seconds; where reading all tasks takes longer, a yes and the pending list must do
 AFTER_ALL_READS = 7
-"""Of what left the list, while they fail or show what was before."""
 SET_GOING = frozenset({TaskState.APPROVED, TaskState.QUEUED, TaskState.RUNNING, TaskState.DONE})
 """States of a task that was let go after it waited for a person."""
 _LOOK = "look at it before you try again"
@@ -62,18 +59,15 @@ class Approval(Write[Task]):
     """Approves the task that a person was shown and said yes to."""
 
     reads_after_no: ClassVar[bool] = True
-    spacing = 0.0
-    """Seconds between list reads that several decisions share."""
-    gather = 0.0
-    """How long the first read waits for others whose turn begins."""
+    spacing = 0.0  # seconds between list reads that several decisions share
+    gather = 0.0  # how long the first read waits for others whose turn begins
 
     def __init__(
         self, services: Services, shown: Task, on_progress: OnProgress | None = None
     ) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title, on_progress)
         self.shown = shown
-        self.status = shown.status
-        """The platform's word for the task's status when it was sent."""
+        self.status = shown.status  # the platform's word for the task's status when it was sent
         self.waited_at: float | None = began_at(
             services.store.freshness[FeedName.PENDING], services.clock
         )
@@ -95,7 +89,6 @@ class Approval(Write[Task]):
         return None
 
     def recall(self, attempt: Attempt) -> None:
-        """How it stood when it was sent."""
         self.spacing = self.services.timing.spacing
         status = attempt.details.get("status")
         self.status = safe(status) if isinstance(status, str) else None
@@ -144,7 +137,6 @@ class Approval(Write[Task]):
         return self._compared(self.services.store.pending.records.get(self.subject))
 
     def _compared(self, now: Task | None) -> Outcome | None:
-        """Why it is not what was shown, if so."""
         found = () if now is None else differences(self.shown, now)
         if now is None or not found:
             return None
@@ -157,7 +149,6 @@ class Approval(Write[Task]):
         return self.changed(now, found, changes)
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
-        """POST /api/tasks/:id/approve."""
         return self.services.decision_client.approve_task(self.subject, attempt_id=attempt_id)
 
     # ---- what a read shows
@@ -235,7 +226,6 @@ class Approval(Write[Task]):
     # ---- what became of it
 
     async def conclude(self, check: Check[Task] | None) -> Outcome:
-        """What became of it."""
         assert check is not None, "a no is always read after"
         answer = self.answer
         if answer.kind is AnswerKind.LOST:

@@ -28,19 +28,14 @@ from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain
 
-TYPED_FROM = 11
-"""From so many tasks on the number must be typed."""
-AT_ONCE = 4
-"""Approvals in flight together, and tasks that are read for those that follow them."""
+TYPED_FROM = 11  # from so many tasks on the number must be typed
+AT_ONCE = 4  # approvals in flight together, and tasks that are read for those that follow them
 AGED = 0.25
 """Seconds that a task which has been read may wait until it may be sent; after more it is read
 again."""
-DOUBTS = 3
-"""So many in a row without a clear answer stop the set."""
-PAUSE = 5.0
-"""Seconds of a pause that the platform asks for (429) without saying how long."""
-LONGEST_PAUSE = 120.0
-"""Seconds of pauses in a row that a set waits; beyond, it is stopped."""
+DOUBTS = 3  # so many in a row without a clear answer stop the set
+PAUSE = 5.0  # seconds of a pause that the platform asks for (429) without saying how long
+LONGEST_PAUSE = 120.0  # seconds of pauses in a row that a set waits; beyond, it is stopped
 KEY_REJECTED = "stopped: the platform answered 401"
 DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.STILL_PENDING})
 """Outcomes that leave open whether it was approved."""
@@ -92,10 +87,8 @@ class BatchApproval:
             chosen, Names(services.store), not_read=not_read, changed=changed, hidden=hidden
         )
         self.phase = BatchPhase.ASKING
-        self.stop_reason: SafeText | None = None
-        """Why not all were sent, if so."""
-        self._begun = False
-        """Whether a task has passed the point from which it is sent."""
+        self.stop_reason: SafeText | None = None  # why not all were sent, if so
+        self._begun = False  # whether a task has passed the point from which it is sent
         self.places = asyncio.Semaphore(AT_ONCE)
         self.services = services
         self._decisions = decisions or Decisions(services)
@@ -104,16 +97,13 @@ class BatchApproval:
         self._stopped = asyncio.Event()
         self._after_401: set[asyncio.Task[None]] = set()
         """What is being read to tell if a 401 was about one task or about the key."""
-        self._goes_on_at = 0.0
-        """Steady clock: when the pause ends that the platform asked for."""
-        self._paused = 0.0
-        """Seconds of such pauses since the last clear answer."""
+        self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
+        self._paused = 0.0  # seconds of such pauses since the last clear answer
         self._doubts = 0
         self._listeners: list[Callable[[], None]] = []
 
     @property
     def items(self) -> tuple[Decision, ...]:
-        """Each task, where it stands, and what became of it."""
         return tuple(self._items.values())
 
     # --- the decision
@@ -134,7 +124,6 @@ class BatchApproval:
         return True
 
     def hold_left(self) -> float:
-        """Seconds in which it can certainly be taken back."""
         return self._hold.left() if self.phase is BatchPhase.HELD else 0.0
 
     @property
@@ -184,7 +173,6 @@ class BatchApproval:
 
     @property
     def results(self) -> Counter[OutcomeKind]:
-        """How many came to which outcome so far."""
         return Counter(item.outcome.kind for item in self.items if item.outcome is not None)
 
     @property
@@ -304,7 +292,6 @@ class BatchApproval:
         return True
 
     def _judge(self, posted: Approval, reconciling: asyncio.Task[None]) -> None:
-        """Stop the set where going on would be acting blindly."""
         if posted.left_behind is not None:
             return
         match posted.answer.kind:

@@ -16,12 +16,9 @@ from agentco_tui.live.names import Names
 from agentco_tui.model import Money, SharedTask, Task, extra_fields
 from agentco_tui.text import SafeText, plain, safe, signs
 
-MOST = Decimal("0.75")
-"""A share of the set that must agree before the others count as unlike it."""
+MOST = Decimal("0.75")  # a share of the set that must agree before the others count as unlike it
 SMALLEST_SET = 4
-"""In fewer nothing stands out."""
 DEARER = 5
-"""So many times the usual cost stands out."""
 KINDS = ("type", "kind", "tasktype", "approvaltype", "requesttype", "actiontype")
 """Fields that tell what sort of decision a task wants, by their folded names."""
 IN_PAYLOAD = ("type", "kind", "action")
@@ -37,19 +34,14 @@ class Standing(IntEnum):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One task of the set."""
-
     task: Task
     standing: Standing
     odd: tuple[SafeText, ...]
     """In what it differs from most of the set, such as: priority urgent, most are low."""
-    hidden: SafeText | None
-    """Why the list doesn't show it, if so, such as: hidden by the filter."""
+    hidden: SafeText | None  # why the list doesn't show it, if so, such as: hidden by the filter
 
 
 class Aside(msgspec.Struct, frozen=True):
-    """A marked task that is not in the set."""
-
     task: Task
     reason: SafeText
 
@@ -60,12 +52,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     by_company: Counter[SafeText]
     by_agent: Counter[SafeText]
     by_priority: Counter[SafeText]
-    costs: tuple[Money, ...]
-    """The sum for each currency, the largest first."""
-    cost_unknown: int
-    """Tasks that don't say what they cost."""
-    oldest: Task | None
-    """The one that waits longest, of those that say since when."""
+    costs: tuple[Money, ...]  # the sum for each currency, the largest first
+    cost_unknown: int  # tasks that don't say what they cost
+    oldest: Task | None  # the one that waits longest, of those that say since when
     listed: tuple[Listed, ...]
     """Every task: those the person knows least first, among them the worst first."""
 
@@ -154,7 +143,6 @@ def kind_of(task: Task) -> SafeText | None:
 
 
 def _refusal(task: Task) -> SafeText | None:
-    """Why a task can't be approved here, if so."""
     if isinstance(task, SharedTask):
         return task.refusal
     if task.cut is not None:

@@ -26,17 +26,14 @@ from agentco_tui.text import SafeText, plain, safe
 
 T = TypeVar("T", Task, Company)
 
-CLOCKS_DIFFER = 5.0
-"""Seconds by which a record may seem older than the attempt that made it."""
-KEPT = 50
-"""Ids of records alike that are kept with an attempt."""
+CLOCKS_DIFFER = 5.0  # seconds by which a record may seem older than the attempt that made it
+KEPT = 50  # ids of records alike that are kept with an attempt
 LONGEST_NAME = 200
 LONGEST_TITLE = 500
 LONGEST_WORD = 100
 LONGEST_MISSION = 10_000
 
-Problems = Mapping[str, SafeText]
-"""A sentence for each field that can't be sent; empty if all can."""
+Problems = Mapping[str, SafeText]  # a sentence for each field that can't be sent; empty if all can
 
 
 class TaskForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,12 +94,10 @@ class Creation(Write[T], ABC):
 
     company: Ref | None = None
     agent: Ref | None = None
-    details: Mapping[str, Any]
-    """For the journal, as they are sent."""
+    details: Mapping[str, Any]  # for the journal, as they are sent
     known: Sequence[str] | None = None
     """Ids of those alike that were there before the attempt; None if that could not be read."""
-    began_at = 0.0
-    """The platform's time of the attempt, seconds since 1970."""
+    began_at = 0.0  # the platform's time of the attempt, seconds since 1970
 
     @abstractmethod
     async def listing(self) -> Listing[T]:
@@ -113,7 +108,6 @@ class Creation(Write[T], ABC):
         """Whether a record could be the one that is to be made."""
 
     async def prepare(self) -> Attempt | Outcome:
-        """Read what is there alike."""
         self.known = None
         try:
             listing = await self.listing()

@@ -31,10 +31,8 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Ref, Task
 from agentco_tui.text import SafeText, safe
 
-LEFT_KEPT = 4_096
-"""Tasks that left the list of which it is remembered when they last stood in it."""
-TICK = 0.2
-"""Seconds between two looks at the clock."""
+LEFT_KEPT = 4_096  # tasks that left the list of which it is remembered when they last stood in it
+TICK = 0.2  # seconds between two looks at the clock
 GAP = 1.0
 """Seconds between two looks from which the process counts as having been stopped: by ctrl+z, by
 SIGSTOP, by a laptop that slept. Nobody could take anything back meanwhile."""
@@ -58,7 +56,6 @@ class Hold:
         self._clock = clock
         self._sleep = sleep
         self._seen: float | None = None
-        """Steady clock: the last look; None before `wait`."""
         self._taken_back = asyncio.Event()
         self._over = False
 
@@ -99,16 +96,12 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     """As the person saw it; of an attempt that another process made, as the journal tells it."""
     step: Step
-    since: float
-    """Steady clock: when this step began."""
-    here: bool = True
-    """False while another dashboard of this machine is at it."""
+    since: float  # steady clock: when this step began
+    here: bool = True  # false while another dashboard of this machine is at it
     attempt_id: str | None = None
-    sentence: SafeText | None = None
-    """What is going on, if more is told than the step."""
+    sentence: SafeText | None = None  # what is going on, if more is told than the step
     outcome: Outcome | None = None
     seen: bool = False
-    """Whether somebody has looked at the outcome."""
 
     @property
     def open(self) -> bool:
@@ -129,7 +122,6 @@ class Decisions:
     # ---- what is known
 
     def of(self, task_id: str) -> Decision | None:
-        """The last decision about a task."""
         return self._by_task.get(task_id)
 
     @property
@@ -138,7 +130,6 @@ class Decisions:
         return [decision for decision in self._by_task.values() if decision.open]
 
     def hold_left(self, task_id: str) -> float:
-        """Seconds in which it can still be taken back."""
         hold = self._holds.get(task_id)
         return 0.0 if hold is None else hold.left()
 
@@ -184,17 +175,14 @@ class Decisions:
     # ---- what others tell
 
     def step(self, task: Task, progress: Progress) -> Decision:
-        """A decision made here has reached a step."""
         return self._reach(task, progress.step, progress.attempt_id, sentence=progress.sentence)
 
     def settle(self, task: Task, outcome: Outcome) -> Decision:
-        """It is known what became of a decision."""
         return self._reach(task, Step.SETTLED, outcome.attempt_id, outcome=outcome)
 
     def _reach(
         self, task: Task, step: Step, attempt_id: str | None, *, ago: float = 0.0, **more: Any
     ) -> Decision:
-        """A decision has reached a step, so many seconds ago."""
         known, since = self._by_task.get(task.id), self._services.clock.monotonic() - ago
         now = Decision(task=task, step=step, attempt_id=attempt_id, since=since, **more)
         if known and not now.outcome and (known.step, known.attempt_id) == (step, attempt_id):
@@ -235,13 +223,11 @@ class Decisions:
             self.settle(task, outcome)
 
     def withdraw(self, task: Task) -> None:
-        """A decision that has sent nothing is taken back."""
         known = self._by_task.get(task.id)
         if known is not None and known.step is Step.READING:
             self._put(task.id, None)
 
     def look_at(self, task_id: str) -> None:
-        """The person has looked at what became of a decision."""
         known = self._by_task.get(task_id)
         if known is not None and known.outcome is not None and not known.seen:
             self._put(task_id, replace(known, seen=True))

@@ -15,10 +15,8 @@ from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.text import SafeText, escaped, plain, safe, signs
 
-_MOST = 200
-"""Characters of a text that tell how it changed."""
-_BEFORE = 40
-"""Of these, so many before the first that differs."""
+_MOST = 200  # characters of a text that tell how it changed
+_BEFORE = 40  # of these, so many before the first that differs
 _MOST_NESTED = 20_000
 """Values compared one by one; beyond that the digest alone says that something changed."""
 
@@ -60,7 +58,6 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
 
 
 def _told(shown: Task, now: Task) -> Iterator[tuple[str, str, str]]:
-    """Each field of the record's own that differs, as it reads in both."""
     yield "id", _identified(shown), _identified(now)
     for name in ("agent", "company"):
         yield name, *_referred(getattr(shown, name), getattr(now, name), shown, now)
@@ -146,7 +143,6 @@ _ABSENT = object()
 
 
 def _parts(value: Any) -> dict[str, Any] | None:
-    """What is inside, by name; entries of a list by their number, from 1."""
     if type(value) is list:
         return {str(number): each for number, each in enumerate(value, start=1)}
     return value if type(value) is dict else None

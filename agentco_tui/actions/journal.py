@@ -44,14 +44,11 @@ from agentco_tui.text import SafeText, plain, safe
 
 log = logging.getLogger(__name__)
 
-REMEMBERED = 4_096
-"""Subjects whose last attempt is kept in memory."""
+REMEMBERED = 4_096  # subjects whose last attempt is kept in memory
 CLOSING_PATIENCE = 0.2
 """Seconds that the end of the program waits for another process that is writing a line."""
-LOOKUP_PATIENCE = 2.0
-"""Seconds that the first write waits for the platform's host to be resolved."""
-MOST_ADDRESSES = 16
-"""Of a host, that are kept with an attempt."""
+LOOKUP_PATIENCE = 2.0  # seconds that the first write waits for the platform's host to be resolved
+MOST_ADDRESSES = 16  # of a host, that are kept with an attempt
 
 # ---- which platform an address leads to
 
@@ -153,8 +150,7 @@ class Following(NamedTuple):
     here: list[Attempt]
     elsewhere: list[Attempt]
     """Those that another process on this machine, which is alive, finds out about."""
-    left: list[Attempt]
-    """Those that nobody does."""
+    left: list[Attempt]  # those that nobody does
     trouble: SafeText | None
     """Why nothing can be written, and so nothing is sent; None while it can."""
 
@@ -175,7 +171,6 @@ class Journal:
     def __init__(self, path: Path, redact: Callable[[str], str] = str) -> None:
         self.path = path
         self.lost: JournalLostError | None = None
-        """What happened to the file."""
         self._redact = redact
         self._file = JournalFile(path)
         self._writers = path.parent / "writers"
@@ -187,8 +182,7 @@ class Journal:
         """By platform, verb and subject; the newest last."""
         self._here: dict[str, Attempt] = {}
         """Attempts begun or taken up by this process whose outcome is not written."""
-        self._owed: dict[str, Settled] = {}
-        """Outcomes that could not be written yet."""
+        self._owed: dict[str, Settled] = {}  # outcomes that could not be written yet
         self._closed = False
 
     def mark(self) -> int:

@@ -28,25 +28,20 @@ from agentco_tui.text import SafeText, plain, safe
 
 LONGEST_LINE = 256 * 1024
 """Bytes; what is longer is no line of ours, and is skipped without being kept."""
-LOCK_PATIENCE = 3.0
-"""Seconds to wait for another process that is writing a line."""
+LOCK_PATIENCE = 3.0  # seconds to wait for another process that is writing a line
 _LOCK_PAUSE = 0.005
-_TAIL = 512
-"""Bytes before the place that was read to, compared each time."""
+_TAIL = 512  # bytes before the place that was read to, compared each time
 _TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{12}")
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
-    attempt: str
-    """The attempt's id, also sent as Idempotency-Key."""
-    time: str
-    """When, as ISO 8601 in UTC by this machine's clock."""
+    attempt: str  # the attempt's id, also sent as Idempotency-Key
+    time: str  # when, as ISO 8601 in UTC by this machine's clock
     origin: str = ""
     """The platform's address as it was configured, with the path of a reverse proxy."""
     profile: str = ""
     verb: str = ""
-    subject: str = ""
-    """What is acted on: an id, or a digest of what a new record is to be."""
+    subject: str = ""  # what is acted on: an id, or a digest of what a new record is to be
     title: str = ""
     task: str | None = None
     company: str | None = None
@@ -55,7 +50,6 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
     agent_name: str | None = None
     pid: int = 0
     v: int = 2
-    """The version of the lines."""
 
 
 class Attempt(_Line, frozen=True, kw_only=True, tag_field="kind", tag="attempt"):
@@ -66,24 +60,19 @@ class Attempt(_Line, frozen=True, kw_only=True, tag_field="kind", tag="attempt")
     fingerprint: str = ""
     details: dict[str, Any] = {}
     """What else is needed to reconcile it by reading, such as the limit that was set."""
-    writer: str = ""
-    """Names the file that the writing process keeps locked while it lives."""
+    writer: str = ""  # names the file that the writing process keeps locked while it lives
 
 
 class Settled(_Line, frozen=True, kw_only=True, tag_field="kind", tag="outcome"):
     """Written when it is known what became of an attempt; the last one of an attempt counts."""
 
     outcome: str
-    """The word of an outcome's kind."""
     known_by: str = ""
     words: str | None = None
-    """The platform's words."""
     http_status: int | None = None
     sentence: str = ""
-    made: str | None = None
-    """The id of the record that was created."""
-    corrects: str = ""
-    """The outcome that was written before and is not so."""
+    made: str | None = None  # the id of the record that was created
+    corrects: str = ""  # the outcome that was written before and is not so
 
 
 Entry = Attempt | Settled
@@ -149,7 +138,6 @@ class JournalError(Exception):
     def __init__(self, why: str, advice: str = "mend that and try again") -> None:
         self.why: SafeText = plain(why)
         self.sentence: SafeText = plain(f"{why}: nothing is sent without it; {advice}")
-        """Why, and what to do."""
         super().__init__(self.sentence)
 
 
@@ -195,14 +183,11 @@ class JournalFile:
         self.path = path
         self.lock_path = path.with_suffix(".lock")
         self.read_to = 0
-        """Bytes that were read."""
         self._tail = (0, b"")
-        """The last bytes that were read, with their offset."""
         self._fd: int | None = None
         self._links = 0 if follow_links else os.O_NOFOLLOW
 
     def close(self) -> None:
-        """Hold it open no longer."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -232,7 +217,6 @@ class JournalFile:
                 os.close(fd)
 
     def grown(self) -> bool:
-        """Whether there is something to read. Raises JournalLostError."""
         fd = self._checked()
         return fd is not None and os.fstat(fd).st_size != self.read_to
 
@@ -384,7 +368,6 @@ def _try_lock(fd: int) -> bool:
 
 
 def same_file(fd: int, path: Path) -> bool:
-    """Whether the path still names the open file."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:

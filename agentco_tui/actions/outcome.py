@@ -68,8 +68,6 @@ class WhyNot(StrEnum):
 
 
 class KnownBy(StrEnum):
-    """How an outcome is known."""
-
     READ = "read"  # from a read that began after the write was answered or given up
     ANSWER = "answer"  # from the platform's answer to the write alone
     HERE = "here"  # because nothing was sent
@@ -80,27 +78,20 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     verb: Verb
     kind: OutcomeKind
-    subject: str
-    """The id of the task, company or agent acted on, or of the new one."""
+    subject: str  # the id of the task, company or agent acted on, or of the new one
     title: SafeText
-    sentence: SafeText
-    """What happened and what to do, for a person; without the title."""
+    sentence: SafeText  # what happened and what to do, for a person; without the title
     known_by: KnownBy
     why_not: WhyNot | None = None
     words: SafeText | None = None
-    """The platform's own words, where it said any."""
     differences: tuple[Difference, ...] = ()
-    fields: Mapping[str, SafeText] = {}
-    """Messages for a form, by the names of its fields."""
-    attempt_id: str | None = None
-    """The attempt in the journal; None if it came to none."""
+    fields: Mapping[str, SafeText] = {}  # messages for a form, by the names of its fields
+    attempt_id: str | None = None  # the attempt in the journal; None if it came to none
     http_status: int | None = None
-    record: Record | None = None
-    """As it was last read, where it was."""
+    record: Record | None = None  # as it was last read, where it was
 
     @property
     def good(self) -> bool:
-        """Whether what was wanted is so."""
         return self.kind in GOOD
 
 
@@ -122,8 +113,7 @@ class Progress(msgspec.Struct, frozen=True):
     step: Step
     sentence: SafeText
     attempt_id: str | None = None
-    tries: int = 0
-    """Reads made so far to settle it."""
+    tries: int = 0  # reads made so far to settle it
 
 
 OnProgress = Callable[[Progress], None]
@@ -144,11 +134,9 @@ class Check(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
     found: Found
     began: float
-    """Steady clock: when the read began."""
     record: R | None = None
     error: ApiError | None = None
-    why: SafeText | None = None
-    """Why no more can be told."""
+    why: SafeText | None = None  # why no more can be told
 
 
 class AnswerKind(StrEnum):
@@ -168,7 +156,6 @@ class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     kind: AnswerKind
     sentence: SafeText
     words: SafeText | None = None
-    """The platform's own."""
     http_status: int | None = None
     receipt: Receipt[R] | None = None
     error: ApiError | None = None

@@ -40,8 +40,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     counts as not done."""
     confirm: float = 10.0
     """How long a clear yes is waited for in reads before the answer alone must do."""
-    explain: float = 1.0
-    """How long failed reads are repeated that only explain a clear no."""
+    explain: float = 1.0  # how long failed reads are repeated that only explain a clear no
     first: float = 0.4  # the pause after the first read that settled nothing; doubles from there
     ceiling: float = 5.0  # the longest pause between two reads
     spacing: float = 0.5  # between the starts of two list reads that the tasks of a set share
@@ -80,7 +79,6 @@ class Permissions:
         return self.off or self._missing.get(verb)
 
     def refused(self, verb: Verb, error: NotAllowed) -> None:
-        """The platform answered a write with 403."""
         words = f": {error.platform_message}" if error.platform_message else ""
         self._missing[verb] = plain(
             f"this key may not {IN_WORDS[verb]} (403{words}); ask its owner for the permission"
@@ -124,7 +122,6 @@ class Services:
         self.clock = poller.clock
         self.journal = journal
         self.origin = origin
-        """The platform's address as configured."""
         self.profile = profile
         self.permissions = permissions or Permissions()
         self.timing = timing or Timing()
@@ -168,11 +165,9 @@ class Services:
             return []
 
     def earlier(self, verb: Verb, subject: str) -> Earlier | None:
-        """The last attempt at a subject, as far as it is in memory."""
         return self.journal.earlier(self.origin, verb, subject)
 
     async def close(self) -> None:
-        """End reads under way; a line of the journal that is being written is ended."""
         await self.reader.close()
         self._closed = True
         self._thread.shutdown(wait=False)

@@ -81,8 +81,7 @@ class LimitChange(Write[Budget]):
         self.company = company
         self.shown = shown
         self.wanted = wanted
-        self.before: str | None = None
-        """The limit before the attempt, as `_written` writes it."""
+        self.before: str | None = None  # the limit before the attempt, as `_written` writes it
 
     def recall(self, attempt: Attempt) -> None:
         limit, old = attempt.details.get("limit"), attempt.details.get("old")

@@ -27,10 +27,8 @@ from agentco_tui.text import SafeText, plain
 
 log = logging.getLogger(__name__)
 
-ACTIVITY_LIMIT = 200
-"""Entries of the log read to find out who decided a task."""
-CLOCK_SLACK = 5.0
-"""Seconds by which our idea of the platform's time may be wrong."""
+ACTIVITY_LIMIT = 200  # entries of the log read to find out who decided a task
+CLOCK_SLACK = 5.0  # seconds by which our idea of the platform's time may be wrong
 _NO_LIST = frozenset({"", "null", "{}"})
 """Shapes of answers without a list: no body, null, an empty object; seen for empty lists, and
 what a proxy makes of an answer that it lost."""
@@ -40,10 +38,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     """What one read of a list of tasks brought, or why it brought nothing."""
 
     began: float
-    """Steady clock."""
     tasks: Mapping[str, Task] = {}
-    whole: bool = False
-    """Whether a task that is not in it is not in the platform's list either."""
+    whole: bool = False  # whether a task that is not in it is not in the platform's list either
     blank: bool = False
     """True if the answer was nothing at all, where an empty list may be meant or an answer lost."""
     error: ApiError | None = None
@@ -112,7 +108,6 @@ class TaskReader:
         return found
 
     async def close(self) -> None:
-        """End reads that are under way."""
         for flight in self._flights.values():
             await flight.close()
 

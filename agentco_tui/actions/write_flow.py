@@ -64,10 +64,8 @@ class Write(ABC, Generic[R]):
     cancellation, after which an attempt that was written down stays open in the journal.
     """
 
-    reads_after_no: ClassVar[bool] = False
-    """Whether a clear no is explained by a read."""
+    reads_after_no: ClassVar[bool] = False  # whether a clear no is explained by a read
     fields: Sequence[str] = ()
-    """The fields of its form."""
 
     def __init__(
         self,
@@ -82,8 +80,7 @@ class Write(ABC, Generic[R]):
         self.subject = subject
         self.title = title
         self.on_progress = on_progress
-        self.attempt_id: str | None = None
-        """Of the attempt, once it stands in the journal."""
+        self.attempt_id: str | None = None  # of the attempt, once it stands in the journal
         self.answer: WriteAnswer[R] = LEFT_BEHIND
         self.left_behind: Attempt | None = None
         """The attempt of an earlier run that is reconciled here."""
@@ -109,7 +106,6 @@ class Write(ABC, Generic[R]):
         """Take from an attempt's line what is needed to reconcile it."""
 
     def done(self, record: R | None) -> str:
-        """The sentence for its being there."""
         raise NotImplementedError
 
     def recheck(self) -> Outcome | None:
@@ -294,7 +290,6 @@ class Write(ABC, Generic[R]):
     # ---- what is said of it
 
     def report(self, step: Step, words: SafeText, tries: int = 0) -> None:
-        """Tell of a step."""
         if self.on_progress is not None:
             self.on_progress(Progress(step, words, self.attempt_id, tries))
 
@@ -323,7 +318,6 @@ class Write(ABC, Generic[R]):
         )
 
     def unsent(self, sentence: str, why_not: WhyNot | None = None) -> Outcome:
-        """The outcome where nothing left this machine."""
         return self.outcome(OutcomeKind.NOT_SENT, sentence, KnownBy.HERE, why_not=why_not)
 
     def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:

@@ -22,8 +22,7 @@ class ActivityWindow:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.capacity = capacity
         self.unread = 0
-        self.dropped = 0
-        """How many older entries were let go to stay within the capacity."""
+        self.dropped = 0  # how many older entries were let go to stay within the capacity
         self._entries: dict[str, Activity] = {}
         self._listing: Listing[Activity] | None = None
 
@@ -37,7 +36,6 @@ class ActivityWindow:
         return reversed(self._entries.values())
 
     def get(self, entry_id: str | None) -> Activity | None:
-        """The entry with that id, or None."""
         return None if entry_id is None else self._entries.get(entry_id)
 
     def joins(self, listing: Listing[Activity]) -> bool:
@@ -147,7 +145,6 @@ def is_gap(entry: Activity) -> bool:
 
 
 def gap_before(entry: Activity) -> Activity:
-    """The mark that entries may be missing just before this one."""
     return Activity(
         id=f"{GAP_PREFIX}{entry.id}",
         id_derived=True,

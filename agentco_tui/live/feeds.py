@@ -13,8 +13,6 @@ from agentco_tui.live.clock import Clock
 
 
 class FeedName(StrEnum):
-    """One schedule each."""
-
     COMPANIES = "companies"
     AGENTS = "agents"
     PENDING = "pending tasks"
@@ -29,15 +27,13 @@ class FeedName(StrEnum):
 class Pace(StrEnum):
     """How often a feed is asked."""
 
-    REFRESH = "refresh"
-    """What the screen is about: every `--refresh` seconds."""
+    REFRESH = "refresh"  # what the screen is about: every `--refresh` seconds
     SLOW = "slow"
     """What is always needed, and what the screen takes names from: every `SLOWER` times that."""
     OFF = "off"
 
 
-SLOWER = 3
-"""How many refreshes a slow feed waits."""
+SLOWER = 3  # how many refreshes a slow feed waits
 
 ALWAYS = frozenset({FeedName.PENDING, FeedName.ALERTS, FeedName.ACTIVITY})
 """The tabs and the header count these on every screen."""
@@ -110,8 +106,7 @@ class Query(msgspec.Struct, frozen=True):
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
 """Feeds whose question changes with the company in scope (activity has a rule of its own)."""
 
-SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)
-"""Feeds that are forgotten when their question changes."""
+SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds that are forgotten when their question changes
 
 
 def question(feed: FeedName, query: Query) -> object:
@@ -138,29 +133,23 @@ class Freshness(msgspec.Struct, frozen=True):
     """
 
     answered_at: float | None = None
-    failure: ApiError | None = None
-    """The error of the last poll; None if it answered."""
+    failure: ApiError | None = None  # the error of the last poll; None if it answered
     next_try_at: float | None = None
     failures: int = 0
-    """Failed polls in a row."""
-    took: float | None = None
-    """Seconds the last answered poll took, all its pages together."""
+    took: float | None = None  # seconds the last answered poll took, all its pages together
     slowed: bool = False
     """True if the platform answers so slowly that this feed is asked less often than wished."""
 
     @property
     def phase(self) -> Phase:
-        """Which of the four outcomes it is."""
         if self.failure is None:
             return Phase.LOADING if self.answered_at is None else Phase.LIVE
         return Phase.FAILED if self.answered_at is None else Phase.STALE
 
     def age(self, monotonic: float) -> float | None:
-        """Seconds since the last answer; None if there was none."""
         return None if self.answered_at is None else max(0.0, monotonic - self.answered_at)
 
     def wait(self, monotonic: float) -> float | None:
-        """Seconds until the next try; None if none is planned."""
         return None if self.next_try_at is None else max(0.0, self.next_try_at - monotonic)
 
 

@@ -33,8 +33,7 @@ from agentco_tui.model import (
 
 T = TypeVar("T")
 
-_CHUNK = 250
-"""Records between two pauses."""
+_CHUNK = 250  # records between two pauses
 
 
 class Level(IntEnum):
@@ -42,7 +41,6 @@ class Level(IntEnum):
 
     OK = 0
     UNKNOWN = 1
-    """The platform did not send what would tell."""
     WARNING = 2
     CRITICAL = 3
 
@@ -74,8 +72,7 @@ _PRIORITIES = (
     ("low", "minor", "p3"),
     ("lowest", "trivial", "p4", "none", "background"),
 )
-UNKNOWN_PRIORITY = 2.5
-"""An unknown word is neither hidden at the end nor pushed to the front."""
+UNKNOWN_PRIORITY = 2.5  # an unknown word is neither hidden at the end nor pushed to the front
 
 
 @lru_cache(maxsize=256)
@@ -130,7 +127,6 @@ def budget_level(budget: Budget, limits: Thresholds) -> Level:
 
 
 def is_failing(agent: Agent) -> bool:
-    """Whether an agent by itself needs a person."""
     return agent.state is AgentState.ERROR
 
 
@@ -150,8 +146,6 @@ def alert_level(alert: Alert, limits: Thresholds) -> Level:
 
 
 class NeedKind(StrEnum):
-    """What sort of thing needs a person."""
-
     BUDGET = "budget"
     TASK = "task"
     ALERT = "alert"
@@ -164,8 +158,7 @@ class Need(msgspec.Struct, frozen=True):
     level: Level
     kind: NeedKind
     record: Task | Budget | Alert | Agent
-    rank: tuple[float, ...]
-    """Order among the needs of one level: smaller first."""
+    rank: tuple[float, ...]  # order among the needs of one level: smaller first
 
     @property
     def key(self) -> str:
@@ -229,7 +222,6 @@ def _task_rank(task: Task, now: float) -> tuple[float, ...]:
 
 
 def _subject(alert: Alert) -> tuple[str, str]:
-    """What an alert is about, as scope and id: an agent, else a company, else the whole."""
     if alert.agent is not None:
         return (BudgetScope.AGENT, alert.agent.id or alert.agent.name or "")
     if alert.company is not None:
@@ -300,11 +292,9 @@ class Waiting:
         self._names = names
         self._limits = limits
         self._counted_for: tuple[object, object, str | None] | None = None
-        """The versions of the tasks and agents, and the scope."""
         self._not_waiting: set[str] = set()
         """Listed, but past waiting or not of the scope: usually none."""
-        self._oldest: tuple[float, str] | None = None
-        """Since when the oldest waits, and its id."""
+        self._oldest: tuple[float, str] | None = None  # since when the oldest waits, and its id
         self._alerts_for: tuple[object, ...] = ()
         self._alerts = (0, 0)
         self._agents_of: object = None
@@ -337,7 +327,6 @@ class Waiting:
         return self._alerts
 
     def agent_states(self) -> Counter[AgentState | None]:
-        """How many agents are in each state."""
         agents = self._store.agents
         if self._agents_of is not agents.version:
             self._agents_of = agents.version

@@ -14,11 +14,9 @@ class Names:
         self._store = store
 
     def agent(self, ref: Ref | None) -> SafeText:
-        """An agent's name."""
         return _name(ref, self._store.agents)
 
     def company(self, ref: Ref | None) -> SafeText:
-        """A company's name."""
         return _name(ref, self._store.companies)
 
     def company_of(self, record: Task | Agent | Budget | Alert) -> Ref | None:
@@ -36,11 +34,9 @@ class Names:
         return owner.company if owner else None
 
     def agent_of(self, ref: Ref | None) -> Agent | None:
-        """The agent's own record, if it is known."""
         return None if ref is None else self._store.agents.get(ref.id)
 
     def budget(self, budget: Budget) -> SafeText:
-        """What a budget is for."""
         match budget.scope:
             case BudgetScope.ALL:
                 return budget.name or SafeText("all")
@@ -50,7 +46,6 @@ class Names:
                 return self.agent(Ref(id=budget.id, name=budget.name))
 
     def scope(self, company_id: str | None) -> SafeText:
-        """The company in scope, or "all companies"."""
         if company_id is None:
             return SafeText("all companies")
         known: Company | None = self._store.companies.get(company_id)

@@ -38,8 +38,7 @@ from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, BudgetOverview, BudgetScope, Company, Listing, Record
 from agentco_tui.text import plain
 
-AT_ONCE = 4
-"""Feeds that are asked at the same time."""
+AT_ONCE = 4  # feeds that are asked at the same time
 HANGING_AT_ONCE = 2
 """Of these for feeds that got no answer in time when they were last asked: a part of the platform
 that hangs must not hold up the others."""
@@ -50,18 +49,14 @@ still while a laptop sleeps."""
 CUT_OFF = (Unreachable, TimedOut, Broken, KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
-JITTER = 0.1
-"""Share of an interval, so that many dashboards don't ask in step."""
+JITTER = 0.1  # share of an interval, so that many dashboards don't ask in step
 BACK_OFF_FLOOR = 1.0
-BACK_OFF_CEILING = 30.0
-"""Seconds; also how long a platform that came back can stay unseen."""
-LONGEST_WAIT_ASKED = 600.0
-"""Seconds; a longer Retry-After is cut to this."""
+BACK_OFF_CEILING = 30.0  # seconds; also how long a platform that came back can stay unseen
+LONGEST_WAIT_ASKED = 600.0  # seconds; a longer Retry-After is cut to this
 SHARE_OF_TIME = 4
 """A feed is busy for at most one part in this many: a slow platform is asked less often."""
 
-ACTIVITY_LIMIT = 200
-"""Entries asked for at a poll, where the person chose no limit."""
+ACTIVITY_LIMIT = 200  # entries asked for at a poll, where the person chose no limit
 ACTIVITY_CATCH_UP = 1_000
 """Entries asked for once, where a poll doesn't join the entries that are known."""
 
@@ -80,15 +75,12 @@ class Schedule(msgspec.Struct):
     """
 
     read: SingleFlight[bool]
-    pace: Pace = Pace.OFF
-    """As the screen wishes it; a terminal without focus is served more slowly."""
+    pace: Pace = Pace.OFF  # as the screen wishes it; a terminal without focus is served more slowly
     due_at: float = 0.0
-    shown_from: float = -inf
-    """When the read began that brought what is shown."""
+    shown_from: float = -inf  # when the read began that brought what is shown
     woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     """Set when the pace or the time has changed."""
-    awaited: int = 0
-    """How many wait for a read of their own, whatever the pace."""
+    awaited: int = 0  # how many wait for a read of their own, whatever the pace
 
 
 class Poller:
@@ -157,7 +149,6 @@ class Poller:
             self._plan_anew(feed for feed, turn in turns if turn.pace is Pace.REFRESH)
 
     def pace(self, feed: FeedName) -> Pace:
-        """How often a feed is asked now."""
         wished = self._turns[feed].pace
         return Pace.SLOW if wished is Pace.REFRESH and not self._focused else wished
 

@@ -36,18 +36,14 @@ class SingleFlight(Generic[T]):
         self._sleep = sleep
         self._patience, self._place = patience, place
         self._next: asyncio.Task[T] | None = None
-        """The next read, which has not begun."""
-        self._under_way: asyncio.Task[T] | None = None
-        """The last one that began."""
+        self._under_way: asyncio.Task[T] | None = None  # the last one that began
         self._all: set[asyncio.Task[T]] = set()
         self._begun_at: float | None = None
-        self._due = 0.0
-        """Steady clock: when the next read may begin."""
+        self._due = 0.0  # steady clock: when the next read may begin
         self._sooner = asyncio.Event()
 
     @property
     def busy(self) -> bool:
-        """Whether a read has begun that has not ended."""
         return self._under_way is not None
 
     def next_read(self, spacing: float = 0.0, gather: float = 0.0) -> asyncio.Task[T]:

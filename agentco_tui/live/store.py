@@ -34,8 +34,7 @@ R = TypeVar("R", bound=Record)
 
 log = logging.getLogger(__name__)
 
-_STEP = 500
-"""Records that are compared between two looks at the time."""
+_STEP = 500  # records that are compared between two looks at the time
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -54,7 +53,6 @@ class Compared(NamedTuple, Generic[R]):
     """What a listing would change in a collection."""
 
     version: object
-    """The collection's, when they were compared."""
     change: Change
     records: dict[str, R]
     in_place: bool
@@ -87,7 +85,6 @@ class Collection(Generic[R]):
         return iter(self._records.values())
 
     def get(self, record_id: str | None) -> R | None:
-        """The record with that id, or None."""
         return None if record_id is None else self._records.get(record_id)
 
     def replace(self, listing: Listing[R], compared: Compared[R] | None = None) -> Change:
@@ -183,7 +180,6 @@ class Collection(Generic[R]):
         return Change(self.feed, removed=(record_id,))
 
     def clear(self) -> Change:
-        """Forget all, because the question changed (another company, another filter)."""
         return self.replace(Listing(records=()))
 
 
