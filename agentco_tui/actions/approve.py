@@ -74,9 +74,11 @@ class Approval(Write[Task]):
         """When the task was last read to wait before this, by the platform's clock."""
         self.read_error: ApiError | None = None
         """Why the last read before the sending failed, if it did."""
-        self._company = None if shown.company is None else shown.company.id
         self._scope = services.reader.scope_of(shown)
         """The company whose lists are read; None for those of all."""
+        company = None if shown.company is None else shown.company.id
+        self._own = None if company == self._scope else company
+        """The task's own company, where that is another."""
 
     # ---- its turn among others that are approved at the same time; here: by itself
 
@@ -101,9 +103,9 @@ class Approval(Write[Task]):
         shown = self.shown
         if isinstance(shown, SharedTask):
             return self.unsent(shown.refusal)
-        pending = await self._list(FeedName.PENDING, gather=self.gather)
+        pending = await self._list(FeedName.PENDING, self._scope, self.gather)
         if not await self.has_turn():
-            pending = await self._list(FeedName.PENDING, gather=self.gather)
+            pending = await self._list(FeedName.PENDING, self._scope, self.gather)
         self.read_error = pending.error
         check = await self._seen(pending)
         if check.found in (Found.PARTIAL, Found.FAILED):
@@ -161,8 +163,8 @@ class Approval(Write[Task]):
         """
         seen = pending.check(self.subject)
         ungiven = seen.error is None or isinstance(seen.error, Invalid | NotFound)
-        if seen.found in (Found.PARTIAL, Found.FAILED) and ungiven and self._is_elsewhere:
-            seen = (await self._list(FeedName.PENDING, own=True)).check(self.subject)
+        if seen.found in (Found.PARTIAL, Found.FAILED) and ungiven and self._own:
+            seen = (await self._list(FeedName.PENDING, self._own)).check(self.subject)
         if seen.found is Found.PARTIAL:
             task = (await self._in_any_list()).record
             if task is not None:
@@ -174,13 +176,13 @@ class Approval(Write[Task]):
         """What the list of all tasks shows of it: its record, `DONE` without one if the list of
         all companies was read whole, so that the platform has it in no list.
         """
-        tasks, of_all = await self._list(FeedName.TASKS), True
+        tasks, of_all = await self._list(FeedName.TASKS, self._scope), True
         if self.subject not in tasks.tasks and tasks.error is None:
-            if not tasks.whole and self._is_elsewhere:
-                tasks, of_all = await self._list(FeedName.TASKS, own=True), False
+            if not tasks.whole and self._own:
+                tasks, of_all = await self._list(FeedName.TASKS, self._own), False
             elif tasks.whole and self._scope is not None:
                 # It may have moved to another company.
-                tasks = await self.services.reader.tasks(FeedName.TASKS, None, spacing=self.spacing)
+                tasks = await self._list(FeedName.TASKS, None)
         task, found = tasks.tasks.get(self.subject), Found.PARTIAL
         if isinstance(task, SharedTask):
             task = None  # which of them is meant can't be told
@@ -190,19 +192,14 @@ class Approval(Write[Task]):
             found = Found.DONE
         return Check(found=found, began=tasks.began, record=task, error=tasks.error)
 
-    @property
-    def _is_elsewhere(self) -> bool:
-        """Whether its own company's list is another than the one that is read."""
-        return self._company not in (None, self._scope)
-
-    async def _list(self, feed: FeedName, *, own: bool = False, gather: float = 0.0) -> TaskList:
-        company = self._company if own else self._scope
+    async def _list(self, feed: FeedName, company: str | None, gather: float = 0.0) -> TaskList:
         spacing = 0.0 if gather else self.spacing
-        return await self.services.reader.tasks(feed, company, spacing=spacing, gather=gather)
+        return await self.services.reader.tasks(feed, company, spacing, gather)
 
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
-        seen, said = await self._seen(await self._list(FeedName.PENDING)), self.answer.kind
+        said = self.answer.kind
+        seen = await self._seen(await self._list(FeedName.PENDING, self._scope))
         if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
             return replace(seen, found=Found.DONE)
         if seen.found is not Found.DONE or seen.record or said is not AnswerKind.LOST:

@@ -95,8 +95,6 @@ class BatchApproval:
         self._hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
         self._workers: list[asyncio.Task[None]] = []
         self._stopped = asyncio.Event()
-        self._after_401: set[asyncio.Task[None]] = set()
-        """What is being read to tell if a 401 was about one task or about the key."""
         self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
         self._paused = 0.0  # seconds of such pauses since the last clear answer
         self._doubts = 0
@@ -222,9 +220,7 @@ class BatchApproval:
         return self.phase
 
     async def may_go_on(self) -> None:
-        """Wait while nothing may be sent."""
-        while self._after_401:
-            await asyncio.wait(self._after_401)
+        """Wait out the pause that the platform asked for."""
         while (left := self.pause_left()) > 0:
             await sleep_unless(self._stopped, left, self.timing.sleep)
 
@@ -244,7 +240,8 @@ class BatchApproval:
             finally:
                 approval.give_place_back()
             if unsent is None:
-                self._judge(approval, group.create_task(self._reconcile(approval)))
+                group.create_task(self._reconcile(approval))
+                self._judge(approval)
                 continue
             self._settle(task, unsent)
             if unsent.why_not is WhyNot.OFF:
@@ -267,11 +264,7 @@ class BatchApproval:
                 return unsent
 
     async def _reconcile(self, posted: Approval) -> None:
-        found = await posted.reconcile()
-        unauthorised = posted.answer.kind is AnswerKind.UNAUTHORISED
-        if unauthorised and found.kind in (OutcomeKind.KEY_REJECTED, OutcomeKind.REFUSED):
-            self.stop(KEY_REJECTED)
-        self._settle(posted.shown, found)
+        self._settle(posted.shown, await posted.reconcile())
 
     # --- going on or not
 
@@ -291,15 +284,14 @@ class BatchApproval:
             self._notify()
         return True
 
-    def _judge(self, posted: Approval, reconciling: asyncio.Task[None]) -> None:
+    def _judge(self, posted: Approval) -> None:
         if posted.left_behind is not None:
             return
         match posted.answer.kind:
             case AnswerKind.FORBIDDEN:
                 self.stop("stopped: the key may not approve (403)")
             case AnswerKind.UNAUTHORISED:
-                self._after_401.add(reconciling)
-                reconciling.add_done_callback(self._after_401.discard)
+                self.stop(KEY_REJECTED)
             case AnswerKind.LOST | AnswerKind.UNSENT:
                 self._doubt()
             case _:

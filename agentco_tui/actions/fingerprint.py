@@ -41,33 +41,33 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
     Nothing that is volatile (`content.VOLATILE`) is among them. There is at least one if the
     contents differ: what changed in a part that isn't kept is told as such.
     """
-    found: dict[str, Difference] = {}
-    for name, was, is_ in _told(shown, now):
-        if was != is_:
-            found.setdefault(name, Difference(name, *_excerpts(was, is_)))
+    ids = [
+        f"{task.sent_id}, of {task.sharers} tasks" if isinstance(task, SharedTask) else task.id
+        for task in (shown, now)
+    ]
+    told = [("id", *ids)]
+    told += [
+        (name, *_referred(getattr(shown, name), getattr(now, name), shown, now))
+        for name in ("agent", "company")
+    ]
+    for slot in _SLOTS:
+        before, after = getattr(shown, slot), getattr(now, slot)
+        if before != after:
+            label = "waits since" if slot == "waiting_since" else slot.replace("_", " ")
+            words = _words(before), _words(after)
+            # Two times or sums may read the same, and not be.
+            told.append((label, *(words if words[0] != words[1] else (str(before), str(after)))))
+    found = {name: Difference(name, *_excerpts(was, is_)) for name, was, is_ in told if was != is_}
     if shown.content != now.content or shown.extra != now.extra:
         named = {fold(name) for name in found}
-        for name, before, after in _changed_leaves(_kept(shown), _kept(now)):
+        for name, was, is_ in _changed_leaves(_kept(shown), _kept(now)):
             if fold(name) not in named:
                 label = safe(name)
-                found.setdefault(label, Difference(label, *_excerpts(before, after)))
+                found.setdefault(label, Difference(label, *_excerpts(was, is_)))
     if not found and shown.content != now.content:
-        words = plain("a part that is not shown here")
-        found[words] = Difference(words, plain("as read"), plain("changed"))
+        label = plain("a part that is not shown here")
+        found[label] = Difference(label, plain("as read"), plain("changed"))
     return tuple(found.values())
-
-
-def _told(shown: Task, now: Task) -> Iterator[tuple[str, str, str]]:
-    yield "id", _identified(shown), _identified(now)
-    for name in ("agent", "company"):
-        yield name, *_referred(getattr(shown, name), getattr(now, name), shown, now)
-    for slot in _SLOTS:
-        was, is_ = getattr(shown, slot), getattr(now, slot)
-        if was != is_:
-            label = "waits since" if slot == "waiting_since" else slot.replace("_", " ")
-            told = _words(was), _words(is_)
-            # Two times or sums may read the same, and not be.
-            yield label, *(told if told[0] != told[1] else (str(was), str(is_)))
 
 
 _SLOTS = (
@@ -76,41 +76,31 @@ _SLOTS = (
 )
 
 
-def _identified(task: Task) -> str:
-    if isinstance(task, SharedTask):
-        return f"{task.sent_id}, of {task.sharers} tasks"
-    return task.id
-
-
 def _referred(before: Ref | None, after: Ref | None, shown: Task, now: Task) -> tuple[str, str]:
     """Both names, told apart by their ids; equal for one record, however its name was found."""
     if before is not None and after is not None and before.id == after.id is not None:
         # A name that is looked up later changes nothing; one that was sent with it does.
         named = None not in (before.name, after.name) and shown.content != now.content
         return (before.name or "", after.name or "") if named else ("", "")
-    was, is_ = (
+    names = [
         str(signs.missing) if ref is None else ref.name or ref.id or "" for ref in (before, after)
-    )
-    if was == is_ and before != after:
-        was, is_ = (
+    ]
+    if names[0] == names[1] and before != after:
+        names = [
             name if ref is None or ref.id is None else f"{name} ({ref.id})"
-            for name, ref in ((was, before), (is_, after))
-        )
-    return was, is_
+            for name, ref in zip(names, (before, after), strict=True)
+        ]
+    return names[0], names[1]
 
 
 def _words(value: object) -> str:
-    match value:
-        case None:
-            return signs.missing
-        case bool():
-            return "yes" if value else "no"
-        case Money():
-            return fmt.money_full(value)
-        case Moment():
-            return fmt.moment_full(value)
-        case _:
-            return str(value)
+    if isinstance(value, Money):
+        return fmt.money_full(value)
+    if isinstance(value, Moment):
+        return fmt.moment_full(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return signs.missing if value is None else str(value)
 
 
 def _kept(task: Task) -> Any:

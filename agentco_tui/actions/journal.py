@@ -55,10 +55,8 @@ MOST_ADDRESSES = 16  # of a host, that are kept with an attempt
 
 @lru_cache(maxsize=256)
 def platform_of(origin: str) -> str:
-    """One name for all ways to write an address, such as http://localhost:8000.
-
-    The names of this machine's loopback are one; case, default port, a dot at the end, a slash at
-    the end and the spelling of an IP address make no difference.
+    """One name for all ways to write an address, such as http://localhost:8000: with other case, a
+    default port, a dot or slash at the end, another spelling of an IP address or of the loopback.
     """
     try:
         parts = urlsplit(origin)
@@ -70,10 +68,8 @@ def platform_of(origin: str) -> str:
 
 
 def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, ...]:
-    """What an address leads to: each IP address of its host with the port, sorted.
-
-    This machine's own are one, as its names for itself are. Empty, and told in the log, if the
-    host can't be resolved within `patience` seconds. Waits that long: not for the event loop.
+    """What an address leads to: each IP address of its host with the port, sorted; this machine's
+    own are one. Empty, and logged, if the host can't be resolved within `patience` seconds.
     """
     parts = urlsplit(platform_of(origin))
     host, port = parts.hostname or "", parts.port
@@ -123,8 +119,8 @@ def _of_machine(family: int, address: str) -> str:
 
 
 class InFlight(Exception):  # noqa: N818 (no error: somebody else was first)
-    """The same thing is being done right now, by another process or by this one; or nobody is,
-    and it can't be found out from here what became of it.
+    """The same is being done right now, here or elsewhere; or it was, and what became of it can't
+    be found out from here.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -163,9 +159,8 @@ class Earlier(NamedTuple):
 
 
 class Journal:
-    """The journal at a path; made once for a process, and may be called from any thread.
-
-    What writes or reads the file waits for the disk, so not for the event loop.
+    """The journal at a path; one for a process, callable from any thread. What writes or reads the
+    file waits for the disk, so not for the event loop.
     """
 
     def __init__(self, path: Path, redact: Callable[[str], str] = str) -> None:
@@ -194,11 +189,10 @@ class Journal:
             return self._file.read_to
 
     def begin(self, attempt: Attempt, since: int) -> Attempt:
-        """Write an attempt before it is sent; returns it as written.
+        """Write an attempt; only if this returns may anything be sent.
 
         `since` is the mark taken before the read that the decision rests on. Raises InFlight,
-        Unsettled and Overtaken, each if the attempt must not be sent, and JournalError. Only if
-        this returns may anything be sent.
+        Unsettled, Overtaken and JournalError.
         """
         with self._mutex:
             if self._closed:
@@ -218,8 +212,7 @@ class Journal:
     def finish(self, settled: Settled) -> None:
         """Write what became of an attempt; if that was written before, as its correction.
 
-        Raises JournalError, and then tries again later. An attempt whose outcome never gets
-        written is taken up by reading at the next start.
+        Raises JournalError, and then tries again later.
         """
         with self._mutex:
             attempt_id = settled.attempt
@@ -232,10 +225,7 @@ class Journal:
                 self._write_owed()
 
     def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
-        """Take up attempts that were left behind; those that nobody else has taken up meanwhile.
-
-        Where two processes want the same, one gets it. Raises JournalError.
-        """
+        """Take up those left behind that nobody else has taken up by now. Raises JournalError."""
         with self._mutex, self._locked():
             known = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
             left = [] if self._closed else [one for one in known if self._is_left(one)]
@@ -244,8 +234,7 @@ class Journal:
     def follow(self, origin: str) -> Following:
         """Take in what other processes wrote, and say what is open at a platform.
 
-        Made to be called each second: it looks if the file has grown and reads what was added, and
-        leaves that for the next time where another process is writing just now.
+        Made to be called each second: reads only what was added, and waits for no other process.
         """
         trouble: SafeText | None = None
         with self._mutex:
@@ -268,18 +257,15 @@ class Journal:
             return found
 
     def earlier(self, origin: str, verb: str, subject: str) -> Earlier | None:
-        """The last attempt at a subject, among the last few thousand subjects.
-
-        From memory, so it never blocks: as of the last time that the file was read here.
-        """
+        """The last attempt at a subject, as of the last time that the file was read here."""
         return self._last.get((platform_of(origin), verb, subject))
 
     def unsettled_here(self) -> list[Attempt]:
-        """What this process began or took up and doesn't know the outcome of; never blocks."""
+        """What this process began or took up, and doesn't know the outcome of."""
         return [one for one in list(self._here.values()) if one.attempt not in self._owed]
 
     def unwritten_here(self) -> list[Settled]:
-        """Outcomes that this process knows and could not write; never blocks."""
+        """Outcomes that this process knows and could not write."""
         return list(self._owed.values())
 
     def tidy(self) -> None:
@@ -357,7 +343,7 @@ class Journal:
             key = (platform_of(entry.origin), entry.verb, entry.subject)
             if isinstance(entry, Attempt):
                 self._open[entry.attempt] = entry
-                earlier = Earlier(entry, None)
+                self._last[key] = Earlier(entry, None)
             else:
                 self._here.pop(entry.attempt, None)
                 attempt, last = self._open.pop(entry.attempt, None), self._last.get(key)
@@ -365,8 +351,7 @@ class Journal:
                     attempt = last.attempt
                 if attempt is None:
                     continue
-                earlier = Earlier(attempt, entry)
-            self._last[key] = earlier
+                self._last[key] = Earlier(attempt, entry)
             self._last.move_to_end(key)
             if len(self._last) > REMEMBERED:
                 self._last.popitem(last=False)
@@ -389,20 +374,18 @@ class Journal:
         """
         left: Attempt | None = None
         for other in others:
+            if (other.verb, other.subject) != (attempt.verb, attempt.subject):
+                continue
             same = platform_of(other.origin) == platform_of(attempt.origin)
-            if (
-                (other.verb, other.subject) != (attempt.verb, attempt.subject)
-                or other.attempt in self._owed
-                or not (same or set(other.addresses) & set(attempt.addresses))
-            ):
+            may_be_same = same or set(other.addresses) & set(attempt.addresses)
+            if other.attempt in self._owed or not may_be_same:
                 continue
             if not self._is_left(other):
                 here = other.attempt in self._here
                 who = "this dashboard" if here else "another dashboard on this machine"
-                what = "approving this task right now"
-                if other.verb != "approve":
-                    what = f"doing this right now: {safe(other.verb)}"
-                raise InFlight(f"{who} is {what}")
+                approving = other.verb == "approve"
+                what = "approving this task" if approving else f"doing this ({safe(other.verb)})"
+                raise InFlight(f"{who} is {what} right now")
             if not same:
                 raise InFlight(
                     f"the same was tried at {safe(other.origin, 200)}, which may be the same "

@@ -258,8 +258,12 @@ class JournalFile:
                 with contextlib.suppress(OSError):
                     os.ftruncate(fd, size)
                 raise
-            if created:
-                _sync_folder(self.path.parent)
+            if created:  # its name is made durable, too
+                folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
         self._checked()
 
     def _checked(self) -> int | None:
@@ -372,12 +376,3 @@ def same_file(fd: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new file's name durable too."""
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -58,10 +58,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Permissions:
-    """What may be written: remembers which writes the platform refused with 403, until the key
-    changes. The interface names no permissions, so each verb is its own.
-
-    `read_only` is the reason why nothing may be written at all, None without one.
+    """What may be written: nothing where `read_only` says why, else what the platform has not
+    refused with 403 since the key changed. The interface names no permissions: each verb is one.
     """
 
     def __init__(self, read_only: SafeText | None = None) -> None:

@@ -95,7 +95,7 @@ class TaskReader:
         return None if self.scope is None else company
 
     async def tasks(
-        self, feed: FeedName, company: str | None, *, spacing: float = 0.0, gather: float = 0.0
+        self, feed: FeedName, company: str | None, spacing: float = 0.0, gather: float = 0.0
     ) -> TaskList:
         """GET /api/tasks, for `FeedName.PENDING` those that wait, for `FeedName.TASKS` all."""
         found: TaskList = await self._flight(feed, company).after_now(spacing, gather)

@@ -172,15 +172,6 @@ async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
     assert applied == len(desk.sends()) - rejected
 
 
-async def test_a_401_about_a_decided_task_does_not_stop_it(desk: Office) -> None:
-    tasks = (await desk.pending())[:12]
-    batch = BatchApproval(desk.services, tasks)
-    desk.platform.faults.add(f"/api/tasks/{tasks[2].id}/approve:status=401,applied=after")
-    await run(batch)
-    assert batch.stop_reason is None
-    assert batch.results == {OutcomeKind.APPROVED_HERE: 11, OutcomeKind.APPROVED: 1}
-
-
 async def test_three_unknowns_in_a_row_stop_it(desk: Office) -> None:
     tasks = (await desk.pending())[:20]
     batch = BatchApproval(desk.services, tasks)
