@@ -74,10 +74,16 @@ class Approval(Write[Task]):
         """When the task was last read to wait before this, by the platform's clock."""
         self.read_error: ApiError | None = None
         """Why the last read before the sending failed, if it did."""
-        self._scope = services.reader.scope_of(shown)
-        """The company whose lists are read; None for those of all."""
         company = None if shown.company is None else shown.company.id
-        self._own = None if company == self._scope else company
+        scope = services.poller.query.company
+        if company is None and shown.id not in services.store.pending.records:
+            scope = None
+        elif company is not None and scope is not None:
+            scope = company
+        self._scope = scope
+        """The company whose lists are read, None for those of all: the one on the screen unless the
+        task is another's, or may be."""
+        self._own = None if company == scope else company
         """The task's own company, where that is another."""
 
     # ---- its turn among others that are approved at the same time; here: by itself

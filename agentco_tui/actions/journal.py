@@ -143,7 +143,6 @@ class Overtaken(Exception):  # noqa: N818
 class Following(NamedTuple):
     """What is open at a platform: attempts without an outcome, in flight or unknown."""
 
-    here: list[Attempt]
     elsewhere: list[Attempt]
     """Those that another process on this machine, which is alive, finds out about."""
     left: list[Attempt]  # those that nobody does
@@ -246,13 +245,10 @@ class Journal:
                 self._refuse_if_lost()
             except JournalError as error:
                 trouble = (self.lost or error).sentence
-            platform, found = platform_of(origin), Following([], [], [], trouble)
-            for attempt in ({**self._open, **self._here}).values():
-                if attempt.attempt in self._owed or platform_of(attempt.origin) != platform:
-                    continue
-                if attempt.attempt in self._here:
-                    found.here.append(attempt)
-                else:
+            platform, found = platform_of(origin), Following([], [], trouble)
+            for attempt in self._open.values():
+                known = attempt.attempt in self._owed or attempt.attempt in self._here
+                if not known and platform_of(attempt.origin) == platform:
                     (found.left if self._is_left(attempt) else found.elsewhere).append(attempt)
             return found
 

@@ -80,20 +80,6 @@ class TaskReader:
         """Seconds that the last read of all tasks took; None before the first."""
         self._flights: dict[tuple[FeedName, str | None], SingleFlight[Any]] = {}
 
-    @property
-    def scope(self) -> str | None:
-        """The company that the screen is about now; None for all."""
-        return self._poller.query.company
-
-    def scope_of(self, task: Task) -> str | None:
-        """The company whose lists show a task, None for those of all: the one on the screen unless
-        the task is another's, or may be.
-        """
-        company = None if task.company is None else task.company.id
-        if company is None:
-            return self.scope if task.id in self._poller.store.pending.records else None
-        return None if self.scope is None else company
-
     async def tasks(
         self, feed: FeedName, company: str | None, spacing: float = 0.0, gather: float = 0.0
     ) -> TaskList:
@@ -131,7 +117,7 @@ class TaskReader:
             tasks = TaskList(
                 began=began,
                 tasks={task.id: task for task in listing.records},
-                whole=not (listing.capped or listing.more or listing.unread or blank),
+                whole=listing.whole and not blank,
                 blank=blank,
             )
             if self._is_shown(feed, company):
@@ -151,7 +137,7 @@ class TaskReader:
 
     def _is_shown(self, feed: FeedName, company: str | None) -> bool:
         """Whether the store holds this list, and it is kept up to date."""
-        return company == self.scope and (
+        return company == self._poller.query.company and (
             feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
         )
 

@@ -22,7 +22,6 @@ class ActivityWindow:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.capacity = capacity
         self.unread = 0
-        self.dropped = 0  # how many older entries were let go to stay within the capacity
         self._entries: dict[str, Activity] = {}
         self._listing: Listing[Activity] | None = None
 
@@ -41,8 +40,8 @@ class ActivityWindow:
     def joins(self, listing: Listing[Activity]) -> bool:
         """Whether the listing shares an entry with the window, so that nothing is missing between.
 
-        An empty window joins with anything, and an empty listing too. One that is merely shorter
-        than what was asked for doesn't: platforms cut limits down without saying so.
+        What is empty joins with anything; what is merely shorter than was asked for doesn't, for
+        platforms cut limits down without saying so.
         """
         known, coming = self._entries, listing.records
         return not known or not coming or any(entry.id in known for entry in coming)
@@ -57,9 +56,7 @@ class ActivityWindow:
         coming = in_order(listing)
         merged = self._marked(self._merged(coming), coming, joined=self.joins(listing))
         self._listing, self.unread = listing, listing.unread
-        surplus = max(0, len(merged) - self.capacity)
-        self.dropped += surplus
-        now = self._entries = {entry.id: entry for entry in merged[surplus:]}
+        now = self._entries = {entry.id: entry for entry in merged[-self.capacity :]}
         return (
             tuple(key for key in now if key not in before),
             tuple(key for key, entry in now.items() if before.get(key, entry) != entry),
@@ -86,7 +83,12 @@ class ActivityWindow:
         for entry_id, entry in known.items():
             merged += ahead_of.get(entry_id, {}).values()
             merged.append(entry)
-        return by_time([*merged, *waiting.values()])
+        merged += waiting.values()
+        last, times = 0.0, list[float]()
+        for entry in merged:  # one without a time keeps its place behind the one before it
+            last = last if entry.at is None else entry.at.at
+            times.append(last)
+        return [merged[place] for place in sorted(range(len(merged)), key=times.__getitem__)]
 
     def _marked(
         self, entries: list[Activity], coming: list[Activity], *, joined: bool
@@ -107,26 +109,23 @@ class ActivityWindow:
             is_new_first = place == first and entry.id not in self._entries
             is_edge = is_new_first or (place == last + 1 and not joined)
             if is_edge and marked and not (is_gap(entry) or is_gap(marked[-1])):
-                marked.append(gap_before(entry))
+                words = "entries may be missing here: more came than one poll can bring"
+                gap = Activity(
+                    id=f"{GAP_PREFIX}{entry.id}",
+                    id_derived=True,
+                    at=entry.at,
+                    text=plain(words),
+                    severity=Severity.WARNING,
+                )
+                marked.append(gap)
             marked.append(entry)
         return marked
 
     def clear(self) -> tuple[str, ...]:
         """Forget all, because the question changed; returns the ids that went."""
         gone = tuple(self._entries)
-        self._entries, self._listing, self.unread, self.dropped = {}, None, 0, 0
+        self._entries, self._listing, self.unread = {}, None, 0
         return gone
-
-
-def by_time(entries: list[Activity]) -> list[Activity]:
-    """Oldest first; of the same time, and without one, they stay in their order."""
-    last = 0.0
-    times: list[float] = []
-    for entry in entries:
-        if entry.at is not None:
-            last = entry.at.at
-        times.append(last)
-    return [entries[place] for place in sorted(range(len(entries)), key=times.__getitem__)]
 
 
 def in_order(listing: Listing[Activity]) -> list[Activity]:
@@ -142,13 +141,3 @@ def in_order(listing: Listing[Activity]) -> list[Activity]:
 def is_gap(entry: Activity) -> bool:
     """Whether this is our own mark for a place where entries may be missing."""
     return entry.id.startswith(GAP_PREFIX) and entry.id_derived
-
-
-def gap_before(entry: Activity) -> Activity:
-    return Activity(
-        id=f"{GAP_PREFIX}{entry.id}",
-        id_derived=True,
-        at=entry.at,
-        text=plain("entries may be missing here: more came than one poll can bring"),
-        severity=Severity.WARNING,
-    )

@@ -26,20 +26,15 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock, corrected by the skew that the platform's Date headers show.
-
-    A jump host whose clock is wrong by a day would otherwise show every age wrong by a day.
-    """
+    """The machine's clock, corrected by the skew that the platform's Date headers show."""
 
     def __init__(self, skew: Callable[[], float | None] = lambda: None) -> None:
         self._skew = skew
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never jumps and doesn't stand still in a sleep."""
         return time.clock_gettime(_STEADY)
 
     def now(self) -> float:
-        """Seconds since 1970 as the platform would say."""
         skew = self._skew()
         here = time.time()
         return here if skew is None or abs(skew) < SKEW_THAT_MATTERS else here + skew

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from types import MappingProxyType
 
 import msgspec
 
@@ -37,43 +36,26 @@ SLOWER = 3  # how many refreshes a slow feed waits
 
 ALWAYS = frozenset({FeedName.PENDING, FeedName.ALERTS, FeedName.ACTIVITY})
 """The tabs and the header count these on every screen."""
-
 NAMES = frozenset({FeedName.COMPANIES, FeedName.AGENTS})
 """Tasks, budgets and entries often carry ids only; these give the names."""
-
 _BUDGETS = frozenset({FeedName.BUDGET, FeedName.COMPANY_BUDGETS})
-
-ON_SCREEN = MappingProxyType(
-    {
-        "overview": _BUDGETS | ALWAYS,
-        "companies": frozenset({FeedName.COMPANIES}),
-        "agents": frozenset({FeedName.AGENTS}),
-        "tasks": frozenset({FeedName.PENDING}),
-        "budget": _BUDGETS | {FeedName.AGENT_BUDGETS, FeedName.ALERTS},
-        "activity": frozenset({FeedName.ACTIVITY}),
-    }
-)
-"""What each screen is about."""
-
-BESIDE = MappingProxyType(
-    {
-        "overview": NAMES | {FeedName.AGENT_BUDGETS},
-        "companies": frozenset({FeedName.COMPANY_BUDGETS, FeedName.AGENTS}),
-        "agents": frozenset({FeedName.COMPANIES, FeedName.AGENT_BUDGETS}),
-        "tasks": NAMES,
-        "budget": NAMES,
-        "activity": NAMES,
-    }
-)
-"""What each screen takes names and sums from."""
+ON_SCREEN = {
+    "overview": (_BUDGETS | ALWAYS, NAMES | {FeedName.AGENT_BUDGETS}),
+    "companies": ({FeedName.COMPANIES}, {FeedName.COMPANY_BUDGETS, FeedName.AGENTS}),
+    "agents": ({FeedName.AGENTS}, {FeedName.COMPANIES, FeedName.AGENT_BUDGETS}),
+    "tasks": ({FeedName.PENDING}, NAMES),
+    "budget": (_BUDGETS | {FeedName.AGENT_BUDGETS, FeedName.ALERTS}, NAMES),
+    "activity": ({FeedName.ACTIVITY}, NAMES),
+}
+"""What each screen is about, and what it takes names and sums from."""
 
 
 def paces(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
     """How often each feed is asked while `screen` shows; `all_tasks` if other statuses show."""
-    wanted = ON_SCREEN[screen]
+    wanted, beside = ON_SCREEN[screen]
     if all_tasks:
         wanted = wanted | {FeedName.TASKS}
-    beside = ALWAYS | BESIDE[screen]
+    beside = ALWAYS | beside
     return {
         feed: Pace.REFRESH if feed in wanted else Pace.SLOW if feed in beside else Pace.OFF
         for feed in FeedName
@@ -105,7 +87,6 @@ class Query(msgspec.Struct, frozen=True):
 
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
 """Feeds whose question changes with the company in scope (activity has a rule of its own)."""
-
 SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds that are forgotten when their question changes
 
 

@@ -49,20 +49,13 @@ class Thresholds(Protocol):
     """From where on things need a person; the settings' `[alerts]`."""
 
     @property
-    def warn_percent(self) -> Decimal:
-        """Share of a budget, in per cent."""
-
+    def warn_percent(self) -> Decimal: ...
     @property
-    def critical_percent(self) -> Decimal:
-        """Share of a budget, in per cent."""
-
+    def critical_percent(self) -> Decimal: ...
     @property
-    def waiting_warning(self) -> float:
-        """Seconds a task waits for its person."""
-
+    def waiting_warning(self) -> float: ...  # seconds that a task waits for its person
     @property
-    def waiting_critical(self) -> float:
-        """Seconds a task waits for its person."""
+    def waiting_critical(self) -> float: ...
 
 
 _PRIORITIES = (
@@ -188,15 +181,19 @@ def needs(
         level = budget_level(budget, limits)
         if level >= Level.WARNING:
             is_single = budget.scope is BudgetScope.AGENT
-            subject = "" if budget.scope is BudgetScope.ALL else budget.id
-            by_subject[budget.scope, subject] = len(found)
+            of = "" if budget.scope is BudgetScope.ALL else budget.id
+            by_subject[budget.scope, of] = len(found)
             rank = (2.0 if is_single else 0.0, -float(budget.share or 0))
             found.append(Need(level, NeedKind.BUDGET, budget, rank))
     for alert in alerts:
         level = alert_level(alert, limits)
         if level < Level.WARNING:
             continue
-        place = by_subject.get(_subject(alert))
+        subject = (BudgetScope.ALL, "")
+        if (about := alert.agent or alert.company) is not None:
+            scope = BudgetScope.COMPANY if alert.agent is None else BudgetScope.AGENT
+            subject = (scope, about.id or about.name or "")
+        place = by_subject.get(subject)
         if place is None:
             at = 0.0 if alert.at is None else alert.at.at
             found.append(Need(level, NeedKind.ALERT, alert, (2.5, -at)))
@@ -219,14 +216,6 @@ def _task_rank(task: Task, now: float) -> tuple[float, ...]:
     since = task.waiting_since or task.created
     first = (1.0, rank) if rank <= 1 else (3.0, 2.0)
     return (*first, 0.0 if since is None else since.at - now)
-
-
-def _subject(alert: Alert) -> tuple[str, str]:
-    if alert.agent is not None:
-        return (BudgetScope.AGENT, alert.agent.id or alert.agent.name or "")
-    if alert.company is not None:
-        return (BudgetScope.COMPANY, alert.company.id or alert.company.name or "")
-    return (BudgetScope.ALL, "")
 
 
 def in_scope(company: Ref | None, scope: str | None) -> bool:

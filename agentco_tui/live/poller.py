@@ -35,7 +35,7 @@ from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Qu
 from agentco_tui.live.names import Names
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change, Store
-from agentco_tui.model import Activity, BudgetOverview, BudgetScope, Company, Listing, Record
+from agentco_tui.model import BudgetOverview, BudgetScope, Company, Listing, Record
 from agentco_tui.text import plain
 
 AT_ONCE = 4  # feeds that are asked at the same time
@@ -102,17 +102,10 @@ class Poller:
         self.refresh = refresh
         self.query = query or Query()
         self._random = random or Random()  # noqa: S311 (jitter, not secrecy)
-        self._turns = {
-            feed: Schedule(
-                SingleFlight(
-                    partial(self._poll, feed),
-                    clock,
-                    patience=None,
-                    place=partial(self._place, feed),
-                )
-            )
-            for feed in FeedName
-        }
+        self._turns = dict[FeedName, Schedule]()
+        for feed in FeedName:
+            poll, place = partial(self._poll, feed), partial(self._place, feed)
+            self._turns[feed] = Schedule(SingleFlight(poll, clock, patience=None, place=place))
         self._places = asyncio.Semaphore(AT_ONCE)
         self._places_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
@@ -173,10 +166,8 @@ class Poller:
                 turn.read.next_read()
 
     async def read_again(self, feed: FeedName) -> Freshness:
-        """Ask a feed anew and wait for the answer to a question that was put after this call.
-
-        Whether the feed is polled otherwise, and its back-off, don't matter; a failure is in the
-        Freshness that comes back. If the poller ends meanwhile, what is known by then comes back.
+        """Ask a feed anew, also one that is not polled or backs off, and wait for the answer to a
+        question that was put after this call, or for the poller's end.
         """
         turn = self._turns[feed]
         turn.awaited += 1
@@ -193,8 +184,8 @@ class Poller:
     def supersede(self, feed: FeedName, began: float, found: Take | ApiError) -> None:
         """Take what another read of the feed brought that began then, as if it were a poll's.
 
-        Nothing older takes its place: the answer to a poll that began before is dropped when it
-        comes, and asked for again. For who asks the feed's question of now (`feeds.question`).
+        The answer to a poll that began before is dropped when it comes, and asked for again. For
+        who asks the feed's question of now (`feeds.question`).
         """
         turn = self._turns[feed]
         if began <= turn.shown_from:
@@ -268,15 +259,9 @@ class Poller:
         turn.shown_from = began
         turn.due_at = began + gap * self._random.uniform(1 - JITTER, 1 + JITTER)
         recovered = self.store.freshness[feed].failure
-        self.store.set_freshness(
-            feed,
-            Freshness(
-                answered_at=self.clock.monotonic(),
-                next_try_at=None if pace is Pace.OFF else turn.due_at,
-                took=took,
-                slowed=slowed,
-            ),
-        )
+        planned = None if pace is Pace.OFF else turn.due_at
+        fresh = Freshness(self.clock.monotonic(), next_try_at=planned, took=took, slowed=slowed)
+        self.store.set_freshness(feed, fresh)
         if isinstance(recovered, CUT_OFF):
             # It reached the platform again: the others that had lost it try at once.
             self.poll_now(
@@ -349,11 +334,23 @@ def after_failure(error: ApiError, failures: int, refresh: float, random: Random
 async def fetch(feed: FeedName, client: Client, store: Store, query: Query) -> Take:
     """Ask for a feed once. Raises ApiError."""
     if feed is FeedName.BUDGET:
-        return partial(_take_overview, store, await client.budget(), query.company)
-    if feed is FeedName.ACTIVITY:
-        return partial(store.take_activity, await _activity(client, store, query))
-    listing = await LISTINGS[feed](client, store, query)
-    return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
+        return partial(take_overview, store, await client.budget(), query.company)
+    if feed is not FeedName.ACTIVITY:
+        listing = await LISTINGS[feed](client, store, query)
+        return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
+    chosen = query.log
+    of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
+    # What the window would not keep need not come over the line.
+    limit = min(chosen.limit or ACTIVITY_LIMIT, store.activity.capacity)
+    log_entries = await client.activity(*of, limit=limit)
+    if limit < ACTIVITY_CATCH_UP and not store.activity.joins(log_entries):
+        try:
+            log_entries = await client.activity(*of, limit=ACTIVITY_CATCH_UP)
+        except ApiError as error:
+            # Whether that limit is refused or too much for the platform: what it did answer is
+            # true, and the window shows the gap.
+            log.info("the log could not be caught up with: %r", error)
+    return lambda: store.publish(Change(feed, *store.activity.merge(log_entries)))
 
 
 LISTINGS: dict[FeedName, Callable[[Client, Store, Query], Awaitable[Listing[Any]]]] = {
@@ -374,35 +371,22 @@ LISTINGS: dict[FeedName, Callable[[Client, Store, Query], Awaitable[Listing[Any]
 """The feeds whose answer is all there is of their collection."""
 
 
-def _take_overview(store: Store, overview: BudgetOverview, company: str | None) -> Change:
-    """Without other companies' agents, who must not stand in for those in scope."""
-    if company is not None:
-        company_of = Names(store).company_of
-        parts = tuple(
-            part
-            for part in overview.parts
-            if part.scope is not BudgetScope.AGENT
-            or ((owner := company_of(part)) is not None and owner.id == company)
-        )
-        overview = replace(overview, parts=parts)
-    return store.take_overview(overview)
-
-
-async def _activity(client: Client, store: Store, query: Query) -> Listing[Activity]:
-    """GET /api/activity; asks once for more where the answer doesn't join what is known."""
-    chosen = query.log
-    of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
-    # What the window would not keep need not come over the line.
-    limit = min(chosen.limit or ACTIVITY_LIMIT, store.activity.capacity)
-    listing = await client.activity(*of, limit=limit)
-    if limit < ACTIVITY_CATCH_UP and not store.activity.joins(listing):
-        try:
-            return await client.activity(*of, limit=ACTIVITY_CATCH_UP)
-        except ApiError as error:
-            # Whether that limit is refused or too much for the platform: what it did answer is
-            # true, and the window shows the gap.
-            log.info("the log could not be caught up with: %r", error)
-    return listing
+def take_overview(store: Store, overview: BudgetOverview, company: str | None = None) -> Change:
+    """Take the answer to /api/budget; its parts stand in where no feed of their own answered, for
+    some platforms send them there only: of agents only those of the company in scope.
+    """
+    company_of = Names(store).company_of
+    for scope, collection in (
+        (BudgetScope.COMPANY, store.company_budgets),
+        (BudgetScope.AGENT, store.agent_budgets),
+    ):
+        parts = [part for part in overview.parts if part.scope is scope]
+        if scope is BudgetScope.AGENT and company is not None:
+            owned = [(part, company_of(part)) for part in parts]
+            parts = [part for part, owner in owned if owner is not None and owner.id == company]
+        if parts and store.freshness[collection.feed].answered_at is None:
+            store.publish(collection.replace(Listing(records=tuple(parts))))
+    return store.publish(store.budget.replace(Listing(records=(overview.whole,))))
 
 
 async def of_all_companies(

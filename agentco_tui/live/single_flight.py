@@ -31,9 +31,7 @@ class SingleFlight(Generic[T]):
         place: Callable[[], AbstractAsyncContextManager[object]] = nullcontext,
     ) -> None:
         """`place` is entered for the read, which has not begun while that waits."""
-        self._read = read
-        self._clock = clock
-        self._sleep = sleep
+        self._read, self._clock, self._sleep = read, clock, sleep
         self._patience, self._place = patience, place
         self._next: asyncio.Task[T] | None = None
         self._under_way: asyncio.Task[T] | None = None  # the last one that began

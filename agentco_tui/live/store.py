@@ -18,12 +18,9 @@ from agentco_tui import background
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.model import (
-    Activity,
     Agent,
     Alert,
     Budget,
-    BudgetOverview,
-    BudgetScope,
     Company,
     Listing,
     Record,
@@ -162,22 +159,21 @@ class Collection(Generic[R]):
 
     def put(self, record: R) -> Change:
         """Take one record, read by itself after a write."""
-        known = self._records.get(record.id)
+        known, ids = self._records.get(record.id), (record.id,)
         if known == record:
             return Change(self.feed)
-        self._records = {**self._records, record.id: record}
-        self._is_listing, self.version = False, object()
-        if known is None:
-            return Change(self.feed, added=(record.id,))
-        return Change(self.feed, changed=(record.id,))
+        self._now_has({**self._records, record.id: record})
+        return Change(self.feed, changed=ids) if known else Change(self.feed, added=ids)
 
     def drop(self, record_id: str) -> Change:
         """Forget one record that a read has shown to be gone."""
         if record_id not in self._records:
             return Change(self.feed)
-        rest = {key: kept for key, kept in self._records.items() if key != record_id}
-        self._records, self._is_listing, self.version = rest, False, object()
+        self._now_has({key: kept for key, kept in self._records.items() if key != record_id})
         return Change(self.feed, removed=(record_id,))
+
+    def _now_has(self, records: dict[str, R]) -> None:
+        self._records, self._is_listing, self.version = records, False, object()
 
     def clear(self) -> Change:
         return self.replace(Listing(records=()))
@@ -214,15 +210,14 @@ class Store:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def subscribe_freshness(self, listener: Callable[[FeedName], None]) -> Callable[[], None]:
-        """Call `listener` when a feed's freshness changed; returns how to stop that."""
+    def subscribe_freshness(self, listener: Callable[[FeedName], None]) -> None:
+        """Call `listener` when a feed's freshness changed."""
         self._freshness_listeners.append(listener)
-        return lambda: self._freshness_listeners.remove(listener)
 
     def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
         """Keep how fresh a feed is, and tell those who show it."""
         self.freshness[feed] = freshness
-        for listener in tuple(self._freshness_listeners):
+        for listener in self._freshness_listeners:
             try:
                 listener(feed)
             except Exception:
@@ -251,24 +246,6 @@ class Store:
     ) -> Change:
         """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
         return self.publish(self.collections[feed].replace(listing, compared))
-
-    def take_overview(self, overview: BudgetOverview) -> Change:
-        """Take the answer to /api/budget; its parts stand in where no feed of their own answered.
-
-        Some platforms send companies and agents inside the overview only.
-        """
-        for scope, collection in (
-            (BudgetScope.COMPANY, self.company_budgets),
-            (BudgetScope.AGENT, self.agent_budgets),
-        ):
-            parts = tuple(part for part in overview.parts if part.scope is scope)
-            if parts and self.freshness[collection.feed].answered_at is None:
-                self.publish(collection.replace(Listing(records=parts)))
-        return self.publish(self.budget.replace(Listing(records=(overview.whole,))))
-
-    def take_activity(self, listing: Listing[Activity]) -> Change:
-        """Merge a poll of the log into the window."""
-        return self.publish(Change(FeedName.ACTIVITY, *self.activity.merge(listing)))
 
     def forget(self, feed: FeedName) -> None:
         """Empty a feed whose question changed: no answer to the old one is shown as the new."""

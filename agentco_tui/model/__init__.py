@@ -322,6 +322,11 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     digest: bytes = b""
     """Hash of the raw bodies: equal digests, equal answers."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether what is not in it does not exist either."""
+        return not (self.capped or self.more or self.unread)
+
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """The trace of one task."""

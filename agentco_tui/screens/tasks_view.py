@@ -298,7 +298,7 @@ class TasksView(TaskListView[Task]):
             return
         records, hidden = self.table.rows.records, self._hidden_marks
         back = [row_id for row_id in hidden if row_id in records]
-        whole = freshness.phase is Phase.LIVE and not (told.more or told.capped or told.unread)
+        whole = freshness.phase is Phase.LIVE and told.whole
         lost = {
             row_id: task.title
             for row_id, task in hidden.items()

@@ -10,13 +10,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.create import CompanyCreation, CompanyForm, TaskCreation, TaskForm
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line
 from agentco_tui.actions.outcome import OnProgress, Outcome
-from agentco_tui.actions.recovery import recover
 from agentco_tui.actions.services import Permissions, Services, Timing
-from agentco_tui.actions.set_limit import LimitChange
+from agentco_tui.actions.writes import (
+    CompanyCreation,
+    CompanyForm,
+    LimitChange,
+    TaskCreation,
+    TaskForm,
+    recover,
+)
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.actions.create import CompanyForm, TaskForm, check_company, check_task
-from agentco_tui.actions.set_limit import check_limit
 from agentco_tui.actions.write_flow import beside
+from agentco_tui.actions.writes import CompanyForm, TaskForm, check_company, check_limit, check_task
 from agentco_tui.model import Company
 from agentco_tui.text import plain
 

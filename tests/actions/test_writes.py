@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.actions.create import CompanyForm, TaskForm
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, WhyNot
+from agentco_tui.actions.writes import CompanyForm, TaskForm
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError

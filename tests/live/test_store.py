@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.poller import take_overview
 from agentco_tui.live.store import Change, Collection, Store
 from agentco_tui.model import Agent, Budget, BudgetOverview, BudgetScope, Listing
 from agentco_tui.text import plain
@@ -151,7 +152,7 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
     store = Store()
     whole = Budget(id="all", scope=BudgetScope.ALL)
     part = Budget(id="cmp_1", scope=BudgetScope.COMPANY)
-    store.take_overview(BudgetOverview(whole=whole, parts=(part,)))
+    take_overview(store, BudgetOverview(whole=whole, parts=(part,)))
     assert store.whole_budget == whole
     assert list(store.company_budgets) == [part]
     own = Budget(id="cmp_2", scope=BudgetScope.COMPANY)
@@ -160,5 +161,5 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
         FeedName.COMPANY_BUDGETS,
         type(store.freshness[FeedName.COMPANY_BUDGETS])(answered_at=1.0),
     )
-    store.take_overview(BudgetOverview(whole=whole, parts=(part,)))
+    take_overview(store, BudgetOverview(whole=whole, parts=(part,)))
     assert list(store.company_budgets) == [own]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agentco_tui.actions.create import CompanyForm, TaskForm
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
+from agentco_tui.actions.writes import CompanyForm, TaskForm
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform

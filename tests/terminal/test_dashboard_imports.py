@@ -75,7 +75,7 @@ def test_what_no_first_picture_needs_is_not_read_before_it() -> None:
         f"print([name for name in {LATER!r} if name in sys.modules]);"
         "agentco_tui.app.read_the_rest();"
         "print([name for name in sys.modules if name in"
-        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.set_limit')])"
+        " ('agentco_tui.screens.dialogs.router', 'agentco_tui.actions.writes')])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code],

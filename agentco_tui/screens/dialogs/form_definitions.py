@@ -12,17 +12,18 @@ from typing import Any
 import msgspec
 
 from agentco_tui import format as fmt
-from agentco_tui.actions.create import (
+from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
+from agentco_tui.actions.write_flow import Write
+from agentco_tui.actions.writes import (
     CompanyCreation,
     CompanyForm,
+    LimitChange,
     TaskCreation,
     TaskForm,
     check_company,
+    check_limit,
     check_task,
 )
-from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
-from agentco_tui.actions.set_limit import LimitChange, check_limit
-from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY

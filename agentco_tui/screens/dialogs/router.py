@@ -20,7 +20,7 @@ from agentco_tui.actions.batch_summary import Aside
 from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Progress, Step, Verb
-from agentco_tui.actions.recovery import recover
+from agentco_tui.actions.writes import recover
 from agentco_tui.background import Work, start_worker
 from agentco_tui.keys import COMMANDS_BY_ID, Place
 from agentco_tui.live.insight import waits_for_person
