@@ -10,14 +10,16 @@ import asyncio
 import json
 import socket
 import struct
-from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
 
-from agentco_tui.demo.operations import Operation, operation_of
-from agentco_tui.demo.world_state import RefusedError
+import msgspec
+
+from agentco_tui.demo.operations import OPERATIONS, Operation, path_pattern
+from agentco_tui.demo.world_state import RefusedError, check
 
 HEAD_MOST = 256 * 1024
 
@@ -29,9 +31,8 @@ def phrase_of(status: int) -> str:
         return "Unknown"
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request as it was read; the path is still percent-encoded."""
+class Request(msgspec.Struct, frozen=True, dict=True):
+    """A request as it was read, the path still percent-encoded; RefusedError for odd values."""
 
     method: str
     path: str
@@ -41,7 +42,13 @@ class Request:
 
     @cached_property
     def operation(self) -> Operation | None:
-        return operation_of(self.method, self.path)
+        """What is asked for; None if the interface has no such path."""
+        for operation in OPERATIONS:
+            if operation.method == self.method and path_pattern(operation.path).fullmatch(
+                self.path
+            ):
+                return operation
+        return None
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -52,8 +59,31 @@ class Request:
         """The first of these query parameters that was sent."""
         return next((value for name, value in self.parameters if name in names), None)
 
+    def day(self, name: str) -> date | None:
+        """A day of the query in the form YYYY-MM-DD."""
+        text = self.get(name)
+        if text is None:
+            return None
+        try:
+            if len(text) == 10:
+                return date.fromisoformat(text)
+        except ValueError:
+            pass
+        words = "must be a day in the form YYYY-MM-DD"
+        raise RefusedError(422, "invalid_query", "Validation error", ((name, words),))
+
+    def whole(self, *names: str, least: int = 1) -> int | None:
+        """A whole number of the query, under the first of these names that was sent."""
+        text = self.get(*names)
+        if text is None:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
+            words = f"must be a whole number from {least}"
+            raise RefusedError(422, "invalid_query", "Validation error", ((names[0], words),))
+        return int(text)
+
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object; RefusedError if it is none."""
+        """The body as a JSON object."""
         try:
             fields = json.loads(self.body)
         except (ValueError, RecursionError) as error:
@@ -62,9 +92,21 @@ class Request:
             raise RefusedError(422, "validation_failed", "the body must be a JSON object")
         return fields
 
+    def texts(self, *names: str) -> list[str]:
+        """These fields of the body, which must be texts."""
+        body = self.json()
+        check(
+            *(
+                (not isinstance(body.get(name), str), name, "must be a string")
+                if name in body
+                else (True, name, "is required")
+                for name in names
+            )
+        )
+        return [body[name] for name in names]
 
-@dataclass(frozen=True)
-class Answer:
+
+class Answer(msgspec.Struct, frozen=True):
     """A whole answer, before anything of it was sent; names of headers in lower case."""
 
     status: int
@@ -73,7 +115,7 @@ class Answer:
 
     def replaced(self, body: bytes, **headers: str) -> Answer:
         changed = {name.replace("_", "-"): value for name, value in headers.items()}
-        return replace(self, body=body, headers=self.headers | changed)
+        return Answer(self.status, self.headers | changed, body)
 
     def head(self) -> bytes:
         told = dict(self.headers)

@@ -15,8 +15,9 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
+
+import msgspec
 
 from agentco_tui.demo.connection import Answer, Request
 from agentco_tui.demo.faults import Faults
@@ -25,11 +26,9 @@ from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import RefusedError
 
 CONTROL = "/_demo/"
-_KEPT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
 
     method: str
@@ -52,20 +51,20 @@ class Seen:
     """Real seconds until the answer left."""
 
 
-class RequestLog:
-    """The last requests, oldest first; `count` is how many there were in all."""
+class RequestLog(deque[Seen]):
+    """The last requests, oldest first; `total` is how many there were in all."""
 
     def __init__(self) -> None:
-        self._seen: deque[Seen] = deque(maxlen=_KEPT)
-        self.count = 0
+        super().__init__(maxlen=20_000)
+        self.total = 0
 
-    def add(self, seen: Seen) -> None:
-        self._seen.append(seen)
-        self.count += 1
+    def append(self, seen: Seen) -> None:
+        super().append(seen)
+        self.total += 1
 
     def clear(self) -> None:
-        self._seen.clear()
-        self.count = 0
+        super().clear()
+        self.total = 0
 
     def matching(
         self, operation: str | None = None, *, method: str | None = None, path: str | None = None
@@ -80,13 +79,7 @@ class RequestLog:
         ]
 
     def __iter__(self) -> Iterator[Seen]:
-        return iter(self._seen.copy())  # a copy is taken at once, whatever other threads add
-
-    def __len__(self) -> int:
-        return len(self._seen)
-
-    def __getitem__(self, index: int) -> Seen:
-        return self._seen[index]
+        return iter(list(super().__iter__()))  # at once, whatever other threads add
 
 
 class Control:
@@ -96,57 +89,50 @@ class Control:
         self._faults = faults
         self._requests = requests
         self._authorization = f"Bearer {keys['full']}"
-        self._paths: dict[str, Callable[[Request], dict[str, Any]]] = {
-            "/_demo/faults": self._on_faults,
-            "/_demo/requests": self._on_requests,
-            "/_demo/world": self._on_world,
-        }
 
     def answer(self, request: Request) -> Answer:
-        told: dict[str, Any]
+        status, told = 200, dict[str, Any]()
         try:
-            if request.path not in self._paths:
-                status, told = 404, {"error": "no such path"}
-            elif request.headers.get("authorization") != self._authorization:
-                status, told = 401, {"error": "the control path needs the full key"}
-            else:
-                status, told = 200, self._paths[request.path](request)
+            told = self._done(request)
         except RefusedError as refusal:
             status, told = refusal.status, {"error": str(refusal)}
         except (ValueError, TypeError, KeyError) as error:
             status, told = 422, {"error": str(error)}
         return Answer(status, {"content-type": "application/json"}, json.dumps(told).encode())
 
-    def _on_faults(self, request: Request) -> dict[str, Any]:
-        if request.method == "DELETE":
-            self._faults.clear()
-        elif request.method == "POST":
-            for spec in request.json()["specs"]:
-                self._faults.add(spec)
-        return {"faults": len(self._faults.in_force())}
-
-    def _on_requests(self, request: Request) -> dict[str, Any]:
-        if request.method == "DELETE":
-            self._requests.clear()
-        told = [
-            {**asdict(seen), "body": seen.body.decode("utf-8", "replace")}
-            for seen in self._requests
-        ]
-        return {"count": self._requests.count, "requests": told}
-
-    def _on_world(self, request: Request) -> dict[str, Any]:
-        world = self._world
-        changes: dict[str, Callable[[Any], object]] = {
-            "advance": world.advance,
-            "revoke": self._keys.revoke,
-            "restore": self._keys.restore,
-            "replace": lambda told: self._keys.replace(**told),
-        }
-        for name, value in (request.json() if request.method == "POST" else {}).items():
-            changes[name](value)
-        with world.living() as state:
-            return {
-                "tasks": dict(Counter(task.status for task in state.tasks.values())),
-                "applied": dict(world.applied),
-                "attempts": dict(world.attempts),
-            }
+    def _done(self, request: Request) -> dict[str, Any]:
+        if request.headers.get("authorization") != self._authorization:
+            raise RefusedError(401, "unauthorized", "the control path needs the full key")
+        world, keys, faults, requests = self._world, self._keys, self._faults, self._requests
+        sent = request.json() if request.method == "POST" else {}
+        match request.path.removeprefix(CONTROL):
+            case "faults":
+                if request.method == "DELETE":
+                    faults.clear()
+                for spec in sent["specs"] if request.method == "POST" else ():
+                    faults.add(spec)
+                return {"faults": len(faults.armed)}
+            case "requests":
+                if request.method == "DELETE":
+                    requests.clear()
+                told = [
+                    {**msgspec.structs.asdict(seen), "body": seen.body.decode("utf-8", "replace")}
+                    for seen in requests
+                ]
+                return {"count": requests.total, "requests": told}
+            case "world":
+                changes: dict[str, Callable[[Any], object]] = {
+                    "advance": world.advance,
+                    "revoke": keys.revoke,
+                    "restore": keys.restore,
+                    "replace": lambda told: keys.replace(**told),
+                }
+                for name, value in sent.items():
+                    changes[name](value)
+                with world.living() as state:
+                    return {
+                        "tasks": dict(Counter(task.status for task in state.tasks.values())),
+                        "applied": dict(world.applied),
+                        "attempts": dict(world.attempts),
+                    }
+        raise RefusedError(404, "not_found", "no such path")

@@ -22,7 +22,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -137,8 +136,7 @@ def parse(spec: str) -> Fault:
     return fault
 
 
-@dataclass(slots=True)
-class Armed:
+class Armed(msgspec.Struct, eq=False):
     """A fault in force; `matched` and `struck` count requests."""
 
     fault: Fault
@@ -159,10 +157,9 @@ class Armed:
 
 
 class Faults:
-    """The faults in force; the tuple is replaced as a whole, so any thread may change it."""
-
     def __init__(self, specs: Iterable[str] = ()) -> None:
-        self._armed: tuple[Armed, ...] = ()
+        self.armed: tuple[Armed, ...] = ()
+        """Those in force; replaced as a whole, so any thread may change it."""
         for spec in specs:
             self.add(spec)
 
@@ -170,31 +167,28 @@ class Faults:
         """Put a fault in force; the result counts how often it struck. BadFaultError."""
         fault = parse(spec)
         armed = Armed(fault, stream(fault.seed, fault.kind, fault.target))
-        self._armed += (armed,)
+        self.armed += (armed,)
         return armed
 
     def remove(self, armed: Armed) -> None:
         """Take one fault back; nothing happens if it is gone already."""
-        self._armed = tuple(other for other in self._armed if other is not armed)
+        self.armed = tuple(other for other in self.armed if other is not armed)
 
     def clear(self) -> None:
         """Take all faults back; requests that hang already go on hanging."""
-        self._armed = ()
-
-    def in_force(self) -> tuple[Armed, ...]:
-        return self._armed
+        self.armed = ()
 
     def choose(
         self, method: str, path: str, operation: Operation | None
     ) -> tuple[float, Fault | None]:
         """Seconds of latency for this request, and the first other fault that strikes it."""
         latency, chosen = 0.0, None
-        for armed in self._armed:
+        for armed in self.armed:
             fault = armed.fault
             waits = fault.kind == "latency"
-            if chosen is not None and not waits:
+            if (chosen is not None and not waits) or not fault.matches(method, path, operation):
                 continue
-            if not fault.matches(method, path, operation) or not armed.draw():
+            if not armed.draw():
                 continue
             if waits:
                 latency += fault.span(0.1)

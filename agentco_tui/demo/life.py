@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable
 
 from agentco_tui.demo.stories import BOOK, FOR_ROLE, PRIORITIES, Facts, Story, facts, fill, stream
 from agentco_tui.demo.world_state import (
@@ -26,11 +25,6 @@ WARN_AT = 80
 STOP_AT = 100
 
 
-def share(spent: int, limit: int | None) -> float | None:
-    """Spent over limit, 1 = all of it; None without a limit."""
-    return spent / limit if limit else None
-
-
 def level(spent: int, limit: int | None) -> int:
     """The threshold in per cent that was reached: 0, 80 or 100."""
     if not limit:
@@ -38,12 +32,6 @@ def level(spent: int, limit: int | None) -> int:
     if spent >= limit:
         return STOP_AT
     return WARN_AT if spent * 100 >= limit * WARN_AT else 0
-
-
-def forecast(state: WorldState, spent: int, at: float) -> int:
-    """What will have been spent by the end of the period, at the mean rate so far."""
-    passed = max(at - state.period_start, 86_400.0)
-    return int(spent * max(1.0, (state.resets - state.period_start) / passed))
 
 
 def particulars(state: WorldState, task: DemoTask) -> Facts:
@@ -68,37 +56,32 @@ class Budgets:
         self.review(agent, at)
         self.review(agent.company, at)
 
-    def end_period(self, at: float) -> None:
-        """A new month: nothing is spent, all that was stopped for money goes on."""
-        owners: list[DemoAgent | DemoCompany] = list(self._state.agents.values())
-        owners += self._state.companies.values()
-        for owner in owners:
-            owner.spent = 0
-            self._state.changed(owner)
-        for owner in owners:
-            self.review(owner, at)
-        self._state.log(at, "info", "budget.period_started", "A new budget period began")
-
     def review(self, owner: DemoAgent | DemoCompany, at: float) -> None:
         """Bring the alert, and the status of an agent, in line with the owner's money."""
-        if isinstance(owner, DemoAgent):
-            self._review_status(owner, at)
-        spent, limit, reached = owner.spent, owner.limit, level(owner.spent, owner.limit)
+        state, spent, limit = self._state, owner.spent, owner.limit
+        reached = level(spent, limit)
+        agent = owner if isinstance(owner, DemoAgent) else None
+        company = owner.company if isinstance(owner, DemoAgent) else owner
+        if agent is not None and reached == STOP_AT and agent.status == "active":
+            agent.status, agent.pause_reason = "paused", "budget"
+            state.changed(agent)
+        elif agent is not None and reached < STOP_AT and agent.pause_reason == "budget":
+            agent.status, agent.pause_reason = "active", None
+            state.changed(agent)
+            state.log(at, "info", "agent.resumed", f"{agent.name} works again", agent=agent)
         standing = self._open.get(owner.id)
         if standing is not None and standing.threshold == reached:
             # The sums of an open alert follow the money; its time and words stay.
             if (standing.spent, standing.limit) != (spent, limit):
                 standing.spent, standing.limit = spent, limit or 0
-                self._state.changed(standing)
+                state.changed(standing)
             return
         if standing is not None:
             standing.resolved = at
-            self._state.changed(standing)
+            state.changed(standing)
             del self._open[owner.id]
         if not reached or not limit:
             return
-        agent = owner if isinstance(owner, DemoAgent) else None
-        company = owner.company if isinstance(owner, DemoAgent) else owner
         if reached == STOP_AT:
             severity, action, log_level = "critical", "budget.exceeded", "error"
             words = f"{owner.name} has spent {spent / DOLLAR:,.2f} of {limit / DOLLAR:,.2f}"
@@ -106,11 +89,11 @@ class Budgets:
         else:
             severity, action, log_level = "warning", "budget.warning", "warning"
             words = f"{owner.name} has spent {spent * 100 // limit} % of {limit / DOLLAR:,.2f}"
-        alert_id = self._state.new_id("alt")
+        alert_id = state.new_id("alt")
         alert = DemoAlert(alert_id, severity, words, reached, company, agent, limit, spent, at)
-        self._open[owner.id] = self._state.alerts[alert.id] = alert
-        self._state.changed(alert)
-        self._state.log(at, log_level, action, words, company=company, agent=agent, actor="budget")
+        self._open[owner.id] = state.alerts[alert.id] = alert
+        state.changed(alert)
+        state.log(at, log_level, action, words, company=company, agent=agent, actor="budget")
 
     def _review_status(self, agent: DemoAgent, at: float) -> None:
         reached = level(agent.spent, agent.limit)
@@ -127,6 +110,8 @@ class Life:
     """The queue of what will happen, and what each event does."""
 
     def __init__(self, state: WorldState, budgets: Budgets) -> None:
+        self.now = state.start
+        """The moment the world has reached."""
         self._state = state
         self._budgets = budgets
         self._queue: list[tuple[float, int, str, str]] = []
@@ -154,12 +139,13 @@ class Life:
         self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
         self._plan(self._state.resets, "period")
 
-    def run_until(self, at: float, reached: Callable[[float], None]) -> None:
-        """Let everything happen that is due; `reached` hears the time of each event first."""
+    def run_until(self, at: float) -> None:
+        """Let everything happen that is due."""
         while self._queue and self._queue[0][0] <= at:
             due, _, what, task_id = heapq.heappop(self._queue)
-            reached(due)
+            self.now = max(self.now, due)
             getattr(self, f"_on_{what}")(due, task_id)
+        self.now = max(self.now, at)
 
     def work_on(self, task: DemoTask, at: float) -> None:
         self._plan(at + self._chance(task).uniform(2.0, 6.0), "work", task.id)
@@ -248,12 +234,15 @@ class Life:
     def decide(self, task: DemoTask, decision: str, who: str, at: float) -> None:
         """A person says yes or no to a pending task."""
         approved = decision == "approve"
-        self._state.leave_queue(task, "approved" if approved else "rejected")
-        task.decided, task.decided_by = at, who
+        verb = "approved" if approved else "rejected"
+        company = task.agent.company
+        del self._state.pending[task.id]
+        company.pending -= 1
+        self._state.changed(company)
+        task.status, task.decided, task.decided_by = verb, at, who
         if not approved:
             task.finished = at
         self._state.changed_task(task, at)
-        verb = "approved" if approved else "rejected"
         words = f"{who} {verb}: {task.title}"
         self._state.log(at, "info", f"task.{verb}", words, task=task, actor=who)
         if approved:
@@ -310,8 +299,15 @@ class Life:
         self._state.log(at, level, f"task.{status}", words, task=task)
 
     def _on_period(self, at: float, _: str) -> None:
+        """A new month: nothing is spent, all that was stopped for money goes on."""
         state = self._state
         length = state.resets - state.period_start
         state.period_start, state.resets = state.resets, state.resets + length
-        self._budgets.end_period(at)
+        owners: list[DemoAgent | DemoCompany] = [*state.agents.values(), *state.companies.values()]
+        for owner in owners:
+            owner.spent = 0
+            state.changed(owner)
+        for owner in owners:
+            self._budgets.review(owner, at)
+        state.log(at, "info", "budget.period_started", "A new budget period began")
         self._plan(state.resets, "period")

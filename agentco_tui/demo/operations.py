@@ -56,14 +56,6 @@ def path_pattern(template: str) -> re.Pattern[str]:
     )
 
 
-def operation_of(method: str, raw_path: str) -> Operation | None:
-    """The operation that a request means; None if the interface has no such path."""
-    for operation in OPERATIONS:
-        if operation.method == method and path_pattern(operation.path).fullmatch(raw_path):
-            return operation
-    return None
-
-
 class Keys:
     """A `full` key that may do everything and a `read` key; each can be revoked or replaced.
 
@@ -71,8 +63,10 @@ class Keys:
     """
 
     def __init__(self, seed: int, full: str | None = None, read: str | None = None) -> None:
-        given = {"full": full, "read": read}
-        self._keys = {which: key or _generate(seed, which) for which, key in given.items()}
+        self._keys: dict[str, str] = {}
+        for which, given in (("full", full), ("read", read)):
+            digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
+            self._keys[which] = given or f"ag_{which}_{digest[:32]}"
         self._revoked: set[str] = set()
 
     def __getitem__(self, which: str) -> str:
@@ -100,8 +94,3 @@ class Keys:
             if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), key.encode()):
                 return None if key in self._revoked else which
         return None
-
-
-def _generate(seed: int, which: str) -> str:
-    digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
-    return f"ag_{which}_{digest[:32]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from agentco_tui.demo.life import forecast, level, particulars, share
+from agentco_tui.demo.life import level, particulars
 from agentco_tui.demo.stories import fill
 from agentco_tui.demo.world_state import (
     DOLLAR,
@@ -77,6 +77,10 @@ def _remaining(spent: int, limit: int | None) -> Cash:
     return Cash(None if limit is None else limit - spent, rest=True)
 
 
+def _used(spent: int, limit: int | None) -> Share:
+    return Share(spent / limit if limit else None)
+
+
 def agent_fields(agent: DemoAgent) -> Fields:
     return {
         "id": agent.id,
@@ -140,20 +144,23 @@ def alert_fields(alert: DemoAlert) -> Fields:
         "threshold": Share(alert.threshold / 100),
         "limit": Cash(alert.limit),
         "spent": Cash(alert.spent),
-        "used": Share(share(alert.spent, alert.limit)),
+        "used": _used(alert.spent, alert.limit),
         "created_at": When(alert.created),
         "resolved_at": When(alert.resolved),
     }
 
 
 def _money_fields(state: WorldState, spent: int, limit: int | None, hour: float) -> Fields:
+    """A budget; its forecast, made for `hour`, is at the mean rate of the period so far."""
+    passed = max(hour - state.period_start, 86_400.0)
+    rate = max(1.0, (state.resets - state.period_start) / passed)
     return {
         "monthly_limit": Cash(limit),
         "has_limit": limit is not None,
         "spent": Cash(spent),
         "remaining": _remaining(spent, limit),
-        "used": Share(share(spent, limit)),
-        "forecast": Cash(forecast(state, spent, hour)),
+        "used": _used(spent, limit),
+        "forecast": Cash(int(spent * rate)),
         "currency": "USD",
         "period": "monthly",
         "period_start": When(state.period_start),
@@ -163,7 +170,6 @@ def _money_fields(state: WorldState, spent: int, limit: int | None, hour: float)
 
 
 def company_budget_fields(state: WorldState, company: DemoCompany, hour: float) -> Fields:
-    """The budget of a company; `hour` is the moment its forecast is made for."""
     return {
         "company": Link(company.id, company.name),
         **_money_fields(state, company.spent, company.limit, hour),

@@ -7,27 +7,16 @@ kind, so that a poll which brings nothing new costs next to nothing at any size.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
+from agentco_tui.demo import shapes
 from agentco_tui.demo.connection import Answer, Request
 from agentco_tui.demo.record_fields import Fields, Link
-from agentco_tui.demo.shapes import (
-    ERRORS,
-    TRACES,
-    Json,
-    Shape,
-    dress,
-    record_id,
-    rekey,
-    rekeyed,
-    told,
-    written,
-)
+from agentco_tui.demo.shapes import Json, Shape, dress, rekey, rekeyed, told, written
 from agentco_tui.demo.world_state import RefusedError
 
 _KEPT_RECORDS = 400_000
@@ -75,14 +64,14 @@ class Renderer:
 
     def trace(self, steps: list[Fields], task: Fields) -> Answer:
         shape = self.shape
-        form = TRACES[shape.trace]
+        form = shapes.TRACES[shape.trace]
         keys = shape.keys if form.rekey else "snake"
         root_id = f"{task['id']}-root"
         whole: dict[str, Any] = {
             "total_tokens": sum(step["total_tokens"] for step in steps),
             "seconds": round(sum(step["seconds"] for step in steps), 3),
             "cost_usd": sum(step["cost_usd"] for step in steps),
-            "task_id": record_id(task["id"], shape),
+            "task_id": shapes.record_id(task["id"], shape),
             "root_id": root_id,
             "title": task["title"],
             "task_status": told(task["status"], shape),
@@ -104,7 +93,7 @@ class Renderer:
         return self._enveloped("trace", body, [], 200)
 
     def refusal(self, refusal: RefusedError) -> Answer:
-        form = ERRORS[self.shape.error]
+        form = shapes.ERRORS[self.shape.error]
         status = form.statuses.get(refusal.code) or form.statuses.get(
             str(refusal.status), refusal.status
         )
@@ -222,21 +211,23 @@ class Renderer:
     def _part(self, kind: str, ids: Sequence[str], request: Request) -> tuple[int, int]:
         """Where the page that was asked for begins, and how many rows it may have."""
         paging, total = self.shape.paging, len(ids)
-        asked = _whole(request, "limit", "per_page", "page_size", "pageSize", "size")
+        asked = request.whole("limit", "per_page", "page_size", "pageSize", "size")
         if paging == "none":
             usual = _LOG_USUAL if kind == "activity" else total
             return 0, max(1, usual if asked is None else min(asked, _LOG_MOST))
-        size = min(asked or self.shape.page_size, self.shape.page_size)
+        size, start = min(asked or self.shape.page_size, self.shape.page_size), 0
         if paging == "page":
-            start = (max(1, _whole(request, "page") or 1) - 1) * size
+            start = (max(1, request.whole("page") or 1) - 1) * size
         elif paging == "offset":
-            start = _whole(request, "offset", least=0) or 0
+            start = request.whole("offset", least=0) or 0
         elif paging == "after":
-            after = request.get("after", "starting_after")
-            start = 0 if after is None else _position(ids, after, total)
-        else:
-            cursor = request.get("cursor", "after")
-            start = _from_cursor(ids, cursor) if cursor else 0
+            start = _behind(ids, request.get("after", "starting_after"), total)
+        elif cursor := request.get("cursor", "after"):
+            try:
+                place, _, last = base64.b64decode(cursor, validate=True).decode().partition(">")
+                start = _behind(ids, last.removesuffix("?~"), int(place))
+            except ValueError as error:
+                raise RefusedError(400, "invalid_cursor", "the cursor is not valid") from error
         return min(total, start), size
 
 
@@ -287,28 +278,9 @@ def _related(records: Sequence[Fields]) -> list[Json]:
     return list(found.values())
 
 
-def _from_cursor(ids: Sequence[str], cursor: str) -> int:
-    try:
-        place, _, last_id = base64.b64decode(cursor, validate=True).decode().partition(">")
-        return _position(ids, last_id.removesuffix("?~"), int(place))
-    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
-        raise RefusedError(400, "invalid_cursor", "the cursor is not valid") from error
-
-
-def _position(ids: Sequence[str], last_id: str, otherwise: int) -> int:
+def _behind(ids: Sequence[str], last_id: str | None, otherwise: int) -> int:
     """After the row with this id, wherever it is by now."""
     try:
-        return ids.index(last_id) + 1
+        return 0 if last_id is None else ids.index(last_id) + 1
     except ValueError:
         return otherwise
-
-
-def _whole(request: Request, *names: str, least: int = 1) -> int | None:
-    """A whole number of the query; RefusedError 422 if it is none."""
-    text = request.get(*names)
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
-        words = f"must be a whole number from {least}"
-        raise RefusedError(422, "invalid_query", "Validation error", ((names[0], words),))
-    return int(text)

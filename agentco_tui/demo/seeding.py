@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agentco_tui.demo import stories
 from agentco_tui.demo.life import WARN_AT, Budgets, Life, level, particulars
@@ -21,21 +22,7 @@ _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int, int]) -> None:
     companies, agents, tasks = sizes
     chance = stream(state.seed, "build")
-    _build_companies(state, companies, chance)
-    _build_agents(state, agents, chance)
-    _build_tasks(state, life, tasks, chance)
-    _tell_past(state, chance)
-    _set_budgets(state, budgets, chance)
-    # The log is numbered in the order of time.
-    told = sorted(state.entries, key=lambda entry: entry.at)
-    state.entries.clear()
-    state.entries.extend(
-        replace(entry, id=f"evt_{turn:07d}") for turn, entry in enumerate(told, start=1)
-    )
-
-
-def _build_companies(state: WorldState, count: int, chance: random.Random) -> None:
-    for index in range(count):
+    for index in range(companies):
         seed = stories.company(index)
         company = DemoCompany(
             state.new_id("cmp"),
@@ -45,6 +32,26 @@ def _build_companies(state: WorldState, count: int, chance: random.Random) -> No
             created=state.start - (400 - index % 350) * DAY - chance.randrange(0, 80_000),
         )
         state.companies[company.id] = company
+    _build_agents(state, agents, chance)
+    _build_tasks(state, life, tasks, chance)
+    _tell_past(state, chance)
+    # Limits of companies follow from their share, and the alerts that stand at the start from all.
+    for index, company in enumerate(state.companies.values()):
+        wanted = company.spent / DOLLAR / stories.company(index).share
+        company.limit = max(100, math.ceil(wanted / 10) * 10) * DOLLAR
+    for agent in state.agents.values():
+        if reached := level(agent.spent, agent.limit):
+            ago = (1_500, 9_000) if reached > WARN_AT else (4_000, 80_000)
+            budgets.review(agent, state.start - chance.uniform(*ago))
+    for company in state.companies.values():
+        if level(company.spent, company.limit):
+            budgets.review(company, state.start - chance.uniform(9_000, 90_000))
+    # The log is numbered in the order of time.
+    told = sorted(state.entries, key=lambda entry: entry.at)
+    state.entries.clear()
+    state.entries.extend(
+        replace(entry, id=f"evt_{turn:07d}") for turn, entry in enumerate(told, start=1)
+    )
 
 
 def _build_agents(state: WorldState, count: int, chance: random.Random) -> None:
@@ -185,19 +192,3 @@ def _tell_past(state: WorldState, chance: random.Random) -> None:
         log_level, template = BOOK.talk[int(chance.random() * len(BOOK.talk))]
         known = facts(state.seed, 1 + int(chance.random() * 100_000))
         state.log(state.start - ago, log_level, "agent.note", fill(template, known), agent=agent)
-
-
-def _set_budgets(state: WorldState, budgets: Budgets, chance: random.Random) -> None:
-    """Limits of companies from their share, and the alerts that stand at the start."""
-    for index, company in enumerate(state.companies.values()):
-        wanted = company.spent / DOLLAR / stories.company(index).share
-        company.limit = max(100, math.ceil(wanted / 10) * 10) * DOLLAR
-    for agent in state.agents.values():
-        reached = level(agent.spent, agent.limit)
-        if not reached:
-            continue
-        ago = chance.uniform(1_500, 9_000) if reached > WARN_AT else chance.uniform(4_000, 80_000)
-        budgets.review(agent, state.start - ago)
-    for company in state.companies.values():
-        if level(company.spent, company.limit):
-            budgets.review(company, state.start - chance.uniform(9_000, 90_000))

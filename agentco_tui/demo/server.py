@@ -80,13 +80,6 @@ class EmbeddedPlatform:
     def running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
-    def revoke_key(self, which: str = "full") -> None:
-        self.keys.revoke(which)
-
-    def replace_key(self, key: str, which: str = "full") -> None:
-        """Let `key` be the `full` or the `read` key from now on, in place of the one before it."""
-        self.keys.replace(which, key)
-
     def start(self) -> None:
         """Serve from a thread; returns once connections are accepted. OSError: port taken."""
         if self._thread is not None:
@@ -197,7 +190,7 @@ class EmbeddedPlatform:
     def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
         """Note a request before the first byte leaves: whoever has an answer finds it noted."""
         authorization = request.headers.get("authorization")
-        self.requests.add(
+        self.requests.append(
             Seen(
                 request.method,
                 request.path,
@@ -229,7 +222,15 @@ def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         platform.start()
-        _announce(platform)
+        sys.stdout.write(
+            f"address   {platform.base_url}\n"
+            f"full key  {platform.full_key}\n"
+            f"read key  {platform.read_key}\n\n"
+            "in another terminal:\n"
+            f"  AGENTCO_BASE_URL={platform.base_url} AGENTCO_API_KEY={platform.full_key}"
+            " agentco-tui\n"
+        )
+        sys.stdout.flush()
         if until_stdin_closes:
             threading.Thread(target=_end_with_stdin, daemon=True).start()
         signal.sigwait(_ENDING)
@@ -257,14 +258,3 @@ def _end_with_stdin() -> None:
 def _refuse(line: str) -> int:
     sys.stderr.write(f"agentco-tui demo: {line}\n")
     return 2
-
-
-def _announce(platform: EmbeddedPlatform) -> None:
-    sys.stdout.write(
-        f"address   {platform.base_url}\n"
-        f"full key  {platform.full_key}\n"
-        f"read key  {platform.read_key}\n\n"
-        "in another terminal:\n"
-        f"  AGENTCO_BASE_URL={platform.base_url} AGENTCO_API_KEY={platform.full_key} agentco-tui\n"
-    )
-    sys.stdout.flush()

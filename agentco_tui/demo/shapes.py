@@ -144,22 +144,6 @@ def rekeyed(value: Json, keys: str) -> Json:
     return [rekeyed(inner, keys) for inner in value] if isinstance(value, list) else value
 
 
-def _moment(at: float | None, times: str) -> Json:
-    if at is None:
-        return None
-    match times:
-        case "epoch":
-            return int(at)
-        case "epoch_ms":
-            return int(at * 1000)
-        case "http":
-            return formatdate(int(at), usegmt=True)
-        case "offset":
-            when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC)
-            return when.isoformat(timespec="microseconds")
-    return iso(at)
-
-
 def _cash(name: str, micros: int | None, shape: Shape) -> dict[str, Json]:
     kind = shape.money
     named = f"{name}_{kind}" if kind in {"usd", "cents"} else name
@@ -184,17 +168,23 @@ def record_id(value: str | None, shape: Shape) -> Json:
 
 def told(value: Any, shape: Shape) -> Json:
     """A value of a record in the spelling of a shape; what has no spelling of its own stays."""
-    if isinstance(value, When):
-        return _moment(value.at, shape.times)
-    return shape.words.get(value.word, value.word) if isinstance(value, Word) else value
-
-
-def _link(name: str, target: Link, shape: Shape) -> dict[str, Json]:
-    told_id = record_id(target.id, shape)
-    if shape.links == "nested":
-        return {name: {"id": told_id, "name": target.name}}
-    flat = {f"{name}_id": told_id, f"{name}_name": target.name}
-    return flat if shape.links == "flat" else {}
+    if isinstance(value, Word):
+        return shape.words.get(value.word, value.word)
+    if not isinstance(value, When):
+        return value
+    if (at := value.at) is None:
+        return None
+    match shape.times:
+        case "epoch":
+            return int(at)
+        case "epoch_ms":
+            return int(at * 1000)
+        case "http":
+            return formatdate(int(at), usegmt=True)
+        case "offset":
+            when = datetime.fromtimestamp(int(at * 1000) / 1000, UTC)
+            return when.isoformat(timespec="microseconds")
+    return iso(at)
 
 
 def _part(name: str, ratio: float | None, shape: Shape) -> dict[str, Json]:
@@ -223,8 +213,13 @@ def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
                 if rest and micros is not None and not shape.rest_below_zero:
                     micros = max(0, micros)
                 dressed |= _cash(name, micros, shape)
+            case Link(target_id, target) if shape.links == "nested":
+                dressed[name] = {"id": record_id(target_id, shape), "name": target}
+            case Link(target_id, target) if shape.links == "flat":
+                dressed[f"{name}_id"] = record_id(target_id, shape)
+                dressed[f"{name}_name"] = target
             case Link():
-                dressed |= _link(name, value, shape)
+                pass  # named beside the fields
             case Share(ratio):
                 dressed |= _part(name, ratio, shape)
             case _:

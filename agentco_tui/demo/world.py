@@ -91,7 +91,6 @@ class World:
         """For each task id, how many approvals through the interface were applied."""
         self.attempts: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were asked for."""
-        self._at = start
         self._budgets = Budgets(self.state)
         self._life = Life(self.state, self._budgets)
         build(self.state, self._budgets, self._life, (companies, agents, tasks))
@@ -101,15 +100,13 @@ class World:
     def now(self) -> float:
         """The moment the world has reached, after everything due has happened."""
         with self.living():
-            return self._at
+            return self._life.now
 
     @contextmanager
     def living(self) -> Iterator[WorldState]:
         """The state, brought up to the clock and held still while the block runs."""
         with self.lock:
-            target = self.clock.now()
-            self._life.run_until(target, self._reach)
-            self._reach(target)
+            self._life.run_until(self.clock.now())
             yield self.state
 
     def advance(self, seconds: float) -> None:
@@ -118,9 +115,6 @@ class World:
             self.clock.advance(seconds)
             with self.living():
                 return
-
-    def _reach(self, at: float) -> None:
-        self._at = max(self._at, at)
 
     def company(self, company_id: str) -> DemoCompany:
         return _found("company", company_id, self.state.companies)
@@ -189,12 +183,10 @@ class World:
         task = self.task(task_id)
         if task.status != "pending":
             by = f" by {task.decided_by}" if task.decided_by else ""
-            when = ""
-            if task.decided is not None:
-                when = f" at {iso(task.decided)}"
+            when = f" at {iso(task.decided)}" if task.decided is not None else ""
             words = "only pending tasks can be approved: this one is"
             raise RefusedError(409, "already_decided", f"{words} {task.status}, decided{by}{when}")
-        self._life.decide(task, decision, who, self._at)
+        self._life.decide(task, decision, who, self._life.now)
         return task
 
     def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> DemoTask:
@@ -218,11 +210,11 @@ class World:
             chance = stream(state.seed, "created", state.numbers["tsk"])
             given = {"title": title.strip().replace("{", "(").replace("}", ")")}
             task = self._life.draft(
-                agent, BOOK.given, self._at, chance, given=given, priority=priority
+                agent, BOOK.given, self._life.now, chance, given=given, priority=priority
             )
             task.title = title.strip()
             state.add_task(task)
-            state.ask(task, self._at)
+            state.ask(task, self._life.now)
             return task
 
     def create_company(self, name: str, template: str, mission: str) -> DemoCompany:
@@ -251,12 +243,12 @@ class World:
     def set_limit(self, agent_id: str, dollars: float | int) -> DemoAgent:
         """Set an agent's monthly limit in whole dollars; 0 lifts it. RefusedError."""
         with self.living() as state:
-            agent = self.agent(agent_id)
+            agent, now = self.agent(agent_id), self._life.now
             words = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
-            state.log(self._at, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
+            state.log(now, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
             agent.limit = round(dollars * DOLLAR) or None
             state.changed(agent)
-            self._budgets.review(agent, self._at)
+            self._budgets.review(agent, now)
             return agent
 
     def _check_company(self, name: str, mission: str, *more: tuple[bool, str, str]) -> None:
@@ -270,17 +262,17 @@ class World:
         )
 
     def _found_company(self, name: str, template: str, mission: str) -> DemoCompany:
-        state = self.state
+        state, now = self.state, self._life.now
         told = (name.strip(), template.strip(), mission.strip())
-        company = DemoCompany(state.new_id("cmp"), *told, created=self._at, limit=500 * DOLLAR)
+        company = DemoCompany(state.new_id("cmp"), *told, created=now, limit=500 * DOLLAR)
         state.companies[company.id] = company
         state.changed(company)
         words = f"{company.name} was founded"
-        state.log(self._at, "info", "company.created", words, company=company, actor=OPERATOR)
+        state.log(now, "info", "company.created", words, company=company, actor=OPERATOR)
         return company
 
     def _hire(self, company: DemoCompany, role: str, limit: int | None, trust: int) -> None:
-        state = self.state
+        state, now = self.state, self._life.now
         state.numbers["hired"] += 1
         number = state.numbers["hired"]
         agent = DemoAgent(
@@ -290,8 +282,8 @@ class World:
             company=company,
             model=BOOK.models[number % len(BOOK.models)],
             trust=trust,
-            created=self._at,
-            last_seen=self._at,
+            created=now,
+            last_seen=now,
             limit=limit,
         )
         state.agents[agent.id] = agent

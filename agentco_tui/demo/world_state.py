@@ -9,14 +9,15 @@ from __future__ import annotations
 import zlib
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+import msgspec
 
 from agentco_tui.demo.stories import Facts, Story
 
 DOLLAR = 1_000_000
 CENT = 10_000
-KEPT_ENTRIES = 50_000
+_KEPT_ENTRIES = 50_000
 """How much of the activity log is kept; the oldest entries go first."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -46,8 +47,7 @@ def iso(at: float) -> str:
     return when.isoformat(timespec="milliseconds" if when.microsecond else "seconds") + "Z"
 
 
-@dataclass(slots=True, eq=False)
-class DemoCompany:
+class DemoCompany(msgspec.Struct, eq=False):
     """A company; `limit` None means that it has none."""
 
     id: str
@@ -64,8 +64,7 @@ class DemoCompany:
     version: int = 0
 
 
-@dataclass(slots=True, eq=False)
-class DemoAgent:
+class DemoAgent(msgspec.Struct, eq=False):
     """An agent; `status` is active or paused."""
 
     id: str
@@ -84,8 +83,7 @@ class DemoAgent:
     version: int = 0
 
 
-@dataclass(slots=True, eq=False)
-class DemoTask:
+class DemoTask(msgspec.Struct, eq=False):
     """A task, from pending over approved and running to completed, failed or rejected."""
 
     id: str
@@ -110,8 +108,7 @@ class DemoTask:
     version: int = 0
 
 
-@dataclass(slots=True, frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, eq=False):
     """An entry of the activity log; `actor` is set where a person did it."""
 
     id: str
@@ -126,8 +123,7 @@ class Entry:
     cost: int = 0
 
 
-@dataclass(slots=True, eq=False)
-class DemoAlert:
+class DemoAlert(msgspec.Struct, eq=False):
     """A threshold that was crossed by an agent or a company; `resolved` once it is over."""
 
     id: str
@@ -143,33 +139,34 @@ class DemoAlert:
     version: int = 0
 
 
-@dataclass
 class WorldState:
     """All records of a world, in the order in which they came to be."""
 
-    seed: int
-    start: float
-    numeric_ids: bool = field(kw_only=True, default=False)
-    """Whether identifiers are numbers, without a prefix."""
-    period_start: float
-    resets: float
-    companies: dict[str, DemoCompany] = field(default_factory=dict)
-    agents: dict[str, DemoAgent] = field(default_factory=dict)
-    tasks: dict[str, DemoTask] = field(default_factory=dict)
-    pending: dict[str, DemoTask] = field(default_factory=dict)
-    alerts: dict[str, DemoAlert] = field(default_factory=dict)
-    entries: deque[Entry] = field(default_factory=lambda: deque(maxlen=KEPT_ENTRIES))
-    revisions: Counter[type] = field(default_factory=Counter)
-    """For each kind of record, how often any of it came or changed."""
-    numbers: Counter[str] = field(default_factory=Counter)
-    """How many of each sort there have been: records by the prefix of their ids, and others."""
+    def __init__(
+        self, seed: int, start: float, period_start: float, resets: float, *, numeric_ids: bool
+    ) -> None:
+        self.seed = seed
+        self.start = start
+        self.period_start = period_start
+        self.resets = resets
+        self._numeric_ids = numeric_ids
+        self.companies: dict[str, DemoCompany] = {}
+        self.agents: dict[str, DemoAgent] = {}
+        self.tasks: dict[str, DemoTask] = {}
+        self.pending: dict[str, DemoTask] = {}
+        self.alerts: dict[str, DemoAlert] = {}
+        self.entries: deque[Entry] = deque(maxlen=_KEPT_ENTRIES)
+        self.revisions: Counter[type] = Counter()
+        """For each kind of record, how often any of it came or changed."""
+        self.numbers: Counter[str] = Counter()
+        """How many of each sort there have been: records by the prefix of their ids, and others."""
 
     def new_id(self, prefix: str) -> str:
         """The next identifier with this prefix: looks random, never repeats."""
         self.numbers[prefix] += 1
         offset = self.seed * 7_919 + zlib.crc32(prefix.encode())
         scattered = (self.numbers[prefix] * 739_853_412_191 + offset) % 32**8
-        if self.numeric_ids:
+        if self._numeric_ids:
             return str(scattered)
         letters = []
         for _ in range(8):
@@ -229,10 +226,3 @@ class WorldState:
         """Log that an agent asks for a yes."""
         words = f"Asks for approval: {task.title}"
         self.log(at, "info", "approval.requested", words, task=task, cost=task.cost)
-
-    def leave_queue(self, task: DemoTask, status: str) -> None:
-        """Take a task from the queue of pending ones into another status."""
-        if self.pending.pop(task.id, None) is not None:
-            task.agent.company.pending -= 1
-            self.changed(task.agent.company)
-        task.status = status

@@ -163,7 +163,7 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) ->
 async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
     tasks = (await desk.pending())[:30]
     batch = BatchApproval(desk.services, tasks)
-    batch.subscribe(lambda: desk.platform.revoke_key() if begun(batch) == 6 else None)
+    batch.subscribe(lambda: desk.platform.keys.revoke("full") if begun(batch) == 6 else None)
     await run(batch)
     assert batch.stop_reason == "stopped: the platform answered 401"
     rejected = batch.results[OutcomeKind.KEY_REJECTED]

@@ -10,8 +10,8 @@ from email.utils import formatdate
 
 import pytest
 
+from agentco_tui.demo.connection import Request
 from agentco_tui.demo.faults import BadFaultError, Faults, parse
-from agentco_tui.demo.operations import operation_of
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.strikes import HOSTILE
 from tests.demo.conftest import NOW
@@ -172,7 +172,7 @@ def test_times_after_and_clear(platform: EmbeddedPlatform) -> None:
     platform.faults.remove(other)
     assert ask(platform, "/api/tasks").status == 200
     platform.faults.clear()
-    assert not platform.faults.in_force()
+    assert not platform.faults.armed
 
 
 def test_probability_is_seeded() -> None:
@@ -204,7 +204,9 @@ def test_probability_is_seeded() -> None:
     ],
 )
 def test_targets(spec: str, method: str, path: str, strikes: bool) -> None:
-    assert parse(spec).matches(method, path, operation_of(method, path)) is strikes
+    assert (
+        parse(spec).matches(method, path, Request(method, path, "", {}, b"").operation) is strikes
+    )
 
 
 @pytest.mark.parametrize(

@@ -117,13 +117,13 @@ def test_a_key_can_be_revoked_given_back_and_replaced(
     platform: EmbeddedPlatform, client: httpx.Client
 ) -> None:
     assert client.get("/api/budget").status_code == 200
-    platform.revoke_key("full")
+    platform.keys.revoke("full")
     assert client.get("/api/budget").status_code == 401
     assert ask(platform, "/api/budget", key=platform.read_key).status == 200
     platform.keys.restore("full")
     assert client.get("/api/budget").status_code == 200
     with pytest.raises(ValueError, match="full or read"):
-        platform.revoke_key("other")
+        platform.keys.revoke("other")
     before, read_before = platform.full_key, platform.read_key
     replacing = {"replace": {"which": "full", "key": "ag_tomorrow"}}
     assert client.post("/_demo/world", json=replacing).status_code == 200
@@ -131,13 +131,13 @@ def test_a_key_can_be_revoked_given_back_and_replaced(
     assert client.get("/api/budget").status_code == 401
     assert ask(platform, "/api/budget", key="ag_tomorrow").status == 200
     assert client.get("/_demo/world").status_code == 200, "the control path stays open"
-    platform.replace_key("ag_reader", "read")
+    platform.keys.replace("read", "ag_reader")
     assert ask(platform, "/api/budget", key="ag_reader").status == 200
     for key in (before, read_before):
         assert ask(platform, "/api/budget", key=key).status == 401
     for key, which in (("two words", "full"), ("", "full"), ("ag_x", "other")):
         with pytest.raises(ValueError, match="a key is"):
-            platform.replace_key(key, which)
+            platform.keys.replace(which, key)
 
 
 def test_requests_are_noted_without_the_key(
@@ -151,7 +151,7 @@ def test_requests_are_noted_without_the_key(
     assert platform.full_key not in repr(list(platform.requests))
     assert platform.requests.matching("create_task") == [seen]
     platform.requests.clear()
-    assert (len(platform.requests), platform.requests.count) == (0, 0)
+    assert (len(platform.requests), platform.requests.total) == (0, 0)
 
 
 def test_answers_follow_the_world(platform: EmbeddedPlatform, client: httpx.Client) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
+
+from msgspec import structs
 
 from agentco_tui.demo.connection import Answer, ClientConnection, Request
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -32,7 +33,7 @@ class ChoosyPlatform(EmbeddedPlatform):
         self.asked.append((request.path, query))
         choice = self._choice(request.path, query)
         if isinstance(choice, dict):
-            await super().serve(connection, dataclasses.replace(request, query=urlencode(choice)))
+            await super().serve(connection, structs.replace(request, query=urlencode(choice)))
             return
         status, body = 200, choice
         if isinstance(choice, int):

@@ -84,7 +84,7 @@ async def test_a_rejected_key_slows_but_goes_on(platform: EmbeddedPlatform) -> N
     async with stage(platform, wanted=paces("overview"), refresh=1.0) as on:
         await on.settled()
         held = dict(on.store.agents.records)
-        platform.revoke_key()
+        platform.keys.revoke("full")
         for _ in range(12):
             await on.go_by(BACK_OFF_CEILING)
         assert phases(on) == {Phase.STALE}

@@ -69,7 +69,7 @@ async def test_an_answer_to_the_old_question_never_shows_as_the_new(
             assert set(held(on.store, feed).values()) == {old}
             await start(on, slow)
         else:
-            await on.until(lambda: platform.faults.in_force()[0].struck == 1)
+            await on.until(lambda: platform.faults.armed[0].struck == 1)
         on.store.subscribe(told.append)
         before = held(on.store, feed)
         on.poller.set_query(Query(company=new))
@@ -166,7 +166,7 @@ async def test_read_again_answers_the_question_of_now(platform: EmbeddedPlatform
     async with stage(platform, wanted=only(), query=Query(company=old)) as on:
         platform.faults.add("agents:latency=30ms,times=1")
         task = asyncio.create_task(on.poller.read_again(FeedName.AGENTS))
-        await on.until(lambda: platform.faults.in_force()[0].struck == 1)
+        await on.until(lambda: platform.faults.armed[0].struck == 1)
         on.poller.set_query(Query(company=new))
         assert (await task).phase is Phase.LIVE
         assert set(held(on.store, FeedName.AGENTS).values()) == {new}

@@ -119,7 +119,7 @@ def test_no_key_is_anywhere_over_all_faults(
                 session.wait_for(partial(struck, armed))
                 platform.faults.remove(armed)
             platform.faults.clear()
-            platform.replace_key(ROTATED)
+            platform.keys.replace("full", ROTATED)
             session.press("r")
             session.wait_for("the key is missing or invalid")
             put(key_file, ROTATED)

@@ -104,7 +104,7 @@ async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(
     kept: Staging, key_file: Path
 ) -> None:
     async with kept(IN_FILE) as s:
-        s.platform.replace_key(NEW)
+        s.platform.keys.replace("full", NEW)
         os.unlink(key_file)  # noqa: PTH108
         await refused(s)
         assert "does not exist" not in s.text
@@ -118,7 +118,7 @@ async def test_a_file_that_cannot_be_used_is_told_to_who_asks_only(
 
 async def test_the_same_key_is_said_calmly(kept: Staging) -> None:
     async with kept(IN_FILE, keys='"app.refresh" = "f5"') as s:
-        s.platform.revoke_key()
+        s.platform.keys.revoke("full")
         await refused(s)
         await s.wait_until(lambda: "f5 reads the key again" in flat(s), "the key that does it")
         await s.press("f5")
@@ -128,7 +128,7 @@ async def test_the_same_key_is_said_calmly(kept: Staging) -> None:
 
 async def test_a_key_that_holds_again_is_not_called_refused(kept: Staging) -> None:
     async with kept(IN_FILE) as s:
-        s.platform.revoke_key()
+        s.platform.keys.revoke("full")
         await refused(s)
         s.platform.keys.restore("full")
         await s.main.key_renewal.asked()
@@ -148,7 +148,7 @@ async def test_what_hangs_in_a_file_system_is_given_up_and_not_begun_again(
         go.open("rb").close()
 
     async with kept(IN_FILE) as s:
-        s.platform.revoke_key()
+        s.platform.keys.revoke("full")
         monkeypatch.setattr(api_key, "from_file", hang)
         monkeypatch.setattr(reload_key, "LONGEST", 0.1)
         await refused(s)
@@ -167,7 +167,7 @@ async def test_a_command_that_hangs_holds_up_nothing(kept: Staging, key_file: Pa
     script = f"if test -e hangs; then cat {shlex.quote(str(go))}; fi; cat the-key"
     async with kept(by_command(script)) as s:
         old = s.platform.full_key
-        s.platform.replace_key(NEW)
+        s.platform.keys.replace("full", NEW)
         key_file.with_name("hangs").touch()
         await refused(s)
         await s.press("r")
@@ -185,7 +185,7 @@ async def test_a_command_that_hangs_holds_up_nothing(kept: Staging, key_file: Pa
 async def test_a_command_whose_words_hold_the_key_shows_none(kept: Staging, key_file: Path) -> None:
     script = "if test -e fails; then cat the-key >&2; exit 4; fi; cat the-key"
     async with kept(by_command(script)) as s:
-        s.platform.revoke_key()
+        s.platform.keys.revoke("full")
         key_file.with_name("fails").touch()
         await refused(s)
         await s.press("r")
@@ -207,7 +207,7 @@ async def test_the_environment_cannot_change_and_that_is_said(
     kept: Staging, line: str, env: str, words: str
 ) -> None:
     async with kept(line, env=env) as s:
-        s.platform.revoke_key()
+        s.platform.keys.revoke("full")
         await refused(s)
         await s.wait_until(lambda: "; start again with another key" in flat(s), "what to do")
         assert "reads the key again" not in flat(s)
@@ -222,7 +222,7 @@ async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_vi
     kept: Staging, key_file: Path
 ) -> None:
     async with kept(IN_FILE, place="budget") as s:
-        s.platform.replace_key(NEW)
+        s.platform.keys.replace("full", NEW)
         await s.poll()
         await s.go("tasks")
         put(key_file, NEW)
