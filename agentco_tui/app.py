@@ -48,10 +48,9 @@ from agentco_tui.state_folder import (
 from agentco_tui.terminal.fitness import check, prepare
 from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.terminal.line_speed import SPEED, SlowLineDetector
-from agentco_tui.terminal.without_colours import WithoutColours
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.textual_patches import partial_paint, shown_events
-from agentco_tui.textual_patches.patched_app import PatchedApp
+from agentco_tui.textual_patches import compositor
+from agentco_tui.widgets.tones import WithoutColours
 
 NOTHING_REMEMBERED = Remembered()
 DEMO_PROFILE = "demo"
@@ -82,7 +81,7 @@ def settle_memory() -> None:
     gc.enable()
 
 
-class DashboardApp(PatchedApp, KeyApp):
+class DashboardApp(KeyApp):
     TITLE = "agentco-tui"
     ALLOW_SELECT = False
     """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
@@ -103,7 +102,7 @@ class DashboardApp(PatchedApp, KeyApp):
     def __init__(
         self, session: Session, place: Place, remembered: Remembered = NOTHING_REMEMBERED
     ) -> None:
-        shown_events.install()
+        compositor.install_shown_events()
         super().__init__()
         self.session = session
         self.place = place
@@ -181,7 +180,13 @@ class DashboardApp(PatchedApp, KeyApp):
         screen: object = self.screen
         if isinstance(screen, MainScreen | Overlay | Palette) and screen.leave_first():
             return
-        if not self.before_leaving():
+        # What is held back is taken back first, and told; the next time the program is left.
+        held = self.session.decisions.take_all_back()
+        if held and self.main_screen is not None:
+            titles = ", ".join(task.title for task in held)
+            words = f"taken back, nothing was sent: {titles}. Once more leaves"
+            self.main_screen.say(f"{signs.good} {words}", bad=True)
+        if not held:
             self.exit(return_code=0)
 
     def on_notify(self, event: Notify) -> None:
@@ -201,15 +206,6 @@ class DashboardApp(PatchedApp, KeyApp):
     async def action_quit(self) -> None:
         self.action_leave()
 
-    def before_leaving(self) -> bool:
-        """What is held back is taken back first, and told; the next time the program is left."""
-        held = self.session.decisions.take_all_back()
-        if held and self.main_screen is not None:
-            titles = ", ".join(task.title for task in held)
-            words = f"taken back, nothing was sent: {titles}. Once more leaves"
-            self.main_screen.say(f"{signs.good} {words}", bad=True)
-        return bool(held)
-
     def stopped(self) -> None:
         """What asks for a yes is closed, with all above it: a `y` may be typed at the shell."""
         over = [screen for screen in self.screen_stack if isinstance(screen, Overlay)]
@@ -223,11 +219,7 @@ class DashboardApp(PatchedApp, KeyApp):
             return
         for key in COMMANDS:
             if main.place in key.places and key.where != "dialog" and key.id != "app.palette":
-                yield SystemCommand(
-                    key.label,
-                    key.tooltip,
-                    lambda key=key: main.run_command(key.id),
-                )
+                yield SystemCommand(key.label, key.tooltip, partial(main.run_command, key.id))
         yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
 
 
@@ -241,13 +233,8 @@ def make_session(
     """A session that has asked nothing yet."""
     store = Store()
     clock = clock or SystemClock(lambda: client.transport.measured.clock_skew)
-    poller = Poller(
-        client,
-        store,
-        clock,
-        refresh=settings.refresh,
-        query=Query(company=settings.company),
-    )
+    query = Query(company=settings.company)
+    poller = Poller(client, store, clock, refresh=settings.refresh, query=query)
     off = plain("writing is off (--read-only)") if settings.read_only else None
     if off is None and (why := why_not_writable(journal_path.parent)) is not None:
         off = plain(
@@ -274,7 +261,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
     """
     sys.setswitchinterval(TURN)
     prepare(check())
-    partial_paint.install()
+    compositor.install_partial_paint()
     client = open_client(
         settings.base_url,
         key,
@@ -307,13 +294,9 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
         return guard.run()
     finally:
         session.journal.close()
-        say_what_is_left(session.journal)
+        # What was sent and is not settled; the dashboard is gone from the terminal.
+        from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415 (only a dashboard that ends)
+        from agentco_tui.commands.output import complain  # noqa: PLC0415
 
-
-def say_what_is_left(journal: Journal) -> None:
-    """Say on the terminal what was sent and is not settled; the dashboard is gone from it."""
-    from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415 (only a dashboard that ends)
-    from agentco_tui.commands.output import complain  # noqa: PLC0415
-
-    with suppress(OSError):
-        complain(*leaving(journal, time.time()))
+        with suppress(OSError):
+            complain(*leaving(session.journal, time.time()))

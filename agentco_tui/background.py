@@ -15,9 +15,10 @@ from collections.abc import Callable, Coroutine, Generator, Iterator
 from functools import partial
 from math import inf
 from time import perf_counter
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-import msgspec
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
 
 T = TypeVar("T")
 
@@ -31,32 +32,25 @@ ASKED_SLICE: Final = 0.016
 """Seconds of work in one go while a person waits for it."""
 
 
-class _Person(msgspec.Struct):
-    acted_at: float = -inf
-
-
-_person = _Person()
+_quiet_until: Final = [-inf]
+"""When a person acted last, and `QUIET` on top."""
 
 
 def person_acts() -> None:
     """A key or a click has come; may be called from any thread."""
-    _person.acted_at = perf_counter()
-
-
-def _quiet_for() -> float:
-    return _person.acted_at + QUIET - perf_counter()
+    _quiet_until[0] = perf_counter() + QUIET
 
 
 async def turn() -> None:
     """Give everything else its turn; to be awaited between two slices."""
     await asyncio.sleep(0)
-    if (wait := _quiet_for()) > 0:
+    if (wait := _quiet_until[0] - perf_counter()) > 0:
         await asyncio.sleep(wait)
 
 
 def turn_of_thread() -> None:
     """The same for work in a thread, which shares the processor with the event loop."""
-    if (wait := _quiet_for()) > 0:
+    if (wait := _quiet_until[0] - perf_counter()) > 0:
         time.sleep(wait)
 
 
@@ -84,23 +78,11 @@ def at_once(steps: Generator[None, None, T]) -> T:
             return result
 
 
-Work: TypeAlias = Callable[[], Coroutine[Any, Any, object]]
+Work: TypeAlias = Callable[[], Coroutine[None, None, Any]]
 """An async function without parameters; `functools.partial` makes one of any other."""
 
 
-class Runs(Protocol):
-    """A widget, a screen or an app."""
-
-    @property
-    def run_worker(self) -> Callable[..., object]:
-        """Textual's own, whose type leaves the result open."""
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it takes messages yet, and still."""
-
-
-def start_worker(node: Runs, work: Work, description: str, **options: Any) -> None:
+def start_worker(node: DOMNode, work: Work, description: str, **options: Any) -> None:
     """Run `work` beside the event loop for as long as `node` is there; `options` are Textual's own.
 
     It takes the function and not its coroutine: where the program ends first, Python would write to
@@ -112,7 +94,7 @@ def start_worker(node: Runs, work: Work, description: str, **options: Any) -> No
 class SlicedWork:
     """Work for a widget that may be long: few steps are taken at once, the others in slices."""
 
-    def __init__(self, node: Runs, description: str) -> None:
+    def __init__(self, node: DOMNode, description: str) -> None:
         self.idle = asyncio.Event()
         """Set while nothing is being done in slices."""
         self.idle.set()
@@ -140,7 +122,7 @@ class SlicedWork:
         self._end()
 
     def finish(self) -> None:
-        """Take what steps are left at once: something else is about to happen."""
+        """Take at once what steps are left: something else is about to happen."""
         if self._steps is not None:
             deque(self._steps, maxlen=0)
             self._end()

@@ -213,11 +213,6 @@ def number(value: Decimal | None) -> SafeText:
     return SafeText(f"-{figure}" if value < 0 and figure != "0" else figure)
 
 
-def trust(value: Decimal | None) -> SafeText:
-    """An agent's trust score as it was sent: no scale is promised."""
-    return number(value)
-
-
 def size(amount: int | None) -> SafeText:
     """Bytes: "512 B", "1.5 kB", "20.0 MB" (a kB is 1,000 bytes)."""
     if amount is None:

@@ -173,7 +173,7 @@ def number_cell(number: int | None) -> Cell:
 
 def trust_cell(trust: Decimal | None, word: SafeText | None = None) -> Cell:
     """The raw score: no scale is promised, so none is drawn."""
-    return text_cell(word) if trust is None else Cell(fmt.trust(trust))
+    return text_cell(word) if trust is None else Cell(fmt.number(trust))
 
 
 R = TypeVar("R")

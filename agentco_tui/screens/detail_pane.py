@@ -91,7 +91,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
         field("agent", named(look.names.agent(task.agent), task.agent)),
         field("role", agent.role if agent else None),
         field("company", named(look.names.company(company), company)),
-        field("trust", None if trust is None else fmt.trust(trust)),
+        field("trust", None if trust is None else fmt.number(trust)),
     ]
     if task.updated:
         facts.append(field("updated", when(task.updated, look)))
@@ -116,7 +116,7 @@ def agent_details(agent: Agent, look: Look) -> list[Item]:
         field("company", named(look.names.company(agent.company), agent.company)),
         field("status", plain(status.text.strip()), status.tone),
         field(
-            "trust", agent.trust_word or (None if agent.trust is None else fmt.trust(agent.trust))
+            "trust", agent.trust_word or (None if agent.trust is None else fmt.number(agent.trust))
         ),
         field("model", agent.model),
         field("left", left),

@@ -10,7 +10,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from agentco_tui.keys import COMMANDS, Place
-from agentco_tui.textual_patches.key_queue import KeyQueueApp
+from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.table.widget import RecordTable
 
@@ -85,7 +85,7 @@ class ListTable(RecordTable[R], inherit_bindings=False):
     """Called when such a key has come."""
 
 
-class KeyApp(KeyQueueApp):
+class KeyApp(PatchedApp):
     """An app whose keys are dealt with one after the other, and that keeps the last one whose turn
     it was, for questions that must not be answered by accident.
     """

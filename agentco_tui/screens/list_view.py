@@ -250,7 +250,9 @@ class ListView(Widget, Generic[R]):
                 # Figures of the same ids, or such as are counted over all.
                 rows = [row_id for row_id in ids if table.rows.record(row_id) is not None]
                 there = ((i, table.rows.record(i)) for i in rows or table.rows.shown)
-                table.apply(changed=[(i, r) for i, r in there if r and not table.rows.is_ghost(i)])
+                table.apply(
+                    changed=[(i, r) for i, r in there if r and not table.rows.ghost_note(i)]
+                )
             table.renew()
             self.show_detail()
         self.show_title()

@@ -107,7 +107,7 @@ def figure(record: Record, look: Look) -> SafeText:
     match record:
         case Task():
             trust = look.trust_of(record)
-            words = (record.priority, None if trust is None else f"trust {fmt.trust(trust)}")
+            words = (record.priority, None if trust is None else f"trust {fmt.number(trust)}")
             told = f" {signs.separator} ".join(word for word in words if word)
             return plain(told) if told else signs.missing
         case Budget():

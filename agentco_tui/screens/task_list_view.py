@@ -32,7 +32,7 @@ class TaskListView(ListView[R]):
         # The program may be ending.
         for task_id in task_ids if self.is_attached else ():
             row_id = f"{self.task_rows}{task_id}"
-            if self.table.rows.is_ghost(row_id):
+            if self.table.rows.ghost_note(row_id):
                 self.table.ghost(row_id, fate_of(self.session, task_id))
 
     def _selected_task(self, to: str) -> Task | None:

@@ -211,7 +211,7 @@ class TasksView(TaskListView[Task]):
         if decision is None:
             return super().detail_items(record)
         read = None if decision.outcome is None else decision.outcome.record
-        if isinstance(read, Task) and self.table.rows.is_ghost(record.id):
+        if isinstance(read, Task) and self.table.rows.ghost_note(record.id):
             record = read
         return [*decision_items(self.session, decision), *super().detail_items(record)]
 
@@ -271,7 +271,7 @@ class TasksView(TaskListView[Task]):
         left = set(self._marked)
         records = {i: rows.record(i) for i in before if i not in left}
         self._tell_lost(
-            {i: t.title if t else i for i, t in records.items() if t is None or rows.is_ghost(i)}
+            {i: t.title if t else i for i, t in records.items() if t is None or rows.ghost_note(i)}
         )
         self.show_title()
 

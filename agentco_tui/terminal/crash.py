@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -48,8 +48,14 @@ class Crash(msgspec.Struct, frozen=True):
         frames = traceback.extract_tb(error.__traceback__)
         if not frames:
             return type(error).__name__
-        place = _ours(frames)
-        return f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        # The innermost in this package, but for the guard that runs all; or simply the last.
+        room = Path(__file__).parent
+        paths = [Path(frame.filename) for frame in frames]
+        ours = [
+            path.is_relative_to(room.parent) and not path.is_relative_to(room) for path in paths
+        ]
+        at = max((at for at, own in enumerate(ours) if own), default=len(frames) - 1)
+        return f"{type(error).__name__} in {paths[at].name}, line {frames[at].lineno}"
 
     def report(self, redact: Callable[[str], str]) -> str:
         """The whole report: versions, then each traceback without locals, redacted, no controls."""
@@ -100,16 +106,6 @@ def _cause(error: BaseException) -> BaseException:
     """A worker's failure wraps what failed, without its place."""
     inner = getattr(error, "error", None)
     return inner if isinstance(inner, BaseException) else error
-
-
-def _ours(frames: Sequence[traceback.FrameSummary]) -> traceback.FrameSummary:
-    """The innermost frame in this package, but for the guard that runs all; or simply the last."""
-    room = Path(__file__).parent
-    for frame in reversed(frames):
-        path = Path(frame.filename)
-        if path.is_relative_to(room.parent) and not path.is_relative_to(room):
-            return frame
-    return frames[-1]
 
 
 def _version(package: str) -> str:

@@ -55,7 +55,15 @@ class TerminalDevice:
         self._inputs = inputs
         self._settings: list[Any] | None = None
         self._shared = output
-        self._own = _open_again(output)
+        self._own: int | None = None
+        if _only_tty(output) is not None:
+            # With non-blocking writes; its sharers (the shell) keep their own mode. In a container
+            # the terminal may have a name of another place; the second always leads to it.
+            flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
+            for name in (os.ttyname, lambda _: os.ctermid()):
+                with contextlib.suppress(OSError):
+                    self._own = os.open(name(output), flags)
+                    break
         self.note_settings()
 
     @classmethod
@@ -64,7 +72,7 @@ class TerminalDevice:
         return cls(_fileno(sys.__stdin__, 0), _fileno(_canvas(), 1))
 
     def canvas(self) -> TimedFile:
-        """The text stream of this process that the picture goes to, its writes timed."""
+        """The text stream that the picture goes to, its writes timed."""
         return TimedFile(_canvas(), SPEED)
 
     @property
@@ -142,18 +150,14 @@ class TerminalDevice:
         """
         if self._own is None or not self.in_foreground():
             return
-        self._cut_off_writers()
-        end = time.monotonic() + seconds
-        rest = self._offer(_LEAVE, end)
-        if rest:
-            self._leave_to_child(rest)
-
-    def _cut_off_writers(self) -> None:
-        """Send later writes nowhere; the one that hangs ends as its bytes are given up below."""
+        # Later writes go nowhere; the one that hangs ends as its bytes are given up below.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for descriptor in {self._shared, 1, 2}:
             if _only_tty(descriptor) is not None:
                 os.dup2(nowhere, descriptor)
+        rest = self._offer(_LEAVE, time.monotonic() + seconds)
+        if rest:
+            self._leave_to_child(rest)
 
     def _offer(self, data: bytes, end: float) -> bytes:
         """Write without blocking until `end`, throwing away what waits in the queue before it."""
@@ -202,19 +206,6 @@ def _canvas() -> Any:
     """
     error = sys.__stderr__
     return error if _only_tty(_fileno(error, 2)) is not None else sys.__stdout__ or error
-
-
-def _open_again(descriptor: int) -> int | None:
-    """The same terminal with non-blocking writes; its sharers (the shell) keep their own mode."""
-    if _only_tty(descriptor) is None:
-        return None
-    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
-    with contextlib.suppress(OSError):
-        return os.open(os.ttyname(descriptor), flags)
-    # In a container the terminal may have a name of another place; this one always leads to it.
-    with contextlib.suppress(OSError):
-        return os.open(os.ctermid(), flags)
-    return None
 
 
 def _only_tty(descriptor: int) -> int | None:

@@ -23,28 +23,26 @@ _PLAIN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN: Final = ("linux", "vt", "ansi", "cons25")
 _TRUE_COLOUR: Final = 16_777_216
 _INSTEAD: Final = "; `agentco-tui status` and `agentco-tui tail` work without"
-
-
 HANDLER: Final = "agentco-ascii"
 """Name of an error handler of encoders that puts ASCII of the same width for what an encoding
 lacks. Python's own would write `\\u2502`: six cells for one, so every row shifts."""
 
 
 class Fitness(msgspec.Struct, frozen=True):
-    """What the terminal can do.
-
-    `refusal`: one sentence for a person why the dashboard can't run here, or None. `ascii`: only
-    ASCII is safe to write. `colours`: 0 (NO_COLOR, or none), 16, 256 or 16,777,216. `columns`,
-    `rows`: the size in cells. `term`: TERM as set. `encoding`: of the stream that is drawn on.
-    """
+    """What the terminal can do."""
 
     refusal: str | None
+    """One sentence for a person why the dashboard can't run here, or None."""
     ascii: bool
+    """Only ASCII is safe to write."""
     colours: int
+    """0 (NO_COLOR, or none), 16, 256 or 16,777,216."""
     columns: int
     rows: int
     term: str
+    """TERM as set."""
     encoding: str
+    """Of the stream that is drawn on."""
 
 
 def check(
@@ -58,9 +56,14 @@ def check(
     canvas = stderr if _is_terminal(stderr) else stdout
     encoding = (canvas.encoding if canvas else None) or "ascii"
     columns, rows = shutil.get_terminal_size()
+    as_set = environ
+    coerced = environ.get("LC_CTYPE", "").lower() in {"c.utf-8", "c.utf8", "utf-8"}
+    if coerced and environ.get("LANG") in {"C", "POSIX"}:
+        # For LANG=C, Python adds LC_CTYPE=C.UTF-8 (PEP 538).
+        as_set = {name: value for name, value in environ.items() if name != "LC_CTYPE"}
     return Fitness(
         refusal=_refusal(term, stdin, stdout),
-        ascii=ascii_wanted(encoding, _as_set(environ)),
+        ascii=ascii_wanted(encoding, as_set),
         colours=_colours(term, environ),
         columns=columns,
         rows=rows,
@@ -88,14 +91,6 @@ def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) ->
         # COLORTERM survives sudo, su and screen; the console they run on has 16 colours all the
         # same, and Textual asks this variable first.
         environ.pop("COLORTERM", None)
-
-
-def _as_set(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The locale as the person set it: for LANG=C, Python adds LC_CTYPE=C.UTF-8 (PEP 538)."""
-    coerced = environ.get("LC_CTYPE", "").lower() in {"c.utf-8", "c.utf8", "utf-8"}
-    if coerced and environ.get("LANG") in {"C", "POSIX"}:
-        return {name: value for name, value in environ.items() if name != "LC_CTYPE"}
-    return environ
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

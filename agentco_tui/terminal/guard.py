@@ -39,11 +39,8 @@ GLANCE: Final = 0.5
 
 ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 _OTHER_SIGNALS: Final = (
-    signal.SIGTSTP,
-    signal.SIGCONT,
-    signal.SIGWINCH,
-    signal.SIGTTIN,
-    signal.SIGTTOU,
+    *(signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH),
+    *(signal.SIGTTIN, signal.SIGTTOU),
 )
 _WRITER: Final = "textual-output"
 
@@ -90,8 +87,6 @@ class TerminalGuard:
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
 
-    # On the main thread
-
     def run(self) -> int:
         """Run the app to its end; gives the exit code for the process.
 
@@ -106,9 +101,16 @@ class TerminalGuard:
         # Public, and where Textual prints its report with all local variables in it.
         app.error_console = Console(file=self._console)
         app.driver_class = guarded(app.driver_class, self._device)
-        self._catch_signals()
+        for number in ENDING_SIGNALS:
+            # Ignored by the parent (nohup, `&` without job control): that was somebody's wish.
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         # Nothing prints a traceback onto the screen: threads and finalisers are logged.
-        threading.excepthook, sys.unraisablehook = self._thread_died, self._unraisable
+        threading.excepthook = self._thread_died
+        sys.unraisablehook = lambda args: self._log_error(
+            args.err_msg or "an error while clearing away", args.exc_value
+        )
         threading.Thread(target=self._watch, name="terminal-guard", daemon=True).start()
         code = 1
         try:
@@ -130,13 +132,19 @@ class TerminalGuard:
 
     async def _main(self) -> int:
         self._loop = asyncio.get_running_loop()
-        self._loop.set_exception_handler(self._unawaited)
+        self._loop.set_exception_handler(
+            lambda _, said: self._log_error(str(said.get("message")), said.get("exception"))
+        )
         try:
             await self._app.run_async()
-        except Exception as error:
-            self._errors.append(error)
+        except Exception as raised:
+            self._errors.append(raised)
         finally:
-            self._note_crash()
+            # What Textual caught: the first error, or the words the app gave to `panic`.
+            error = getattr(self._app, "_exception", None)
+            if isinstance(error, BaseException):
+                self._errors.insert(0, error)
+                self._console = io.StringIO()
             if self._device.gone():
                 self._end(128 + signal.SIGHUP)
             self._settle()
@@ -144,13 +152,6 @@ class TerminalGuard:
                 self._deadline = time.monotonic() + LINGER
                 self._wake(_NUDGE)
         return 1 if self._errors else self._app.return_code or 0
-
-    def _note_crash(self) -> None:
-        """Collect what Textual caught: the first error, or the words the app gave to `panic`."""
-        error = getattr(self._app, "_exception", None)
-        if isinstance(error, BaseException):
-            self._errors.insert(0, error)
-            self._console = io.StringIO()
 
     def _settle(self) -> None:
         """Leave the terminal as it was found, and tell of a crash. A second call does nothing."""
@@ -168,7 +169,7 @@ class TerminalGuard:
     def _restore(self, *, stuck: bool) -> Callable[[str], object]:
         """Put the terminal right; gives the way by which a person can be told something now."""
         device = self._device
-        by_force = stuck or self._device.full_screen or self._writer_lost
+        by_force = stuck or device.full_screen or self._writer_lost
         if by_force:
             device.leave_by_force(RESTORING)
         device.restore_settings()
@@ -199,25 +200,12 @@ class TerminalGuard:
         except Exception as error:
             self._log_error("the last work before the end failed", error)
 
-    def _catch_signals(self) -> None:
-        """From now on to the end of the process."""
-        for number in ENDING_SIGNALS:
-            # Ignored by the parent (nohup, `&` without job control): that was somebody's wish.
-            if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._on_signal)
-        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
-
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         # The kernel's half has written the number to the pipe already, unless somebody else took
         # the wake-up descriptor. No lock here: this runs between any two steps of the main thread.
         self._device.ending = True
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         self._wake(bytes([number]))
-
-    # What nobody waits for
-
-    def _unawaited(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        self._log_error(str(context.get("message")), context.get("exception"))
 
     def _thread_died(self, args: threading.ExceptHookArgs) -> None:
         name = args.thread.name if args.thread else "a thread"
@@ -227,9 +215,6 @@ class TerminalGuard:
             self._errors.append(args.exc_value)
             self._writer_lost = True
             self._end(1)
-
-    def _unraisable(self, args: sys.UnraisableHookArgs) -> None:
-        self._log_error(args.err_msg or "an error while clearing away", args.exc_value)
 
     def _log_error(self, message: str, error: BaseException | None) -> None:
         known = crash_report.Crash((error,) if error else (), message)
@@ -251,7 +236,7 @@ class TerminalGuard:
                 patience = max(0.0, deadline - time.monotonic()) * 1000 + 1
             for descriptor, event in poller.poll(patience):
                 if descriptor == self._wake_read:
-                    self._woken()
+                    self._take_signals(os.read(self._wake_read, 256))
                 elif event & select.POLLNVAL and not glance:
                     glance = True
                     poller.unregister(descriptor)
@@ -264,9 +249,8 @@ class TerminalGuard:
             if (deadline := self._deadline) is not None and time.monotonic() >= deadline:
                 self._end_by_force()
 
-    def _woken(self) -> None:
-        """Act on the signals that came through the pipe."""
-        for number in os.read(self._wake_read, 256):
+    def _take_signals(self, numbers: bytes) -> None:
+        for number in numbers:
             if number in ENDING_SIGNALS:
                 self._end(128 + number)
             elif number in _OTHER_SIGNALS and self._loop is not None:

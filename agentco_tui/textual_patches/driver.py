@@ -154,7 +154,12 @@ class JobControlDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the screen; called at the start and after each SIGCONT."""
-        self._wait_for_foreground()
+        while not (self.terminal.in_foreground() or self.terminal.ending):
+            # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
+            # first while this one acts on the second; stopped now, it would never end.
+            time.sleep(GRACE)
+            if not (self.terminal.in_foreground() or self.terminal.ending):
+                os.kill(os.getpid(), signal.SIGSTOP)
         self._continued = False
         if self.terminal.ending:
             return
@@ -168,16 +173,6 @@ class JobControlDriver(LinuxDriver):
             # Textual repaints what changed, onto a screen that is empty now.
             self._app.call_later(self._app.refresh, layout=True)
         self._started_before = True
-
-    def _wait_for_foreground(self) -> None:
-        while not self.terminal.in_foreground():
-            # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
-            # first while this one acts on the second; stopped now, it would never end.
-            time.sleep(GRACE)
-            if self.terminal.ending:
-                return
-            if not self.terminal.in_foreground():
-                os.kill(os.getpid(), signal.SIGSTOP)
 
     def stop_application_mode(self) -> None:
         if self.terminal.full_screen:
@@ -220,7 +215,7 @@ class JobControlDriver(LinuxDriver):
             _log.warning("dropped what came from the terminal", exc_info=error)
 
     def process_message(self, message: Message) -> None:
-        """Pass on what came from the terminal; background work makes room at once."""
+        """Passes on what came from the terminal; background work makes room at once."""
         if isinstance(message, BY_HAND):
             person_acts()
         super().process_message(message)

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import logging
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -119,7 +121,14 @@ class InputParser(XTermParser):
         """
         found: list[Message] = []
         self._came = self._clock()
-        self._look_for_rest_of_paste(data)
+        if self._cut is not None and self._paste is None:
+            # A paste that stood still for too long may go on: none of it may become keys.
+            end, begin = data.find(PASTE_ENDS), data.find(PASTE_BEGINS)
+            another = begin >= 0 and (end < 0 or begin < end)
+            if another or self._came - self._cut > REST_OF_PASTE:
+                self._cut = None
+            elif end >= 0 or (len(data) > TYPED_AT_ONCE and data[0] != "\x1b"):
+                self._paste = []
         text, self._held = self._held + data, ""
         at = 0
         while at < len(text):
@@ -228,17 +237,6 @@ class InputParser(XTermParser):
         if pasted:
             found.append(events.Paste(pasted))
 
-    def _look_for_rest_of_paste(self, data: str) -> None:
-        """A paste that stood still for too long goes on: none of it may become keys."""
-        if self._cut is None or self._paste is not None:
-            return
-        end, begin = data.find(PASTE_ENDS), data.find(PASTE_BEGINS)
-        another = begin >= 0 and (end < 0 or begin < end)
-        if another or self._came - self._cut > REST_OF_PASTE:
-            self._cut = None
-        elif end >= 0 or (len(data) > TYPED_AT_ONCE and data[0] != "\x1b"):
-            self._paste = []
-
     # ---- what it means
 
     def _take(
@@ -260,19 +258,16 @@ class InputParser(XTermParser):
         if begun == "\x1b":
             found.append(events.Key("escape", "\x1b"))
         elif len(begun) == 2:
-            self._take(self._with_alt, begun[1], found)
+            self._take(partial(self._sequence_to_key_events, alt=True), begun[1], found)
         else:
             self._drop(begun)
-
-    def _with_alt(self, character: str) -> Iterable[Message]:
-        return self._sequence_to_key_events(character, alt=True)
 
     def _meaning(self, sequence: str) -> Iterable[Message]:
         if not sequence.startswith("\x1b["):
             if sequence in ANSI_SEQUENCES_KEYS:
                 return self._keys(sequence)
             if len(sequence) == 2:
-                return self._with_alt(sequence[1])
+                return self._sequence_to_key_events(sequence[1], alt=True)
         elif key := _KEY.fullmatch(sequence):
             return self._pressed(key)
         elif sequence in ANSI_SEQUENCES_KEYS:
@@ -285,9 +280,22 @@ class InputParser(XTermParser):
         elif sequence == "\x1b[O":
             return (events.AppBlur(),)
         elif size := _SIZE.fullmatch(sequence):
-            return self._resized(*map(int, size.groups()))
+            # For terminals that tell it unasked, in cells and in pixels.
+            rows, columns, height, width = map(int, size.groups())
+            if 0 < columns <= LARGEST_SCREEN and 0 < rows <= LARGEST_SCREEN:
+                resized = events.Resize.from_dimensions((columns, rows), (width, height))
+                self.terminal_size = resized.size
+                # Without pixels there is nothing to divide a mouse report by.
+                self.terminal_pixel_size = resized.pixel_size if width and height else None
+                self.mouse_pixels = True
+                return (resized,)
         elif mode := _MODE.fullmatch(sequence):
-            return self._mode(mode[1], int(mode[2]))
+            setting = int(mode[2])
+            if mode[1] == "2026" and setting > 0:
+                return (messages.TerminalSupportsSynchronizedOutput(),)
+            if mode[1] == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:
+                return (messages.InBandWindowResize.from_setting_parameter(setting),)
+            return ()
         self._drop(sequence)
         return ()
 
@@ -330,25 +338,6 @@ class InputParser(XTermParser):
                 vars(event)["held_down"] = True
             yield event
 
-    def _resized(self, rows: int, columns: int, height: int, width: int) -> Iterable[Message]:
-        """The terminal's size, in cells and in pixels, for terminals that tell it unasked."""
-        if not (0 < columns <= LARGEST_SCREEN and 0 < rows <= LARGEST_SCREEN):
-            self._drop(f"a size of {columns}x{rows}")
-            return ()
-        event = events.Resize.from_dimensions((columns, rows), (width, height))
-        self.terminal_size = event.size
-        # Without pixels there is nothing to divide a mouse report by.
-        self.terminal_pixel_size = event.pixel_size if width and height else None
-        self.mouse_pixels = True
-        return (event,)
-
-    def _mode(self, mode: str, setting: int) -> Iterable[Message]:
-        if mode == "2026" and setting > 0:
-            return (messages.TerminalSupportsSynchronizedOutput(),)
-        if mode == "2048" and constants.SMOOTH_SCROLL and not IS_ITERM:
-            return (messages.InBandWindowResize.from_setting_parameter(setting),)
-        return ()
-
     def _drop(self, what: str, error: Exception | None = None) -> None:
         """Log what is not passed on: its beginning only, and at most one line in a second, because
         a terminal may send any amount, and whatever a person has in the clipboard.
@@ -360,10 +349,5 @@ class InputParser(XTermParser):
 
 
 def _can_be_text(code: int) -> bool:
-    """Whether a code point is a character that a key can have."""
-    return (
-        0x20 <= code <= 0x10FFFF
-        and not 0x7F <= code <= 0x9F
-        and not 0xD800 <= code <= 0xDFFF
-        and not 0xE000 <= code <= 0xF8FF  # kitty's keys without a character have these
-    )
+    # Private ones are kitty's keys without a character.
+    return code <= 0x10FFFF and unicodedata.category(chr(code)) not in {"Cc", "Cs", "Co"}

@@ -1,34 +1,68 @@
-"""An app whose end is no crash, and whose timers tick however late they are."""
+"""An app whose end is no crash, whose timers tick however late they are, and whose keys come one
+after the other.
+"""
 
 from __future__ import annotations
 
 import logging
+from asyncio import Event, wait_for
+from collections import deque
+from contextlib import suppress
+from typing import Any, Final
 
+from textual import events
 from textual.app import App
+from textual.dom import DOMNode
+from textual.screen import Screen
 from textual.timer import Timer, TimerCallback
 
-from agentco_tui.textual_patches.registry import ENDING, LATE_TIMERS
+from agentco_tui.background import start_worker
+from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
+
+Typed = events.Key | events.Paste
+
+LOST: Final = 1.0
+"""Seconds after which a widget that a key was handed to is taken to be gone, with the key."""
 
 _log = logging.getLogger(__name__)
 
 
+def _hands_keys_as_expected() -> bool:
+    key = events.Key("a", "a")
+    quiet = (key._stop_propagation, key.is_forwarded) == (False, False)
+    return quiet and isinstance(Screen._modal_binding_chain, property)
+
+
 class PatchedApp(App[None]):
-    """An app that ends as it was asked to, whatever still comes in while its parts are closed.
+    """Does otherwise what Textual 8.2.8 does in three places.
 
-    Textual 8.2.8 closes the widgets of a screen one by one and lets the others go on with the keys
-    and answers that wait for them: one that mounts something then, or looks for a part of itself,
-    finds no place for it (MountError, NoMatches). That makes a crash of an end that was asked for:
-    a report, two lines on the terminal, and after `q` the exit code 1.
+    It closes the widgets of a screen one by one and lets the others go on with the keys and answers
+    that wait for them: one that mounts something then, or looks for a part of itself, finds no
+    place for it (MountError, NoMatches). That makes a crash of an end that was asked for: a report,
+    two lines on the terminal, and after `q` the exit code 1.
 
-    And a timer of Textual's skips the ticks that are past when it looks at the clock. For one that
-    has a single tick that is the end: the new size of a terminal, for which the app sets a timer of
-    8 ms and no second one while that is there, is then never drawn, nor any size after it.
+    A timer skips the ticks that are past when it looks at the clock. For one that has a single tick
+    that is the end: the new size of a terminal, for which the app sets a timer of 8 ms and no
+    second one while that is there, is then never drawn, nor any size after it.
+
+    A key is handed to the widget that has the focus when it comes, and only then, on its way up
+    again, to what it is bound to. Of several keys in one packet, as slow lines deliver them, the
+    later ones would so go to where the keys went before the first has done anything. Here each one
+    waits until the one before it has been through all widgets.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._ends_known = ENDING.fits(self._as_expected)
         self._timers_known = LATE_TIMERS.fits(lambda: Timer(self, 1.0, skip=False)._skip is False)
+        self._queues_keys = KEY_QUEUE.fits(_hands_keys_as_expected)
+        self._ahead: deque[Typed] = deque()
+        """Typed ahead: they have come and wait for their turn."""
+        self._on_its_way: Typed | None = None
+        """The one that was handed to a widget, until it has come back or was kept there."""
+        self._handed_to: DOMNode = self
+        self._over: DOMNode | None = None
+        """The screen that was the uppermost when it was handed out."""
 
     def _as_expected(self) -> bool:
         states = [getattr(self, name) for name in ("_exit", "_is_mounted", "_running")]
@@ -47,14 +81,101 @@ class PatchedApp(App[None]):
             super()._handle_exception(error)
 
     def set_timer(
-        self,
-        delay: float,
-        callback: TimerCallback | None = None,
-        *,
-        name: str | None = None,
-        pause: bool = False,
+        self, delay: float, callback: TimerCallback | None = None, **options: Any
     ) -> Timer:
-        timer = super().set_timer(delay, callback, name=name, pause=pause)
+        timer = super().set_timer(delay, callback, **options)
         if self._timers_known:
             timer._skip = False  # its task has not begun yet
         return timer
+
+    # ---- keys one after the other
+
+    async def turn_comes(self, event: events.Key) -> bool:
+        """The turn of a key has come; True if it was dealt with here."""
+        return False
+
+    def bound_actions(self, node: DOMNode, key: str) -> list[str]:
+        if not self._queues_keys:
+            return []
+        return [
+            binding.action
+            for owner, bindings in self.screen._modal_binding_chain
+            if owner is node
+            for binding in bindings.key_to_bindings.get(key, ())
+        ]
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let keys in one by one; whatever else comes is none of this."""
+        if not isinstance(event, Typed):
+            await super().on_event(event)
+            return
+        if not self.is_running:
+            return  # the program is ending: there is nothing left that a key could be for
+        if event.is_forwarded:
+            # It has been through all widgets and does now what it is bound to.
+            await super().on_event(event)
+            if event is self._on_its_way:
+                self._on_its_way = None
+            return
+        if (
+            isinstance(event, events.Key)
+            and event.key == "ctrl+j"
+            and event.key not in self.screen.active_bindings
+        ):
+            # What a terminal makes of enter until a program asks for single keys, so also of one
+            # that is typed while the dashboard starts.
+            typed, event = event, events.Key("enter", "\r")
+            event.time = typed.time
+        if self._ahead or not self._is_free():
+            self._ahead.append(event)
+            if len(self._ahead) == 1:
+                start_worker(self, self._work_off, "take the keys that were typed ahead")
+        else:
+            await self._hand_out(event)
+
+    def _is_free(self) -> bool:
+        """Whether no key is on its way; one that a widget keeps, as a letter of a text, has been
+        dealt with.
+        """
+        key = self._on_its_way
+        return key is None or not self._queues_keys or key._stop_propagation
+
+    async def _hand_out(self, event: Typed) -> None:
+        if isinstance(event, events.Key) and await self.turn_comes(event):
+            return
+        # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
+        event.set_sender(self.focused or self.screen)
+        self._on_its_way = event
+        self._over = self.screen
+        await super().on_event(event)
+        if event.is_forwarded:
+            self._handed_to = self.focused or self.screen
+        else:
+            self._on_its_way = None
+
+    async def _work_off(self) -> None:
+        """Hand them out, each when the one before has been dealt with, wherever that ends."""
+        while self._ahead:
+            # What follows a key through the queues of the widgets above each other comes after it.
+            node: DOMNode | None = self._handed_to
+            while node is not None and not self._is_free():
+                above = node.parent
+                await self._through(node)
+                node = above
+            self._on_its_way = None
+            if self.is_running and self.screen is not self._over:
+                # It opened something, which gives the keys to one of its widgets when mounted.
+                await self._through(self.screen)
+                await self._through(self)
+            if not self.is_running:
+                return
+            await self._hand_out(self._ahead[0])
+            # Not before it was handed out: what comes meanwhile has to wait behind it.
+            self._ahead.popleft()
+
+    async def _through(self, node: DOMNode) -> None:
+        passed = Event()
+        if node.call_later(passed.set):
+            # A widget that is taken away may leave unread what it was sent; the app never.
+            with suppress(TimeoutError):
+                await wait_for(passed.wait(), None if node is self else LOST)

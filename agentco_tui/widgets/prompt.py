@@ -34,7 +34,9 @@ class Words(Input):
     """The words; enter is dealt with before the next key, which may be there already."""
 
     async def action_submit(self) -> None:
-        await self.query_ancestor(Prompt).enter()
+        asking = self.query_ancestor(Prompt).asking
+        if asking is not None:
+            await asking.entered(self.value)
 
     def on_hide(self, event: events.Hide) -> None:
         """Keep the keys if the line has been opened again since it was hidden."""
@@ -59,7 +61,7 @@ class Prompt(Horizontal):
 
     def __init__(self) -> None:
         super().__init__()
-        self._asking: Asking | None = None
+        self.asking: Asking | None = None
         self._sign_line = StatusLine(classes="prompt--sign")
         self._hint = StatusLine(classes="prompt--hint")
         self.input = Words(compact=True, select_on_focus=False)
@@ -78,8 +80,7 @@ class Prompt(Horizontal):
         *,
         asking: Asking | None = None,
     ) -> None:
-        """Open the line with these words in it, for whoever wants to have them."""
-        self._asking = asking
+        self.asking = asking
         self.display = True
         self._sign_line.show([Cell(plain(f" {sign} "), Tone.ACCENT)])
         self.hint(hint)
@@ -98,28 +99,22 @@ class Prompt(Horizontal):
         self._hint.show([Cell(words, Tone.WARNING if bad else Tone.DIM)])
 
     def take_keys(self) -> None:
-        """Have the keys, and that at once: the next may have been typed already."""
+        """At once: the next key may have been typed already."""
         self.screen.set_focus(self.input)
 
     def close(self) -> None:
-        """Hide the line."""
-        self._asking = None
+        self.asking = None
         self.display = False
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self._asking is not None and event.value == self.input.value:
-            self._asking.typed(event.value)
-
-    async def enter(self) -> None:
-        """Take the words."""
-        if self._asking is not None:
-            await self._asking.entered(self.input.value)
+        if self.asking is not None and event.value == self.input.value:
+            self.asking.typed(event.value)
 
     def action_leave(self) -> None:
-        if self._asking is not None:
-            self._asking.left()
+        if self.asking is not None:
+            self.asking.left()
 
 
 Suggest = Callable[[str], str | None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from msgspec import structs
 from rich.segment import Segment
@@ -14,13 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain
-from agentco_tui.widgets.tones import (
-    Cell,
-    Pressable,
-    Tone,
-    ToneStyles,
-    total_width,
-)
+from agentco_tui.widgets.tones import Cell, Pressable, ToneStyles, total_width
 
 GAP = 2
 """Columns kept free between what stands left and what stands right."""
@@ -31,17 +24,12 @@ class StatusLine(Widget):
 
     DEFAULT_CSS = "StatusLine { height: 1; width: 1fr; }"
 
-    @dataclass
     class Pressed(Message):
         """A cell with a key was clicked."""
 
-        line: StatusLine
-        key: str
-
-        @property
-        def control(self) -> StatusLine:
-            """The line, for `@on` selectors."""
-            return self.line
+        def __init__(self, line: StatusLine, key: str) -> None:
+            super().__init__()
+            self.line, self.key = line, key
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -110,30 +98,26 @@ def cut(cells: Sequence[Cell], room: int) -> list[Cell]:
     taken: list[Cell] = []
     for cell in cells:
         width = cell_width(cell.text)
-        if width <= room:
-            taken.append(cell)
-            room -= width
-            continue
-        if room > 0:
-            taken.append(structs.replace(cell, text=fit(cell.text, room)))
-        break
+        if width > room:
+            return [*taken, structs.replace(cell, text=fit(cell.text, room))] if room > 0 else taken
+        taken.append(cell)
+        room -= width
     return taken
 
 
 def differing(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:
     """The first column that differs and the one after the last; (None, 0) if none does."""
-    old, new = _flat(before), _flat(after)
+    # One entry a column; the second column of a wide character repeats it.
+    old, new = (
+        [
+            (character, cell.tone)
+            for cell in cells
+            for character in cell.text
+            for _ in range(cell_width(plain(character)))
+        ]
+        for cells in (before, after)
+    )
     if len(old) != len(new):
         return 0, max(len(old), len(new))
     changed = [at for at, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
     return (changed[0], changed[-1] + 1) if changed else (None, 0)
-
-
-def _flat(cells: Sequence[Cell]) -> list[tuple[str, Tone]]:
-    """One entry a column; the second column of a wide character repeats it."""
-    return [
-        (character, cell.tone)
-        for cell in cells
-        for character in cell.text
-        for _ in range(cell_width(plain(character)))
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 import msgspec
@@ -69,8 +69,18 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
         match item:
             case Heading(text):
                 lines.append((Cell(fit(text, width), Tone.ACCENT),))
-            case FieldLine():
-                lines.extend(_field(item, width))
+            case FieldLine(name, value, tone, label_width):
+                label_width = min(label_width, width // 2)
+                blank = Cell(plain(" " * label_width))
+                values = wrap(value, max(1, width - label_width)) or [plain("")]
+                if cell_width(name) >= label_width:
+                    # A name that is too long for its column is not cut: it has lines of its own.
+                    lines.extend((Cell(line, Tone.DIM),) for line in wrap(name, width))
+                    lines.extend((blank, Cell(line, tone)) for line in values if line)
+                else:
+                    label = Cell(fit(name, label_width - 1), Tone.DIM)
+                    lines.append((label, Cell(plain(" ")), Cell(values[0], tone)))
+                    lines.extend((blank, Cell(line, tone)) for line in values[1:])
             case Text(text, tone, indent):
                 margin = plain(" " * indent)
                 lines.extend(
@@ -83,21 +93,8 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
     return lines
 
 
-def _field(field: FieldLine, width: int) -> Sequence[Line]:
-    label_width = min(field.label_width, width // 2)
-    blank = Cell(plain(" " * label_width))
-    values = wrap(field.value, max(1, width - label_width)) or [plain("")]
-    if cell_width(field.label) >= label_width:
-        # A name that is too long for its column is not cut: it has lines of its own.
-        above = [(Cell(line, Tone.DIM),) for line in wrap(field.label, width)]
-        return [*above, *((blank, Cell(line, field.tone)) for line in values if line)]
-    label = Cell(fit(field.label, label_width - 1), Tone.DIM)
-    first, *rest = (Cell(line, field.tone) for line in values)
-    return [(label, Cell(plain(" ")), first), *((blank, line) for line in rest)]
-
-
 class TextPane(ScrollView, can_focus=True):
-    """Shows items (headings, fields, text) broken to its width."""
+    """Shows items broken to its width."""
 
     DEFAULT_CSS = (
         "TextPane {"
@@ -144,7 +141,6 @@ class TextPane(ScrollView, can_focus=True):
         return SafeText("\n".join("".join(cell.text for cell in line) for line in self._lines))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as the items take at that width, where the height is automatic."""
         return len(broken(self._items, width))
 
     def _break(self) -> None:
@@ -176,7 +172,7 @@ class TextPane(ScrollView, can_focus=True):
         self._styles_of.forget()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines for the new width; a new height decides what there is to scroll."""
+        """A new width breaks the lines anew; a new height decides what there is to scroll."""
         self._break()
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -203,14 +199,12 @@ class Notice(TextPane, can_focus=False):
     """
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
-        """Say this; nothing hides the notice."""
         kept = tuple(items)
         self.display = bool(kept)
         super().show(kept, top=top)
         self._fit()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines anew and take the height they need."""
         super().on_resize(event)
         self._fit()
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 from rich.color import ColorType
+from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
+from textual.filter import LineFilter
 from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, plain, signs
@@ -19,6 +22,8 @@ ENOUGH: Final = 4.5
 """The contrast that WCAG 2 asks of running text (1 to 21)."""
 NEARLY: Final = 0.9
 STEPS: Final = 10
+CLEARLY: Final = 0.3
+"""How much lighter than the text a ground must be to stand out, black to white being 1."""
 
 
 class Tone(Enum):
@@ -127,16 +132,16 @@ def bar(share: Decimal | None, width: int, *, track: bool = True) -> SafeText:
 
 def contrast(one: Color, other: Color) -> float:
     """How well one colour stands out from another: 1 not at all, 21 black on white (WCAG 2)."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+
+    def luminance(color: Color) -> float:
+        red, green, blue = (
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+            for part in color.normalized
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    darker, lighter = sorted((luminance(one), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(color: Color) -> float:
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in color.normalized
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def coloured(base: Style, tone: Style) -> Style:
@@ -155,3 +160,36 @@ def coloured(base: Style, tone: Style) -> Style:
     mixed = (wanted.blend(text, step / STEPS) for step in range(STEPS + 1))
     found = next((color for color in mixed if contrast(color, ground) >= enough), text)
     return base + Style(color=found.rich_color)
+
+
+class WithoutColours(LineFilter):
+    """NO_COLOR means no colour at all: neither of the text nor of its ground, nor shades of grey.
+
+    Textual turns colours into greys, which are colours to a terminal and fight with its own. Bold,
+    underlined and reversed stay; what was told by a light ground on a dark screen (the place where
+    one types) is reversed instead, so that it can still be seen. `is_dark` says if the theme is a
+    dark one.
+    """
+
+    def __init__(self, is_dark: Callable[[], bool]) -> None:
+        super().__init__()
+        self._is_dark = is_dark
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        dark = self._is_dark()
+        return [
+            Segment(text, None if style is None else without_colours(style, dark), control)
+            for text, style, control in segments
+        ]
+
+
+@lru_cache(maxsize=1024)
+def without_colours(style: Style, dark: bool) -> Style:
+    """A style without its colours; reversed if they were the other way round than the theme's."""
+    bare = style.without_color
+    if style.color is None or style.bgcolor is None or style.reverse:
+        return bare
+    ground = Color.from_rich_color(style.bgcolor).brightness
+    text = Color.from_rich_color(style.color).brightness
+    lighter = ground - text if dark else text - ground
+    return bare + Style(reverse=True) if lighter > CLEARLY else bare

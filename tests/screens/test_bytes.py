@@ -15,7 +15,7 @@ from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
 from agentco_tui.text import SafeText
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from tests.screens.harness import PLACES, WIDE, Stage, Staging
 
@@ -66,7 +66,7 @@ def quiet(on: Staging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Quiet]:
             await s.settle()
             yield s, Written(s, monkeypatch)
 
-    partial_paint.install()
+    compositor.install_partial_paint()
     yield start
     PARTIAL_PAINT.uninstall()
 

@@ -22,7 +22,6 @@ from agentco_tui.format import (
     number,
     percent,
     size,
-    trust,
 )
 from agentco_tui.model import Moment, Money
 from agentco_tui.text import SafeText, cell_width, safe, signs
@@ -175,7 +174,6 @@ NUMBERS = """
 @pytest.mark.parametrize(("value", "expected"), examples(NUMBERS))
 def test_number(value: str, expected: str) -> None:
     assert number(figure(value)) == expected
-    assert trust(figure(value)) == expected
 
 
 def test_counts_and_sizes() -> None:

@@ -23,7 +23,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches import compositor as patched
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 
 WIDTH, HEIGHT = 24, 4
@@ -108,12 +108,12 @@ def chops(draw: st.DrawFn) -> ChopsUpdate:
 @given(old=st.lists(strips(), min_size=HEIGHT, max_size=HEIGHT), update=chops())
 def test_a_partial_update_changes_just_its_spans(old: list[Strip], update: ChopsUpdate) -> None:
     before = LayoutUpdate([[strip] for strip in old], Region(0, 0, WIDTH, HEIGHT))
-    first = partial_paint.render_layout(before, console())
+    first = patched.render_layout(before, console())
     assert shown(first) == shown(before.render_segments(console()))
     whole = ChopsUpdate(update.chops, [(y, 0, WIDTH) for y in range(HEIGHT)], update.chop_ends)
     expected, new = shown(first), shown(whole.render_segments(console()))
     assert len(first) <= len(before.render_segments(console()))
-    picture = shown(first, partial_paint.render_chops(update, console()))
+    picture = shown(first, patched.render_chops(update, console()))
     for y, x1, x2 in update.spans:
         expected[y][x1:x2] = new[y][x1:x2]
     split = {(y, x) for y, x1, x2 in update.spans for edge in (x1, x2) for x in (edge - 1, edge)}
@@ -127,7 +127,7 @@ def test_each_change_of_style_is_written_once() -> None:
     red, dark = Style(color="#ff0000", bgcolor="#121212"), Style(color="#808080", bgcolor="#121212")
     strip = Strip([Segment("ab", red), Segment("  ", dark), Segment("cd", red)], 6)
     update = ChopsUpdate([{0: strip}], [(0, 0, 6)], [[6]])
-    assert partial_paint.render_chops(update, console()) == (
+    assert patched.render_chops(update, console()) == (
         "\x1b[1H\x1b[38;2;255;0;0;48;2;18;18;18mab  cd\x1b[m"
     )
 
@@ -136,16 +136,16 @@ def test_attributes_are_turned_off_one_by_one() -> None:
     bold, dim = Style(bold=True, color="#ff0000"), Style(dim=True, color="#ff0000")
     strip = Strip([Segment("a", bold), Segment("b", dim), Segment("c")], 3)
     update = ChopsUpdate([{0: strip}], [(0, 1, 3)], [[3]])
-    written = partial_paint.render_chops(update, console())
+    written = patched.render_chops(update, console())
     assert written == "\x1b[1;2H\x1b[2;38;2;255;0;0mb\x1b[mc"
     whole = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
-    assert "ma\x1b[22;2mb" in partial_paint.render_chops(whole, console())
+    assert "ma\x1b[22;2mb" in patched.render_chops(whole, console())
 
 
 def test_links_keep_their_sequences() -> None:
     strip = Strip([Segment("a", Style(bold=True)), Segment("b", Style(link="https://x.test"))], 2)
     update = LayoutUpdate([[strip]], Region(0, 0, 2, 1))
-    written = partial_paint.render_layout(update, console())
+    written = patched.render_layout(update, console())
     assert ";https://x.test\x1b\\b" in written
     assert written.endswith("\x1b]8;;\x1b\\")
 
@@ -153,8 +153,8 @@ def test_links_keep_their_sequences() -> None:
 def test_installing_twice_and_taking_back() -> None:
     theirs = ChopsUpdate.render_segments, LayoutUpdate.render_segments
     assert not PARTIAL_PAINT.replaced
-    assert partial_paint.install()
-    assert partial_paint.install()
+    assert patched.install_partial_paint()
+    assert patched.install_partial_paint()
     assert PARTIAL_PAINT.replaced
     assert ChopsUpdate.render_segments is not theirs[0]
     PARTIAL_PAINT.uninstall()
@@ -170,9 +170,9 @@ def test_a_textual_that_writes_otherwise_is_left_alone(
 
     with monkeypatch.context() as gone:
         gone.delattr("textual._compositor.ChopsUpdate")
-        assert not partial_paint.install()
+        assert not patched.install_partial_paint()
     monkeypatch.setattr(kind, "render_segments", other)
-    assert not partial_paint.install()
+    assert not patched.install_partial_paint()
     assert not PARTIAL_PAINT.replaced
     assert kind.render_segments is other
 
@@ -219,7 +219,7 @@ def repainted(app: App[None], regions: set[Region]) -> tuple[str, list[Widget]]:
         patch.setattr(Widget, "render_lines", render_lines)
         update = compositor.render_partial_update()
     assert update is not None
-    return partial_paint.render_chops(update, console()), asked
+    return patched.render_chops(update, console()), asked
 
 
 REGIONS = st.sets(
@@ -246,7 +246,7 @@ async def test_the_picture_is_that_of_textual_itself() -> None:
         def same(regions: set[Region]) -> None:
             PARTIAL_PAINT.uninstall()
             own, _ = repainted(app, regions)
-            assert partial_paint.install()
+            assert patched.install_partial_paint()
             ours, _ = repainted(app, regions)
             assert cells(ours, WIDE, HIGH) == cells(own, WIDE, HIGH)
 
@@ -257,7 +257,7 @@ async def test_nobody_is_asked_who_stands_behind_others() -> None:
     app = Layers()
     async with app.run_test(size=(WIDE, HIGH)) as pilot:
         await pilot.pause()
-        assert partial_paint.install()
+        assert patched.install_partial_paint()
         _, asked = repainted(app, {Region(1, 1, 5, 1)})
         assert [widget.id for widget in asked] == ["left"]
         _, asked = repainted(app, {Region(10, 4, 3, 1)})

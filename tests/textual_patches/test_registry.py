@@ -30,7 +30,6 @@ from textual.widgets import Input, Static
 
 from agentco_tui.textual_patches import registry
 from agentco_tui.textual_patches.driver import JobControlDriver, guarded
-from agentco_tui.textual_patches.key_queue import KeyQueueApp
 from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.textual_patches.registry import PATCHES, SHOWN_EVENTS
 from tests.textual_patches.test_patched_app import EndsThenFails
@@ -85,7 +84,7 @@ async def test_keys_work_where_the_chain_of_bindings_is_another(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(Screen, "_modal_binding_chain", None)
-        app = Opening(KeyQueueApp)
+        app = Opening(PatchedApp)
     assert app.bound_actions(app, "o") == []
     async with app.run_test() as pilot:
         await pilot.press("o", "x")
@@ -180,7 +179,7 @@ async def _ending() -> bool:
 async def _key_queue() -> bool:
     """The second of two keys in a packet goes past what the first one opens."""
     typed = {}
-    for base in (App, KeyQueueApp):
+    for base in (App, PatchedApp):
         app = Opening(base)
         async with app.run_test() as pilot:
             for key in "ox":
@@ -188,7 +187,7 @@ async def _key_queue() -> bool:
             await pilot.pause()
             await pilot.pause()
             typed[base] = app.screen.query_one(Input).value
-    assert typed[KeyQueueApp] == "x", "with the patch it arrives"
+    assert typed[PatchedApp] == "x", "with the patch it arrives"
     return not typed[App]
 
 

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from agentco_tui.textual_patches import shown_events
+from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import SHOWN_EVENTS
 
 
@@ -48,7 +48,7 @@ class Pair(App[None]):
 @pytest.fixture(autouse=True)
 def _in_force() -> Iterator[None]:
     installed_before = bool(SHOWN_EVENTS.replaced)
-    assert shown_events.install()
+    assert compositor.install_shown_events()
     yield
     if not installed_before:
         SHOWN_EVENTS.uninstall()
@@ -97,8 +97,8 @@ def test_textual_is_left_alone_where_it_is_not_as_expected(monkeypatch: pytest.M
     try:
         with monkeypatch.context() as patched:
             patched.setattr(Compositor, "reflow", lambda self, size: (self, size))
-            assert not shown_events.install()
+            assert not compositor.install_shown_events()
             patched.setattr(Compositor, "full_map", None)
-            assert not shown_events.install()
+            assert not compositor.install_shown_events()
     finally:
-        assert shown_events.install()
+        assert compositor.install_shown_events()

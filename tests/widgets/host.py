@@ -18,7 +18,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from agentco_tui.text import plain, signs
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.tones import Cell, Tone
@@ -225,6 +225,6 @@ class Host(App[None]):
 
 if __name__ == "__main__":
     if "--textual" not in sys.argv:
-        partial_paint.install()
+        compositor.install_partial_paint()
     numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
     Host(numbers[0] if numbers else 200, sort=("age", False)).run()

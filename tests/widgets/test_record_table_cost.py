@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import force_setattr
 
 from agentco_tui.text import plain
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.widget import TableState
 from agentco_tui.widgets.tones import Cell
@@ -24,7 +24,7 @@ TRUST = (92, 98)
 @pytest.fixture(autouse=True)
 def partial() -> Iterator[None]:
     """With the partial repaints; without them the same cells are asked for, at another price."""
-    assert partial_paint.install()
+    assert compositor.install_partial_paint()
     yield
     PARTIAL_PAINT.uninstall()
 

@@ -92,4 +92,4 @@ def test_the_cursor_stays_with_its_record(
             assert table.cursor_id == nearest(before, cursor, shown)
         for row_id in table.marked:
             assert table.rows.record(row_id) is not None
-            assert not table.rows.is_ghost(row_id)
+            assert not table.rows.ghost_note(row_id)

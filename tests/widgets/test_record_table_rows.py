@@ -92,7 +92,7 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
         assert table.rows.waiting == 2
         assert "task A changed" in app.line(1)
         assert app.line(3).strip().startswith("gone · task c")
-        assert table.rows.is_ghost("c")
+        assert table.rows.ghost_note("c")
         table.ghost("c", Cell(plain("approved elsewhere"), Tone.GOOD))
         assert app.line(3).strip().startswith("approved elsewhere · task c")
         await pilot.press("j")
@@ -114,12 +114,10 @@ async def test_space_marks_and_goes_on() -> None:
         assert marked(app) == (ids[0],)
         assert cursor(app) == ids[2]
         await pilot.pause()
-        last = app.told(RecordTable.MarksChanged)[-1]
-        assert isinstance(last, RecordTable.MarksChanged)
-        assert last.marked == (ids[0],)
+        assert len(app.told(RecordTable.MarksChanged)) == 3
         app.table.can_mark = False
         await pilot.press("space")
-        assert last.marked == marked(app), "the key is for others then"
+        assert marked(app) == (ids[0],), "the key is for others then"
 
 
 async def test_marks_of_ranges_and_of_all_that_is_shown() -> None:

@@ -27,12 +27,12 @@ def column(
 
 def test_room_left_over_goes_to_the_columns_that_grow_by_their_shares() -> None:
     layout = arrange([column("a", 5), column("b", 5, grow=1), column("c", 5, grow=2)], 32)
-    assert [(placed.x, placed.width) for placed in layout.columns] == [(0, 5), (7, 10), (19, 13)]
+    assert [(placed.x, placed.width) for placed in layout] == [(0, 5), (7, 10), (19, 13)]
 
 
 def test_without_a_column_that_grows_the_room_stays_empty() -> None:
     layout = arrange([column("a", 5), column("b", 5)], 40)
-    assert [placed.width for placed in layout.columns] == [5, 5]
+    assert [placed.width for placed in layout] == [5, 5]
 
 
 def test_the_highest_priority_number_goes_first_and_the_rightmost_of_equals() -> None:
@@ -42,19 +42,17 @@ def test_the_highest_priority_number_goes_first_and_the_rightmost_of_equals() ->
         column("c", 10, priority=1),
         column("d", 10, priority=2),
     ]
-    seen = [
-        [placed.index for placed in arrange(columns, room).columns] for room in (46, 45, 33, 21)
-    ]
+    seen = [[placed.index for placed in arrange(columns, room)] for room in (46, 45, 33, 21)]
     assert seen == [[0, 1, 2, 3], [0, 1, 2], [0, 2], [0]]
 
 
 def test_columns_of_priority_0_shrink_the_widest_slack_first_and_are_then_cut() -> None:
     columns = [column("a", 10, min_width=8), column("b", 20, min_width=5)]
-    assert [placed.width for placed in arrange(columns, 22).columns] == [10, 10]
-    assert [placed.width for placed in arrange(columns, 15).columns] == [8, 5]
+    assert [placed.width for placed in arrange(columns, 22)] == [10, 10]
+    assert [placed.width for placed in arrange(columns, 15)] == [8, 5]
     narrow = arrange(columns, 9)
-    assert [placed.width for placed in narrow.columns] == [8]
-    assert [placed.width for placed in arrange(columns, 12).columns] == [8, 2]
+    assert [placed.width for placed in narrow] == [8]
+    assert [placed.width for placed in arrange(columns, 12)] == [8, 2]
 
 
 def test_a_column_that_grows_shrinks_before_another_is_hidden() -> None:
@@ -66,7 +64,7 @@ def test_a_column_that_grows_shrinks_before_another_is_hidden() -> None:
     ]
 
     def laid(room: int) -> dict[str, int]:
-        return {columns[one.index].key: one.width for one in arrange(columns, room).columns}
+        return {columns[one.index].key: one.width for one in arrange(columns, room)}
 
     assert laid(64) == {"name": 14, "role": 12, "company": 15, "status": 17}
     assert laid(56) == {"name": 10, "role": 8, "company": 15, "status": 17}
@@ -78,7 +76,7 @@ def test_a_column_that_grows_shrinks_before_another_is_hidden() -> None:
 
 def test_columns_that_are_not_shown_take_no_room() -> None:
     layout = arrange([column("a", 5), column("b", 50, shown=False)], 20)
-    assert [placed.index for placed in layout.columns] == [0]
+    assert [placed.index for placed in layout] == [0]
 
 
 made_up = st.lists(
@@ -98,7 +96,7 @@ made_up = st.lists(
 @given(columns=made_up, room=st.integers(0, 200))
 def test_every_layout_is_in_order_and_fits_if_it_can(columns: list[Column[str]], room: int) -> None:
     layout = arrange(columns, room)
-    placed = layout.columns
+    placed = layout
     assert [one.index for one in placed] == sorted(one.index for one in placed)
     x = 0
     for one in placed:

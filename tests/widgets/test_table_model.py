@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ from agentco_tui.text import plain
 from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.filter import Filter, parse
 from agentco_tui.widgets.table.layout import Column, ColumnKind
-from agentco_tui.widgets.table.model import SlicedWork, Steps, TableModel, sorted_numbers
+from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.tones import Cell
 
 
@@ -152,19 +152,19 @@ def step(rows: TableModel[Item], model: Model, change: tuple[Any, ...]) -> None:
 
 
 @settings(max_examples=300)
-@given(st.lists(CHANGES, max_size=25), st.sampled_from([0, 2, 1_500]))
+@given(st.lists(CHANGES, max_size=25), st.sampled_from([0, 2, 1_500]), st.sampled_from([2, 12_500]))
 def test_rows_equal_a_model_that_sorts_from_scratch(
-    changes: list[tuple[Any, ...]], few: int
+    changes: list[tuple[Any, ...]], few: int, run: int
 ) -> None:
     rows: TableModel[Item] = TableModel(COLUMNS)
     model = Model()
-    table_model.FEW, usual = few, table_model.FEW  # type: ignore[misc]
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_model, "FEW", few)
+        patch.setattr(table_model, "RUN", run)
+        patch.setattr(table_model, "MERGED", 2)
         for change in changes:
             step(rows, model, change)
             check(rows, model)
-    finally:
-        table_model.FEW = usual  # type: ignore[misc]
 
 
 def check(rows: TableModel[Item], model: Model) -> None:
@@ -280,33 +280,3 @@ def test_rows_that_come_and_go_for_ever_take_no_more_room() -> None:
     assert rows.shown == sorted(
         rows.records, key=lambda row_id: (rows.records[row_id].number, row_id)
     )
-
-
-T = TypeVar("T")
-
-KEYS = st.lists(st.none() | st.integers(0, 6), max_size=60) | st.lists(
-    st.none() | st.text(max_size=3), max_size=60
-)
-
-
-def result(steps: SlicedWork[T]) -> T:
-    """What a piece of work comes to."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: T = end.value
-            return found
-
-
-@given(keys=KEYS, descending=st.booleans(), data=st.data())
-def test_places_stand_as_a_plain_sort_puts_them(
-    keys: list[Any], descending: bool, data: st.DataObject
-) -> None:
-    by_id = data.draw(st.permutations(range(len(keys))))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_model, "RUN", 7)
-        found = result(sorted_numbers(keys, by_id, descending))
-    known = [place for place in by_id if keys[place] is not None]
-    known.sort(key=lambda place: keys[place], reverse=descending)
-    assert found == known + [place for place in by_id if keys[place] is None]

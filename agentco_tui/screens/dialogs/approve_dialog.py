@@ -161,7 +161,7 @@ class ApproveQuestion(TaskQuestion):
             plain(f"waits {self.look.age(waiting_since(task))}"),
         ]
         if trust is not None:
-            facts.append(plain(f"trust {fmt.trust(trust)}"))
+            facts.append(plain(f"trust {fmt.number(trust)}"))
         items = [*self._ended(), *self._before()]
         items += substance(task, self.look, [Text(joined(facts, f" {signs.separator} "))])
         budget = self.session.store.agent_budgets.get(task.agent.id) if task.agent else None

@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 import msgspec
+from msgspec.structs import astuple
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.text import SafeText, safe
@@ -54,24 +55,12 @@ for each id, None for a value that isn't known."""
 
 
 class Term(msgspec.Struct, frozen=True):
-    """One term: what it reads and the test that makes of it."""
-
     typed: str
     """Operator and operand, case folded."""
     column: int | None
     negated: bool
     as_text: bool
     test: Callable[[Any], bool]
-
-    def narrows(self, earlier: Term) -> bool:
-        """True for a term that was typed alike, and for a word that was typed further."""
-        if (self.typed, self.column, self.negated, self.as_text) == (
-            *(earlier.typed, earlier.column),
-            *(earlier.negated, earlier.as_text),
-        ):
-            return True
-        words = self.column is None and earlier.column is None
-        return words and not (self.negated or earlier.negated) and earlier.typed in self.typed
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -100,9 +89,13 @@ class Filter(msgspec.Struct, frozen=True):
 
         Told only for the common case: a word being typed further, or terms being added.
         """
-        return len(self.terms) >= len(earlier.terms) and all(
-            new.narrows(old) for old, new in zip(earlier.terms, self.terms, strict=False)
-        )
+
+        def narrower(new: Term, old: Term) -> bool:
+            words = new.column is old.column is None and not (new.negated or old.negated)
+            return (words and old.typed in new.typed) or astuple(new)[:4] == astuple(old)[:4]
+
+        enough = len(self.terms) >= len(earlier.terms)
+        return enough and all(map(narrower, self.terms, earlier.terms))
 
     @property
     def columns(self) -> frozenset[int]:
@@ -136,7 +129,12 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
         wanted = found["name"].casefold()
         index = next((at for at, one in enumerate(columns) if wanted in _names(one)), None)
         if index is None:
-            return _unknown(found, columns)
+            names = {name: column.key for column in columns for name in _names(column)}
+            advice = f"there are {', '.join(column.key for column in columns)}."
+            for near in get_close_matches(wanted, list(names), n=1, cutoff=0.5):
+                advice = f"did you mean {names[near]}{op}?"
+            quoted = "To look for the text itself, put it in quotes"
+            return FilterError(safe(f"no column {found['name']}: {advice} {quoted}"))
     if not folded:
         return None
     if op == "!=":
@@ -194,14 +192,3 @@ def _operand(folded: str, column: Column[Any]) -> tuple[float, float] | FilterEr
 def _names(column: Column[Any]) -> tuple[str, ...]:
     title = column.title.casefold().replace(" ", "_")
     return (column.key.casefold(), title, *(alias.casefold() for alias in column.aliases))
-
-
-def _unknown(found: re.Match[str], columns: Sequence[Column[Any]]) -> FilterError:
-    names = {name: column.key for column in columns for name in _names(column)}
-    near = get_close_matches(found["name"].casefold(), list(names), n=1, cutoff=0.5)
-    if near:
-        advice = f"did you mean {names[near[0]]}{found['op']}?"
-    else:
-        advice = f"there are {', '.join(column.key for column in columns)}."
-    quoted = "To look for the text itself, put it in quotes"
-    return FilterError(safe(f"no column {found['name']}: {advice} {quoted}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
+from operator import add
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -64,19 +65,16 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     """False for a column that is only there to be filtered and sorted by."""
 
 
-class Placed(msgspec.Struct, frozen=True):
+class Placed(msgspec.Struct, Generic[R], frozen=True):
     """A column that is shown: its index among all columns, its left edge and its width."""
 
     index: int
+    column: Column[R]
     x: int
     width: int
 
 
-class Layout(msgspec.Struct, frozen=True):
-    columns: tuple[Placed, ...] = ()
-
-
-def arrange(columns: Sequence[Column[Any]], room: int) -> Layout:
+def arrange(columns: Sequence[Column[R]], room: int) -> tuple[Placed[R], ...]:
     """Fits columns into `room` cells.
 
     Columns that grow also give way first: they shrink to `min_width` before any is left out. Then
@@ -101,21 +99,28 @@ def arrange(columns: Sequence[Column[Any]], room: int) -> Layout:
     widths = [max(1, columns[index].width) for index in kept]
     _shrink(widths, [needed(index) for index in kept], room)
     _shrink(widths, [least(index) for index in kept], room)
-    _grow(widths, [columns[index].grow for index in kept], room - _total(widths))
+    spare = room - _total(widths)
+    shares = [columns[index].grow for index in kept]
+    if spare > 0 and (whole := sum(shares)):
+        # What doesn't divide goes from the left.
+        parts = [spare * share // whole for share in shares]
+        growing = [at for at, share in enumerate(shares) if share]
+        for at in growing[: spare - sum(parts)]:
+            parts[at] += 1
+        widths = list(map(add, widths, parts))
     placed = []
     x = 0
     for index, width in zip(kept, widths, strict=True):
         if x >= room:
             break
-        placed.append(Placed(index, x, min(width, room - x)))
+        placed.append(Placed(index, columns[index], x, min(width, room - x)))
         x += width + GAP
-    return Layout(tuple(placed))
+    return tuple(placed)
 
 
 def _total(widths: Iterable[int]) -> int:
     """Cells of columns with the gaps between them."""
-    each = list(widths)
-    return sum(each) + GAP * max(0, len(each) - 1)
+    return max(0, sum(width + GAP for width in widths) - GAP)
 
 
 def _shrink(widths: list[int], least: list[int], room: int) -> None:
@@ -127,16 +132,3 @@ def _shrink(widths: list[int], least: list[int], room: int) -> None:
         if not any(slack):
             return
         widths[slack.index(max(slack))] -= 1
-
-
-def _grow(widths: list[int], shares: list[int], spare: int) -> None:
-    """Adds `spare` cells to `widths` by their shares; what doesn't divide goes from the left."""
-    whole = sum(shares)
-    if spare <= 0 or not whole:
-        return
-    parts = [spare * share // whole for share in shares]
-    rest = spare - sum(parts)
-    for at, (part, share) in enumerate(zip(parts, shares, strict=True)):
-        extra = 1 if share and rest else 0
-        rest -= extra
-        widths[at] += part + extra

@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from itertools import chain, filterfalse, islice
 from operator import ne
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -40,8 +41,6 @@ GONE: Final = Cell(plain("gone"), Tone.DIM)
 
 Steps: TypeAlias = Iterator[None]
 """A piece of work in slices: run it to its end, at once or with pauses."""
-SlicedWork: TypeAlias = Generator[None, None, T]
-"""The same, with a result."""
 
 
 class TableModel(Generic[R]):
@@ -79,8 +78,6 @@ class TableModel(Generic[R]):
         self._waiting: dict[str, None] = {}
         self._stirred: set[str] = set()
 
-    # ---- reading
-
     def record(self, row_id: str) -> R | None:
         """The record, also that of a ghost; None if there is none of this id."""
         found = self.records.get(row_id)
@@ -92,16 +89,13 @@ class TableModel(Generic[R]):
         return self._ghosts[row_id] if found is None else found
 
     def gone_from(self, ids: Set[str]) -> set[str]:
-        """Those of `ids` that are ghosts or have no record."""
+        """Those that are ghosts or have no record."""
         lost = set(filterfalse(self.records.__contains__, ids))
         return lost | (ids & self.notes.keys()) if self.notes else lost
 
     def ghost_note(self, row_id: str) -> Cell | None:
         """What became of the record, if the row shows that rather than the record."""
         return self.notes.get(row_id, GONE if row_id in self._ghosts else None)
-
-    def is_ghost(self, row_id: str) -> bool:
-        return self.ghost_note(row_id) is not None
 
     @property
     def waiting(self) -> int:
@@ -121,32 +115,26 @@ class TableModel(Generic[R]):
         Texts have their case folded. A whole row has all cells that don't depend on the clock.
         """
         if column is None:
-            try:
-                return list(map(self._haystacks.__getitem__, ids))
-            except KeyError:
-                return [self._haystack(row_id) for row_id in ids]
+            texts = self._haystacks
+            with suppress(KeyError):
+                return list(map(texts.__getitem__, ids))
+            for row_id in filterfalse(texts.__contains__, ids):
+                record = self.known(row_id)
+                if self._search_text is not None:
+                    text = self._search_text(record)
+                else:
+                    cells = (one.cell(record).text for one in self.columns if not one.ticks)
+                    text = "\n".join(cells)
+                texts[row_id] = text.casefold()
+            return list(map(texts.__getitem__, ids))
         shows, value = self.columns[column].cell, self.columns[column].filter_value
         if not as_text:
             return list(map(value or _no_key, map(self.known, ids)))
-        texts = []
+        found = []
         for record in map(self.known, ids):
             own = None if value is None else value(record)
-            texts.append((own if isinstance(own, str) else shows(record).text).casefold())
-        return texts
-
-    def _haystack(self, row_id: str) -> str:
-        found = self._haystacks.get(row_id)
-        if found is None:
-            record = self.known(row_id)
-            if self._search_text is not None:
-                found = self._search_text(record)
-            else:
-                cells = (column.cell(record).text for column in self.columns if not column.ticks)
-                found = "\n".join(cells)
-            found = self._haystacks[row_id] = found.casefold()
+            found.append((own if isinstance(own, str) else shows(record).text).casefold())
         return found
-
-    # ---- changing
 
     def load(self, rows: Iterable[tuple[str, R]]) -> Steps:
         """Replaces all rows, and lets go of what was held back."""
@@ -167,12 +155,9 @@ class TableModel(Generic[R]):
         ]
         for row_id in (*put, *gone):
             self._haystacks.pop(row_id, None)
-        if self.held:
-            self._apply_held(put, gone)
+        if not self.held:
+            yield from self._place(put, gone)
             return
-        yield from self._place(put, gone)
-
-    def _apply_held(self, put: dict[str, R], gone: list[str]) -> None:
         for row_id, record in put.items():
             if row_id in self.records:
                 if row_id not in self._waiting:
@@ -259,9 +244,22 @@ class TableModel(Generic[R]):
         while some := list(islice(rest, CHUNK)):
             self._keys += comparable(list(map(read, some)))
             yield
-        numbers = yield from sorted_numbers(self._keys, self._by_id, self.descending)
+        # Numbers are sorted and not ids: going through a hundred thousand strings in another order
+        # than they lie in the memory takes longer than all else here.
+        keys, known, unknown = self._keys, self._by_id, list[int]()
+        if None in keys:
+            known = [number for number in self._by_id if keys[number] is not None]
+            unknown = [number for number in self._by_id if keys[number] is None]
+        yield
+        if known and not isinstance(keys[known[0]], int | float):
+            # Numbers in the same order are far faster to compare, and many rows may share a key.
+            differing = yield from sorted_in_runs(list({key for key in keys if key is not None}))
+            ranks = dict(zip(differing, range(len(differing)), strict=True))
+            keys = list(map(ranks.get, keys))
+            yield
+        numbers = yield from sorted_in_runs(known, keys.__getitem__, self.descending)
         self.order = []
-        for few in chunks(numbers):
+        for few in chunks(numbers + unknown):
             self.order += map(ids.__getitem__, few)
             yield
 
@@ -379,37 +377,9 @@ class TableModel(Generic[R]):
         return grown
 
 
-# ---- sorting with pauses
-
-
-def sorted_numbers(
-    keys: Sequence[Any], by_id: Sequence[int], descending: bool
-) -> SlicedWork[list[int]]:
-    """The numbers of all rows sorted by the keys that stand at them; those of None come last.
-
-    `by_id` holds the same numbers in the order of the rows' ids, which decides between equal keys.
-    Numbers and not ids, because going through a hundred thousand strings in another order than they
-    lie in the memory takes longer than all else here.
-    """
-    known: Sequence[int] = by_id
-    unknown: list[int] = []
-    if None in keys:
-        known = [number for number in by_id if keys[number] is not None]
-        unknown = [number for number in by_id if keys[number] is None]
-    yield
-    if known and not isinstance(keys[known[0]], int | float):
-        # Numbers in the same order are far faster to compare, and many rows may share a key.
-        differing = yield from sorted_in_runs(list({key for key in keys if key is not None}))
-        ranks = dict(zip(differing, range(len(differing)), strict=True))
-        keys = list(map(ranks.get, keys))
-        yield
-    order = yield from sorted_in_runs(known, keys.__getitem__, descending)
-    return order + unknown
-
-
 def sorted_in_runs(
     items: Sequence[T], key: Callable[[T], Any] | None = None, descending: bool = False
-) -> SlicedWork[list[T]]:
+) -> Generator[None, None, list[T]]:
     """`items` sorted, equal ones in the order they came: short runs are sorted, then merged by
     eights, as Python's sort does with sorted runs in one list.
     """

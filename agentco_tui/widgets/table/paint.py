@@ -8,7 +8,7 @@ between. What isn't on the screen costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, Generic, NamedTuple
+from typing import Final, Generic, NamedTuple
 
 import msgspec
 from rich.segment import Segment
@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
-from agentco_tui.widgets.table.layout import Column, Layout, R, arrange
+from agentco_tui.widgets.table.layout import Placed, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, Tone, coloured, tone_style
@@ -33,7 +33,7 @@ WORTH_A_JUMP: Final = 12
 
 
 class Piece(NamedTuple):
-    """A stretch of a line: where it starts among the columns, its width, text and tone."""
+    """A stretch of a line; `x` counts from the first column."""
 
     x: int
     width: int
@@ -42,6 +42,8 @@ class Piece(NamedTuple):
 
 
 class RowLook(NamedTuple):
+    """A line of the body: a row, or a text in place of rows."""
+
     pieces: tuple[Piece, ...] = ()
     cursor: bool = False
     marked: bool = False
@@ -49,9 +51,6 @@ class RowLook(NamedTuple):
     """True if the whole row is painted as the cursor's, not only the sign before it."""
     ghost: bool = False
 
-
-Line = RowLook | SafeText
-"""What stands in a line of the body: a row, or a text in place of rows."""
 
 _PARTS = ("header", "header-sorted", "cursor", "cursor-sign", "mark", "scrollbar", "stale")
 TABLE_CLASSES = {f"record-table--{part}" for part in _PARTS}
@@ -110,16 +109,18 @@ class TableStyles(msgspec.Struct, frozen=True):
 
 
 class TablePainter(Generic[R]):
-    """From rows and view to the fewest changed cells, and to the strips that show them."""
+    """From rows and view to the fewest changed cells, and to the strips that show them.
+
+    `text_instead` gives what stands in the body when no row is shown.
+    """
 
     def __init__(
         self, model: TableModel[R], view: Viewport, text_instead: Callable[[], SafeText]
     ) -> None:
-        """`text_instead` gives what stands in the body when no row is shown."""
-        self.layout = Layout()
+        self.places: tuple[Placed[R], ...] = ()
         self._model, self._view, self._text_instead = model, view, text_instead
         self._size = Size(0, 0)
-        self._lines: list[Line] = []
+        self._lines: list[RowLook] = []
         self._header: tuple[Piece, ...] = ()
         self._thumb = range(0)
         self._pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
@@ -136,17 +137,15 @@ class TablePainter(Generic[R]):
         for row_id in list(self._pieces) if row_ids is None else row_ids:
             self._pieces.pop(row_id, None)
 
-    # ---- what differs
-
     def update(self, size: Size) -> list[Region]:
         """Works out how all looks now; gives the regions where that is different from before."""
         width, height = size
         if size != self._size:
             self._size = size
-            self.layout = arrange(self._model.columns, self._room)
+            self.places = arrange(self._model.columns, self._room)
             self._pieces.clear()
         lines, thumb = self._wanted_lines(), self._wanted_thumb()
-        header = header_pieces(self._model, self.layout)
+        header = header_pieces(self._model, self.places)
         regions = [Region(0, 0, width, 1)] if header != self._header else []
         if len(lines) != len(self._lines):
             regions.append(Region(0, 1, width, height - 1))
@@ -163,16 +162,12 @@ class TablePainter(Generic[R]):
         """Looks again at the cells of the rows on the screen that depend on the clock; True if
         one says something else.
         """
-        columns, changed = self._model.columns, False
-        ticking = [
-            at for at, placed in enumerate(self.layout.columns) if columns[placed.index].ticks
-        ]
+        changed = False
+        ticking = [(at, place) for at, place in enumerate(self.places) if place.column.ticks]
         for row_id, (record, pieces) in self._pieces.items() if ticking else ():
             fresh = list(pieces)
-            for at in ticking:
-                place = self.layout.columns[at]
-                cell = columns[place.index].cell(record)
-                fresh[at] = lay_out((cell,), columns, Layout((place,)))[0]
+            for at, place in ticking:
+                fresh[at] = lay_out(place.column.cell(record), place)
             if tuple(fresh) != pieces:
                 self._pieces[row_id] = record, tuple(fresh)
                 changed = True
@@ -182,21 +177,21 @@ class TablePainter(Generic[R]):
     def _room(self) -> int:
         return max(0, self._size.width - GUTTER - SCROLLBAR)
 
-    def _wanted_lines(self) -> list[Line]:
+    def _wanted_lines(self) -> list[RowLook]:
         view, height = self._view, max(0, self._size.height - 1)
         visible = self._model.shown[view.top : view.top + height]
-        lines: list[Line] = []
+        lines: list[RowLook] = []
         pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         for at, row_id in enumerate(visible, view.top):
             record, note = self._model.known(row_id), self._model.ghost_note(row_id)
             ghost, note = note is not None, note or view.remarks.get(row_id)
             if note is not None:
-                laid = lay_out_note(self._cells(record), note, self._model.columns, self.layout)
+                laid = lay_out_note(record, note, self.places)
             else:
                 known = self._pieces.get(row_id)
                 if known is None or known[0] is not record:
-                    laid = lay_out(self._cells(record), self._model.columns, self.layout)
-                    known = record, laid
+                    each = (lay_out(place.column.cell(record), place) for place in self.places)
+                    known = record, tuple(each)
                 laid = known[1]
                 pieces[row_id] = known
             cursor = at == view.cursor_at
@@ -204,12 +199,9 @@ class TablePainter(Generic[R]):
             lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, ghost))
         self._pieces = pieces
         if not visible and height:
-            lines.append(self._text_instead())
+            text = fit(self._text_instead(), self._room)
+            lines.append(RowLook((Piece(0, self._room, text, Tone.DIM),)))
         return lines + [RowLook()] * (height - len(lines))
-
-    def _cells(self, record: R) -> list[Cell]:
-        columns = self._model.columns
-        return [columns[placed.index].cell(record) for placed in self.layout.columns]
 
     def _wanted_thumb(self) -> range:
         count, height = len(self._model.shown), self._size.height - 1
@@ -224,17 +216,13 @@ class TablePainter(Generic[R]):
             start = max(0, min(start, room - 1))
         return range(start, start + size)
 
-    def _changes(self, before: Line, after: Line) -> list[tuple[int, int]]:
+    def _changes(self, before: RowLook, after: RowLook) -> list[tuple[int, int]]:
         """The stretches (x and width) of a line that differ; less than `WORTH_A_JUMP` cells
         between two of them are painted with them.
         """
-        whole = [(0, self._size.width - SCROLLBAR)]
-        if isinstance(after, str) or isinstance(before, str):
-            return whole
-        if before[3:] != after[3:] or [p[:2] for p in before.pieces] != [
-            p[:2] for p in after.pieces
-        ]:
-            return whole
+        was, now = ([piece[:2] for piece in one.pieces] for one in (before, after))
+        if was != now or before[3:] != after[3:]:
+            return [(0, self._size.width - SCROLLBAR)]
         spans = [(0, GUTTER)] if before[1:3] != after[1:3] else []
         worth = WORTH_A_JUMP if PARTIAL_PAINT.replaced else self._size.width
         for old, new in zip(before.pieces, after.pieces, strict=True):
@@ -246,11 +234,9 @@ class TablePainter(Generic[R]):
             spans.append((x, end - x))
         return spans
 
-    # ---- strips
-
     def strip(self, y: int, styles: TableStyles) -> Strip:
         """One line of the widget: the header, a row, or what is said in place of rows."""
-        room, stale = self._room, self._view.stale
+        room, stale = self._room, self._view.stale and bool(self._model.shown)
         width = GUTTER + room + SCROLLBAR
         if y == 0:
             blank = (" " * GUTTER, styles.header)
@@ -258,9 +244,6 @@ class TablePainter(Generic[R]):
             spread = _spread(self._header, room + SCROLLBAR, styles.header, titles.__getitem__)
             return _strip([blank, *spread], width)
         line = self._lines[y - 1] if y <= len(self._lines) else RowLook()
-        if isinstance(line, str):
-            dim = styles.tones[Tone.DIM]
-            return _strip([(" " * GUTTER, dim), (fit(line, room + SCROLLBAR), dim)], width)
         ground = styles.of(Tone.PLAIN, line, stale)
         cursor = styles.cursor_sign if line.band else styles.mark
         mark = ground if line.band else styles.mark
@@ -274,30 +257,21 @@ class TablePainter(Generic[R]):
         return _strip(parts, width)
 
 
-def lay_out(
-    cells: Sequence[Cell], columns: Sequence[Column[Any]], layout: Layout
-) -> tuple[Piece, ...]:
-    """The cells of the columns shown, cut and padded to their places."""
-    return tuple(
-        Piece(
-            place.x, place.width, fit(cell.text, place.width, columns[place.index].align), cell.tone
-        )
-        for place, cell in zip(layout.columns, cells, strict=True)
-    )
+def lay_out(cell: Cell, place: Placed[R]) -> Piece:
+    """A cell cut and padded to its place."""
+    text = fit(cell.text, place.width, place.column.align)
+    return Piece(place.x, place.width, text, cell.tone)
 
 
-def lay_out_note(
-    cells: Sequence[Cell], note: Cell, columns: Sequence[Column[Any]], layout: Layout
-) -> tuple[Piece, ...]:
-    """As `lay_out`, but what became of the record stands where its first columns were, up to the
-    one that grows, whose text follows it.
+def lay_out_note(record: R, note: Cell, places: Sequence[Placed[R]]) -> tuple[Piece, ...]:
+    """What became of a record stands where its first columns were, up to the one that grows, whose
+    text follows it.
     """
-    places = layout.columns
-    last = next((at for at, placed in enumerate(places) if columns[placed.index].grow), 0)
+    last = next((at for at, place in enumerate(places) if place.column.grow), 0)
     width = places[last].x + places[last].width
     said = min(width, cell_width(note.text))
-    title = plain(f" {signs.separator} {cells[last].text.strip()}")
-    rest = lay_out(cells[last + 1 :], columns, Layout(places[last + 1 :]))
+    title = plain(f" {signs.separator} {places[last].column.cell(record).text.strip()}")
+    rest = (lay_out(place.column.cell(record), place) for place in places[last + 1 :])
     return (
         Piece(0, said, fit(note.text, said), note.tone),
         Piece(said, width - said, fit(title, width - said), Tone.PLAIN),
@@ -305,20 +279,20 @@ def lay_out_note(
     )
 
 
-def header_pieces(model: TableModel[Any], layout: Layout) -> tuple[Piece, ...]:
+def header_pieces(model: TableModel[R], places: Iterable[Placed[R]]) -> tuple[Piece, ...]:
     pieces = []
-    for placed in layout.columns:
-        column = model.columns[placed.index]
-        text, width, tone = fit(column.title, placed.width, column.align), placed.width, Tone.PLAIN
-        if placed.index == model.sort_column:
+    for place in places:
+        title, align, width = place.column.title, place.column.align, place.width
+        text, tone = fit(title, width, align), Tone.PLAIN
+        if place.index == model.sort_column:
             sign = signs.down if model.descending else signs.up
             tone = Tone.STRONG
-            if column.align == "left" and cell_width(column.title) + 2 <= width:
-                text = fit(plain(f"{column.title} {sign}"), width)
+            if align == "left" and cell_width(title) + 2 <= width:
+                text = fit(plain(f"{title} {sign}"), width)
             else:
                 # The first cell of the gap behind the column is the sign's: the title stays whole.
                 text, width = plain(text + sign), width + 1
-        pieces.append(Piece(placed.x, width, text, tone))
+        pieces.append(Piece(place.x, width, text, tone))
     return tuple(pieces)
 
 
@@ -342,18 +316,15 @@ def _strip(parts: Iterable[tuple[str, Style]], width: int) -> Strip:
     segments: list[Segment] = []
     text, style = "", Style.null()
     for part, wanted in parts:
-        if part and text and (wanted == style or _as_blank(part, wanted, style)):
+        alike = wanted == style or (
+            part.isspace()
+            and wanted.bgcolor == style.bgcolor
+            and not any(s.underline or s.reverse or s.strike for s in (wanted, style))
+        )
+        if text and alike:
             text += part
         elif part:
             segments.append(Segment(text, style))
             text, style = part, wanted
     segments.append(Segment(text, style))
     return Strip([segment for segment in segments if segment.text], width)
-
-
-def _as_blank(text: str, one: Style, other: Style) -> bool:
-    return (
-        text.isspace()
-        and one.bgcolor == other.bgcolor
-        and not any(s.underline or s.reverse or s.strike for s in (one, other))
-    )

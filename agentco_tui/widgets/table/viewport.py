@@ -68,11 +68,6 @@ class Viewport:
         self.scroll_to(self.top)
         self.cursor, self.cursor_at = shown[place], place
 
-    def page(self, pages: int) -> None:
-        step = max(1, self.height - 1) * pages
-        self.scroll_to(self.top + step)
-        self.move_to(self.cursor_at + step)
-
     def scroll_to(self, top: int) -> None:
         """Moves the view; the cursor stays with its record."""
         self.touched = True
@@ -87,7 +82,15 @@ class Viewport:
             self.cursor, self.cursor_at, self.top = None, 0, 0
             return
         was_at, was_top, in_view = self.cursor_at, self.top, self.shows(self.cursor_at)
-        place = self.cursor_at = self._survivor(before)
+        place = None if self.cursor is None else self._model.position(self.cursor)
+        if place is None and self.cursor is not None:
+            # The nearest row that is still shown.
+            still = set(shown)
+            near = chain(before[was_at + 1 :], reversed(before[:was_at]))
+            nearest = next((row_id for row_id in near if row_id in still), None)
+            self.touched = self.touched and nearest is not None
+            place = None if nearest is None else self._model.position(nearest)
+        place = self.cursor_at = place or 0
         self.cursor = shown[place]
         if not self.touched:
             self.top = place - max(0, self.height - 1)
@@ -99,18 +102,3 @@ class Viewport:
             tops = (at - offset for offset, at in enumerate(now) if at is not None)
             self.top = next(tops, was_top)
         self.top = max(0, min(self.top, self.last_top))
-
-    def _survivor(self, before: list[str]) -> int:
-        """Where the cursor's record is now, or the nearest row that is still shown."""
-        if self.cursor is None:
-            return 0
-        place = self._model.position(self.cursor)
-        if place is not None:
-            return place
-        still, at = set(self._model.shown), self.cursor_at
-        near = chain(before[at + 1 :], reversed(before[:at]))
-        nearest = next((row_id for row_id in near if row_id in still), None)
-        if nearest is None:
-            self.touched = False
-            return 0
-        return self._model.position(nearest) or 0

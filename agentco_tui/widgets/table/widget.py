@@ -9,9 +9,7 @@ row numbers, and stay with them through every insert, removal and sort.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, Final, Generic
 
@@ -23,16 +21,10 @@ from textual.widget import Widget
 
 from agentco_tui.background import SlicedWork
 from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.widgets.table import paint
 from agentco_tui.widgets.table.filter import FilterError, parse
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import Steps, TableModel
-from agentco_tui.widgets.table.paint import (
-    GUTTER,
-    TABLE_CLASSES,
-    TABLE_CSS,
-    TablePainter,
-    TableStyles,
-)
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell
 
@@ -57,28 +49,24 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     uses it.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TABLE_CLASSES
-    DEFAULT_CSS = TABLE_CSS
+    COMPONENT_CLASSES: ClassVar[set[str]] = paint.TABLE_CLASSES
+    DEFAULT_CSS = paint.TABLE_CSS
 
-    @dataclass
     class TableMessage(Message):
-        table: RecordTable[Any]
+        def __init__(self, table: RecordTable[Any]) -> None:
+            super().__init__()
+            self.table = table
+            self.row_id = table.cursor_id or ""
+            """The row with the cursor, if there is one."""
 
-    @dataclass
     class CursorMoved(TableMessage):
         """The cursor is on another record now, or on none."""
 
-        row_id: str | None
-
-    @dataclass
     class Opened(TableMessage):
         """Enter on a row, or a click on the row with the cursor."""
 
-        row_id: str
-
-    @dataclass
     class MarksChanged(TableMessage):
-        marked: tuple[str, ...]
+        """Other records are marked now."""
 
     class WorkDone(TableMessage):
         """Work on a large table that took several turns is done: rows and counts are right now."""
@@ -104,8 +92,8 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """The records and their order: to be read; whoever changes them does so here."""
         self.view = Viewport(self.rows)
         self.work = SlicedWork(self, "sorting rows")
-        self._painter = TablePainter(self.rows, self.view, self._text_instead)
-        self._styles: TableStyles | None = None
+        self._painter = paint.TablePainter(self.rows, self.view, self._text_instead)
+        self._styles: paint.TableStyles | None = None
         self._fitted_to = Size(0, 0)
         self._fit_due = True
         self.can_mark = can_mark
@@ -114,8 +102,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self.state = TableState.LOADING
         self._state_text: SafeText | None = None
         self._filtered_at = 0.0
-
-    # ---- rows
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
         """Replaces all rows. The state becomes READY.
@@ -154,8 +140,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
         self._painter.forget_cells()
         self._sync()
-
-    # ---- state
 
     def set_state(self, state: TableState, text: SafeText | None = None) -> None:
         """Says what the rows are worth; `text` is shown if there are none."""
@@ -222,10 +206,8 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         return None
 
     def warm_filter(self) -> None:
-        """Reads the text of all rows while nothing else is to do: for when a filter is opened."""
+        """Reads the text of all rows while nothing else is to do."""
         self._do(self.rows.warm())
-
-    # ---- hold
 
     def hold(self) -> None:
         """From now on the order stands still, until the release."""
@@ -261,21 +243,21 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self.view.remarks = dict(remarks)
             self._sync()
 
-    # ---- work on the rows
-
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
         """Takes the steps after those of the work before; none has begun to run yet."""
         self.work.finish()
-        self.work.start(steps, partial(self._done, self.rows.shown), asked=asked)
+        before = self.rows.shown
 
-    def _done(self, before: list[str], in_slices: bool) -> None:
-        if in_slices:
-            self.post_message(self.WorkDone(self))
-        self.view.follow(before)
-        self.unmark(self.rows.gone_from(self.view.marks.keys()))
-        self._sync()
+        def done(in_slices: bool) -> None:
+            if in_slices:
+                self.post_message(self.WorkDone(self))
+            self.view.follow(before)
+            self.unmark(self.rows.gone_from(self.view.marks.keys()))
+            self._sync()
 
-    # ---- cursor
+        self.work.start(steps, done, asked=asked)
+
+    # ---- cursor and marks
 
     @property
     def cursor_id(self) -> str | None:
@@ -298,8 +280,9 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def action_page(self, pages: int) -> None:
         self.work.finish()
-        self.view.page(pages)
-        self._sync()
+        step = max(1, self.view.height - 1) * pages
+        self.view.scroll_to(self.view.top + step)
+        self._move_to(self.view.cursor_at + step)
 
     def action_first(self) -> None:
         """The cursor on the first row; from now on the top of the list stays in view."""
@@ -311,13 +294,11 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def action_open(self) -> None:
         if self.cursor_id is not None:
-            self.post_message(self.Opened(self, self.cursor_id))
-
-    # ---- marks
+            self.post_message(self.Opened(self))
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The ids of marked records in the order they were marked."""
+        """In the order they were marked."""
         return tuple(self.view.marks)
 
     def mark(self, ids: Iterable[str]) -> None:
@@ -338,7 +319,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             else:
                 del view.marks[row_id]
         if len(view.marks) != before:
-            self.post_message(self.MarksChanged(self, self.marked))
+            self.post_message(self.MarksChanged(self))
             self._sync()
 
     def clear_marks(self) -> None:
@@ -366,30 +347,28 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Lets the keys for marking through to others where nothing can be marked."""
-        if action in {"toggle_mark", "mark_range", "mark_all_shown"}:
-            return self.can_mark
-        return super().check_action(action, parameters)
-
-    # ---- mouse
+        marks = action in {"toggle_mark", "mark_range", "mark_all_shown"}
+        return self.can_mark if marks else super().check_action(action, parameters)
 
     def on_click(self, event: events.Click) -> None:
         """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
         self.work.finish()
-        view, place = self.view, self.view.top + event.y - 1
+        view, at = self.view, self.view.top + event.y - 1
         if event.y == 0:
-            places = self._painter.layout.columns
-            for at in (p.index for p in places if p.x <= event.x - GUTTER <= p.x + p.width):
-                if at == self.rows.sort_column:
+            for place in self._painter.places:
+                if not place.x <= event.x - paint.GUTTER <= place.x + place.width:
+                    continue
+                if place.index == self.rows.sort_column:
                     self.reverse_sort()
-                elif self.rows.columns[at].sort_key is not None:
-                    self.sort_by(self.rows.columns[at].key)
+                elif place.column.sort_key is not None:
+                    self.sort_by(place.column.key)
         elif event.x == self.size.width - 1 and view.last_top:
             self._scroll_view((event.y - 1) * view.last_top // max(1, view.height - 1))
-        elif place < len(self.rows.shown):
-            if place == view.cursor_at and view.touched:
+        elif at < len(self.rows.shown):
+            if at == view.cursor_at and view.touched:
                 self.action_open()
             else:
-                self._move_to(place)
+                self._move_to(at)
 
     @on(events.MouseScrollDown)
     @on(events.MouseScrollUp)
@@ -410,7 +389,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         """Asks for a repaint of what looks different now, and of nothing else."""
         if self.cursor_id != self._cursor_told:
             self._cursor_told = self.cursor_id
-            self.post_message(self.CursorMoved(self, self.cursor_id))
+            self.post_message(self.CursorMoved(self))
         if regions := self._look_again():
             self.refresh(*regions)
 
@@ -422,7 +401,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         if self._styles is None:
-            self._styles = TableStyles.of_widget(self)
+            self._styles = paint.TableStyles.of_widget(self)
         return self._painter.strip(y, self._styles)
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -450,7 +429,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         return self._look_again()
 
     def notify_style_update(self) -> None:
-        """Textual calls it when theme, focus or style sheet change: styles are worked out anew."""
+        """Theme, focus or style sheet have changed."""
         super().notify_style_update()
         self._styles = None
 

@@ -24,7 +24,7 @@ from agentco_tui.screens.dialogs.form_dialog import Form, FormField, FormPlan, R
 from agentco_tui.screens.header_footer import notice
 from agentco_tui.screens.prompts import parse, suggestion
 from agentco_tui.text import clipboard_text, plain, safe, safe_block
-from agentco_tui.textual_patches import partial_paint
+from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
@@ -182,5 +182,5 @@ class Widgets(App[None]):
 
 
 if __name__ == "__main__":
-    partial_paint.install()
+    compositor.install_partial_paint()
     Widgets(Path(sys.argv[1]), int(sys.argv[2])).run()

@@ -1,33 +1,39 @@
-"""Makes Textual write only what was asked to be repainted, and each change of style only once.
+"""Textual's compositor, made to write only what was asked to be repainted, and to tell each widget
+that it is shown.
 
-Textual 8.2.8 repaints a region by writing each line from the left edge of the widget up to the
-region's right edge (`ChopsUpdate.render_segments` crops at the right only; a note in its source
-says that it should crop at both), and ends every segment with a reset, so that the next must name
-both its colours again. A cell of six letters at the right of a table of 120 columns cost 203
-bytes. Written from its own left edge, with only the difference between one style and the next, it
-costs about 50, and a whole screen about half. And for two lines it asks every widget on them for
-all lines it has (`_get_renders` cuts to what is visible, not to what is repainted), and then every
-container behind them.
+Partial paint. Textual 8.2.8 repaints a region by writing each line from the left edge of the
+widget on (`ChopsUpdate.render_segments` crops at the right only; a note in its source says that it
+should crop at both), and ends every segment with a reset, so that the next must name both its
+colours again: a cell of six letters at the right of a table of 120 columns cost 203 bytes. Written
+from its own left edge, with only the difference between one style and the next, it costs about 50,
+and a whole screen about half. And for two lines it asks every widget on them for all lines it has
+(`_get_renders`), and then every container behind them. The self-test tries the originals on a small
+picture: they won't write what is expected once Textual mends it.
 
-The self-test tries the originals on a small picture: they won't write what is expected once Textual
-mends it.
+Shown events. Textual tells (`Show`, `Resize`) and paints what a layout has that the one before had
+not (`reflow`). But between two layouts it may work out anew where everything is, because somebody
+asked for the size of a widget after one that is hidden was refreshed (`full_map`), and keeps that
+as the layout before. What was displayed in between is then never told of, nor painted: a list
+showed what it had shown when the person left it, a notice never came, and an old one stayed in the
+corner. So a layout is compared here with the last layout, whatever was asked between the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
 from textual import _compositor
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
+from textual.widget import Widget
 
-from agentco_tui.textual_patches.registry import PARTIAL_PAINT
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
 _ATTRIBUTES: Final = (
     ("bold", 1, 22),
@@ -92,9 +98,9 @@ def _change(before: Rendition, after: Rendition) -> str:
 class SegmentWriter:
     """Writes segments, remembering the style the terminal is in."""
 
-    def __init__(self, system: ColorSystem) -> None:
+    def __init__(self, console: Console) -> None:
         self.out: list[str] = []
-        self._system = system
+        self._system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
         self._look = _PLAIN
 
     def move(self, x: int, y: int) -> None:
@@ -104,35 +110,28 @@ class SegmentWriter:
         for text, style, control in segments:
             if control or not text:
                 self.out.append(text)
-            elif style is None:
-                self._turn(_PLAIN, text)
-            elif style.link:
+            elif style is not None and style.link:
                 self.lift()
                 self.out.append(Strip.render_style(style, text, self._system))
             else:
-                self._turn(_look(style, self._system), text)
+                now = self._look
+                look = _PLAIN if style is None else _look(style, self._system)
+                if look is not now:
+                    shows = (look[0] | now[0]) & _SHOW_ON_BLANKS
+                    if look[2] == now[2] and text.isspace() and not shows:
+                        look = now
+                    self.out.append(_change(now, look))
+                    self._look = look
+                self.out.append(text)
 
     def lift(self) -> None:
         self.out.append(_change(self._look, _PLAIN))
         self._look = _PLAIN
 
-    def _turn(self, look: Rendition, text: str) -> None:
-        now = self._look
-        if look is not now:
-            if look[2] == now[2] and text.isspace() and not (look[0] | now[0]) & _SHOW_ON_BLANKS:
-                look = now
-            self.out.append(_change(now, look))
-            self._look = look
-        self.out.append(text)
-
-
-def _system(console: Console) -> ColorSystem:
-    return COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
-
 
 def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
     """What to write for a partial update: of each span (line, left, right) just that."""
-    writer = SegmentWriter(_system(console))
+    writer = SegmentWriter(console)
     for y, left, right in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is None or x >= right or end <= left:
@@ -145,7 +144,7 @@ def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
 
 
 def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
-    writer = SegmentWriter(_system(console))
+    writer = SegmentWriter(console)
     for y, strips in enumerate(update.strips, update.region.y):
         writer.move(update.region.x, y)
         for strip in strips:
@@ -181,9 +180,9 @@ def renders(
             return
 
 
-def install() -> bool:
+def install_partial_paint() -> bool:
     return PARTIAL_PAINT.install(
-        _as_expected,
+        _paints_as_expected,
         lambda: (
             (_compositor.ChopsUpdate, "render_segments", render_chops),
             (_compositor.LayoutUpdate, "render_segments", render_layout),
@@ -192,7 +191,7 @@ def install() -> bool:
     )
 
 
-def _as_expected() -> bool:
+def _paints_as_expected() -> bool:
     """True if the originals write a small picture the way this module was made for, and the widgets
     are asked as they were.
     """
@@ -211,3 +210,46 @@ def _as_expected() -> bool:
     layout = _compositor.LayoutUpdate([[strip], [strip]], Region(0, 0, 8, 2))
     line = "\x1b[1mabcd\x1b[0mefgh"
     return layout.render_segments(console) == f"\x1b[1;1H{line}\n\x1b[2;1H{line}"
+
+
+# ---- shown events
+
+_KEPT: Final = "_agentco_map_of_the_last_layout"
+_original_map: Final[Any] = vars(_compositor.Compositor).get("full_map")
+_original_reflow: Final[Any] = vars(_compositor.Compositor).get("reflow")
+
+
+def install_shown_events() -> bool:
+    return SHOWN_EVENTS.install(
+        _tells_as_expected,
+        lambda: (
+            (_compositor.Compositor, "full_map", property(_full_map)),
+            (_compositor.Compositor, "reflow", _reflow),
+        ),
+    )
+
+
+def _full_map(compositor: _compositor.Compositor) -> _compositor.CompositorMap:
+    before = compositor._full_map
+    now = cast("_compositor.CompositorMap", _original_map.fget(compositor))
+    if now is not before:
+        vars(compositor).setdefault(_KEPT, before)
+    return now
+
+
+def _reflow(
+    compositor: _compositor.Compositor, parent: Widget, size: Size
+) -> _compositor.ReflowResult:
+    compositor._full_map = vars(compositor).pop(_KEPT, compositor._full_map)
+    return cast("_compositor.ReflowResult", _original_reflow(compositor, parent, size))
+
+
+def _tells_as_expected() -> bool:
+    """True if a compositor has the members that this replaces, with the same parameters."""
+    found: Any = vars(_compositor.Compositor)
+    code = found["reflow"].__code__
+    return (
+        isinstance(found["full_map"], property)
+        and code.co_varnames[: code.co_argcount] == ("self", "parent", "size")
+        and {"_full_map", "_full_map_invalidated"} <= vars(_compositor.Compositor()).keys()
+    )
