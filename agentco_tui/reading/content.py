@@ -15,11 +15,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
-from datetime import datetime
 from decimal import Decimal
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from operator import is_not
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -47,7 +45,7 @@ _encode = msgspec.json.Encoder(order="deterministic", decimal_format="number").e
 
 
 class Place(IntEnum):
-    """What an object is part of."""
+    """What an object is part of; in the substance, what a task is about, everything counts."""
 
     RECORD = 0
     """The task itself, and what platforms wrap it or its times in."""
@@ -55,18 +53,11 @@ class Place(IntEnum):
     """Who is named in it: an agent, a company, a user."""
     PART = 2
     """An object of which nothing is known."""
-    SUBSTANCE = 3
-    """What the task is about: everything counts."""
 
 
 def _is_time(value: Json) -> bool:
-    if type(value) is str and len(value) >= 19:
-        with suppress(ValueError):
-            return bool(datetime.fromisoformat(value))
-    if type(value) in _HOLDERS:
-        parts = value.values() if type(value) is dict else value
-        if len(value) > 9 or not all(type(part) in (int, Decimal) for part in parts):
-            return False
+    if type(value) is dict and not {*map(type, value.values())} <= {int, Decimal}:
+        return False  # words in it could say anything
     return to_moment(value) is not None
 
 
@@ -94,10 +85,6 @@ def _is_sum(value: Json) -> bool:
     if type(value) is dict:
         return len(value) <= 4 and all(type(each) is not dict for each in value.values())
     return _is_number(value) or (type(value) is str and _SUM.fullmatch(value) is not None)
-
-
-def _is_flag(value: Json) -> bool:
-    return type(value) is bool
 
 
 def _is_tag(value: Json) -> bool:
@@ -180,7 +167,7 @@ VOLATILE: Final = (
     ),
     Volatile(
         "unread is_unread is_unread_for_me is_read seen is_seen viewed is_viewed has_new_activity",
-        _is_flag,
+        lambda value: type(value) is bool,
         _AROUND,
         "says whether somebody has looked",
     ),
@@ -239,17 +226,17 @@ _SUBSTANCE: Final = word_set(
 _HOLDERS: Final = frozenset((dict, list))
 
 
-@cache
-def _rules() -> dict[str, Volatile]:
-    """What is volatile, by its folded name."""
-    return {fold(name): volatile for volatile in VOLATILE for name in volatile.names.split()}
-
-
 @lru_cache(maxsize=2048)
 def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Json], bool]]]:
     """The fields of an object that may be volatile; the objects of a list mostly have the same."""
-    rules = ((key, _rules().get(fold(key))) for key in keys)
+    if not _RULES:
+        _RULES.update((fold(name), each) for each in VOLATILE for name in each.names.split())
+    rules = ((key, _RULES.get(fold(key))) for key in keys)
     return [(key, rule.test) for key, rule in rules if rule and place in rule.places]
+
+
+_RULES: dict[str, Volatile] = {}
+"""What is volatile, by its folded name."""
 
 
 def content_of(raw: Json) -> bytes:
@@ -267,7 +254,7 @@ def is_substance(name: str) -> bool:
 
 def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -> Any:
     """`value`, a part of a task, without its volatile fields; the same object if it has none."""
-    if place is Place.SUBSTANCE or depth > _MAX_DEPTH or type(value) not in _HOLDERS:
+    if depth > _MAX_DEPTH or type(value) not in _HOLDERS:
         return value
     if type(value) is list:
         settled = [without_volatile(each, place, depth + 1) for each in value]
@@ -277,23 +264,23 @@ def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -
         if value[key] is None or test(value[key]):
             kept = dict(value) if kept is value else kept
             del kept[key]
-    if not _HOLDERS.isdisjoint(map(type, kept.values())):
-        for key, inner in list(kept.items()):
-            if inner and type(inner) in _HOLDERS:
-                settled = without_volatile(inner, _place_of(key, place), depth + 1)
-                if settled is not inner:
-                    kept = dict(value) if kept is value else kept
-                    kept[key] = settled
+    if _HOLDERS.isdisjoint(map(type, kept.values())):
+        return kept
+    for key, inner in list(kept.items()):
+        if not inner or type(inner) not in _HOLDERS:
+            continue
+        folded, here = fold(key), Place.PART
+        if folded in _SUBSTANCE:
+            continue
+        if place is Place.REFERENCE or folded in _NAMED:
+            here = Place.REFERENCE
+        elif place is Place.RECORD and folded in _WRAPPED:
+            here = Place.RECORD
+        settled = without_volatile(inner, here, depth + 1)
+        if settled is not inner:
+            kept = dict(value) if kept is value else kept
+            kept[key] = settled
     return kept
-
-
-def _place_of(key: str, around: Place) -> Place:
-    """What an object is under this name, in an object that is `around` it."""
-    if is_substance(key):
-        return Place.SUBSTANCE
-    if around is Place.REFERENCE or fold(key) in _NAMED:
-        return Place.REFERENCE
-    return Place.RECORD if around is Place.RECORD and fold(key) in _WRAPPED else Place.PART
 
 
 def identity(record: Record) -> Hashable:

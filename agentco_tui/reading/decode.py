@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from agentco_tui.model import Record, Task
 from agentco_tui.reading.content import content_of, identity
@@ -28,6 +30,10 @@ from agentco_tui.text import SafeText, safe
 R = TypeVar("R", bound=Record)
 
 _MOST_REASONS: Final = 5
+_TOLD: Final = word_set(
+    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging
+    pageinfo total offset limit page success ok status count resultinfo included lastid"""
+)
 
 
 class Unshaped(ValueError):  # noqa: N818 - the client tells it as an error of its own
@@ -46,7 +52,7 @@ class RefusedBody(Unshaped):
         self.refusal = refusal
 
 
-class Page(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+class Page(Struct, Generic[R], frozen=True, kw_only=True):
     """The records in one answer."""
 
     records: tuple[R, ...]
@@ -68,133 +74,102 @@ def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     if says_failed(body):
         raise RefusedBody(error_in(body))
     found = find_list(body, kind)
+    envelope = body if type(body) is dict else {}
     if found is None:
-        return _summary(kind, body)
-    records, reasons = read_rows(kind, found, body, unit)
-    errors = body.get("errors") if type(body) is dict else None
-    return Page(
-        records=tuple(records),
-        unread=sum(reasons.values()),
-        unread_reasons=tuple(list(reasons)[:_MOST_REASONS]),
-        shape=_shape(body, found),
-        is_list="{one}" not in found.path,
-        notice=error_in({"errors": errors}).told if errors else None,
-    )
-
-
-def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
-    """The one record of `kind` in an answer; `wanted_id` is its id, where it tells none."""
-    if says_failed(body):
-        raise RefusedBody(error_in(body))
-    found = find_one(body, kind)
-    if found is None:
-        raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
-    around = Around(
-        names=names_beside(body),
-        unit=unit_beside(body).with_more(kind.unit),
-        is_root=found.is_root,
-        key=wanted_id,
-    )
-    try:
-        return _with_content(kind.read(unwrapped(found.obj, kind), around), found.obj)
-    except Unread as error:
-        raise Unshaped(safe(f"the answer holds {error}")) from None
-
-
-def read_rows(
-    kind: Kind[R], found: FoundList, body: Json, unit: Unit = NO_UNIT
-) -> tuple[list[R], Counter[SafeText]]:
-    """The records, and how often each reason kept one from being read."""
-    path = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
-    told = unit_beside(body).with_more(unit).with_more(kind.unit)
-    around = Around(names=names_beside(body), unit=told, path=path)
+        if kind.instead is not None:
+            with suppress(Unread):
+                summary = kind.instead(body)
+                records = () if summary is None else (summary,)
+                return Page(records=records, shape="{summary}", is_list=False)
+        told = error_in(envelope).message
+        why = f"the platform says: {told}" if told else outline(body)
+        raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
+    path = found.path
+    last = path.rpartition(".")[2].partition("[")[0].partition("{")[0]
+    told_unit = unit_beside(body).with_more(unit).with_more(kind.unit)
+    around = Around(names=names_beside(body), unit=told_unit, path=last)
     unread: Counter[SafeText] = Counter()
     rows: Iterable[tuple[Row, Json, str | None]] = _rows(kind, found, unread)
     if kind.survey is not None:
         rows = list(rows)
-        around = msgspec.structs.replace(around, survey=kind.survey([row for row, _, _ in rows]))
+        around = replace(around, survey=kind.survey([row for row, _, _ in rows]))
     distinct: dict[Hashable, R] = {}
     for row, raw, key in rows:
-        here = around if key is None else msgspec.structs.replace(around, key=key)
         try:
-            record = _with_content(kind.build(row, here), raw)
+            record = kind.build(row, around if key is None else replace(around, key=key))
+            _add_content(record, raw)
         except Unread as error:
             unread[safe(str(error))] += 1
         else:
             distinct[identity(record)] = record
-    return list(distinct.values()), unread
+    beside = [
+        key
+        for key in islice(envelope, 50)
+        if fold(key) in _TOLD
+        and not (path == key or path.startswith((f"{key}.", f"{key}[", f"{key}{{", f"{key}:")))
+    ]
+    errors = envelope.get("errors")
+    return Page(
+        records=tuple(distinct.values()),
+        unread=sum(unread.values()),
+        unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
+        shape=safe(" + ".join([path, *beside[:4]]), 120),
+        is_list="{one}" not in path,
+        notice=error_in({"errors": errors}).told if errors else None,
+    )
 
 
 def _rows(
     kind: Kind[Any], found: FoundList, unread: Counter[SafeText]
 ) -> Iterator[tuple[Row, Json, str | None]]:
     """What was read of each object, the object as sent, and its id where only a key told it."""
-    keys, taken, read = found.keys, 0, kind.table.read
-    for index, item in enumerate(found.items):
+    keys, taken, read, needs = found.keys, 0, kind.table.read, kind.table.needs
+    for index, raw in enumerate(found.items):
         if taken >= kind.most:
             reason = safe(f"more than {kind.most:,} {kind.noun}")
             unread[reason] = len(found.items) - index
             return
-        raw = item if type(item) is dict else _as_object(item, kind)
+        if type(raw) is str and raw and not needs:
+            raw = {"message": raw}  # noqa: PLW2901 - a log's text
+        elif type(raw) is str and "id" in needs and looks_like_id(raw):
+            raw = {"id": raw}  # noqa: PLW2901
         if type(raw) is not dict:
             unread[safe(f"{_type_name(raw)} where an object was due")] += 1
             continue
         row = read(unwrapped(raw, kind))
-        if keys is None and not kind.is_one(row.obj, row.plan):
+        if keys is None and not row.plan.is_record:
             unread[kind.nameless] += 1
             continue
         taken += 1
         yield row, raw, None if keys is None else keys[index]
 
 
-def _with_content(record: R, raw: Json) -> R:
-    """A task with the digest of what was sent for it; another record as it is."""
+def _add_content(record: Record, raw: Json) -> None:
+    """The digest of what was sent for a task, put into its record."""
     if type(record) is Task:
         # Nobody has seen it yet; a record of its own would cost more than its digest.
-        msgspec.structs.force_setattr(record, "content", content_of(raw))
+        force_setattr(record, "content", content_of(raw))
+
+
+def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
+    """The one record of `kind` in an answer; `wanted_id` is its id, where it tells none."""
+    if says_failed(body):
+        raise RefusedBody(error_in(body))
+    found = next(find_one(body, kind), None)
+    if found is None:
+        raise Unshaped(safe(f"the answer holds no {kind.own[-1]}: {outline(body)}"))
+    around = Around(
+        names=names_beside(body),
+        unit=unit_beside(body).with_more(kind.unit),
+        is_root=found is body,
+        key=wanted_id,
+    )
+    try:
+        record = kind.read(unwrapped(found, kind), around)
+        _add_content(record, found)
+    except Unread as error:
+        raise Unshaped(safe(f"the answer holds {error}")) from None
     return record
-
-
-def _as_object(item: Json, kind: Kind[Any]) -> Json:
-    """What may stand in an object's place: a log's text, a mere identifier."""
-    if type(item) is str and item:
-        if not kind.needs:
-            return {"message": item}
-        if "id" in kind.needs and looks_like_id(item):
-            return {"id": item}
-    return item
-
-
-def _summary(kind: Kind[R], body: Json) -> Page[R]:
-    """What a summary in place of the list says, or Unshaped."""
-    if kind.instead is not None:
-        try:
-            summary = kind.instead(body)
-        except Unread:
-            pass
-        else:
-            records = () if summary is None else (summary,)
-            return Page(records=records, shape="{summary}", is_list=False)
-    told = error_in(body).message if type(body) is dict else None
-    why = f"the platform says: {told}" if told else outline(body)
-    raise Unshaped(safe(f"the answer holds no list of {kind.noun}: {why}"))
-
-
-_TOLD: Final = word_set(
-    """nextcursor cursor next nextpagetoken nextpage hasmore links meta pagination paging
-    pageinfo total offset limit page success ok status count resultinfo included lastid"""
-)
-
-
-def _shape(body: Json, found: FoundList) -> str:
-    if type(body) is not dict:
-        return safe(found.path, 120)
-    beside = [key for key in islice(body, 50) if fold(key) in _TOLD and not _is_on(key, found.path)]
-    return safe(" + ".join([found.path, *beside[:4]]), 120)
-
-
-def _is_on(key: str, path: str) -> bool:
-    return path == key or path.startswith((f"{key}.", f"{key}[", f"{key}{{", f"{key}:"))
 
 
 def outline(body: Json) -> str:

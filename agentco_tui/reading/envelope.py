@@ -60,6 +60,13 @@ _NEVER: Final = word_set(
     actions fields properties attributes"""
 )
 """Names of lists that hold no records."""
+_TELL_ROWS: Final = word_set(
+    """total count results totalcount totalitems totalelements nextpagetoken nextcursor next
+    cursor"""
+)
+_PAGING: Final = _TELL_ROWS | word_set(
+    "page perpage pagesize limit offset size status success ok hasmore"
+)
 _MOST_LAYERS: Final = 4
 _NESTED: Final = frozenset((dict,))
 _SAMPLE: Final = 20
@@ -78,13 +85,6 @@ class FoundList(NamedTuple):
     """The object that holds the list: what else is in it may be about pages."""
 
 
-class FoundOne(NamedTuple):
-    """The one object in an answer."""
-
-    obj: Mapping[str, Json]
-    is_root: bool
-
-
 def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
     """The list of `kind` in `body`, or None if there is no sensible one."""
     if body is None:
@@ -100,9 +100,14 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
         or _only_list(body, kind, "")
         or _keyed(body, kind, "")
         or _itself(body, kind, "", None)
-        or _none_left(body)
     )
-    return None if found is None else _joined(found, kind)
+    if found is not None:
+        return _joined(found, kind)
+    # An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`.
+    said = {fold(key): value for key, value in islice(body.items(), 20)}
+    told = [value for name, value in said.items() if name in _TELL_ROWS]
+    is_paging = len(said) == len(body) and said.keys() <= _PAGING
+    return FoundList((), None, "{}", body) if is_paging and told and not any(told) else None
 
 
 def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
@@ -112,8 +117,7 @@ def _joined(flat: FoundList, kind: Kind[Any]) -> FoundList:
     items = flat.items
     sample = [item for item in items[:_SAMPLE] if type(item) is dict]
     if not sample or any(
-        kind.is_one(unwrapped(item, kind))
-        and not any(type(under(item, name)) is list for name in kind.own)
+        _may_be(item, kind) and not any(type(under(item, name)) is list for name in kind.own)
         for item in sample
     ):
         return flat
@@ -175,11 +179,15 @@ def _only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> FoundList
         for where, layer in ((path, obj), *inner)
         if type(layer) is dict
         for key, value in layer.items()
-        if fold(key) not in _NEVER and type(value) is list and any(
-            type(item) is dict and kind.is_one(unwrapped(item, kind)) for item in value[:_SAMPLE]
-        )
-    ]  # fmt: skip
+        if fold(key) not in _NEVER
+        and type(value) is list
+        and any(type(item) is dict and _may_be(item, kind) for item in value[:_SAMPLE])
+    ]
     return found[0] if len(found) == 1 else None
+
+
+def _may_be(item: Mapping[str, Json], kind: Kind[Any]) -> bool:
+    return kind.table.plan(unwrapped(item, kind)).is_record
 
 
 def _keyed(
@@ -210,33 +218,14 @@ def _itself(
     return found if _is_record(value, kind) else None
 
 
-_COUNTS: Final = word_set("total count results totalcount totalitems totalelements")
-_NEXTS: Final = word_set("nextpagetoken nextcursor next cursor")
-_PAGING: Final = (_COUNTS | _NEXTS) | word_set(
-    "page perpage pagesize limit offset size status success ok hasmore"
-)
-
-
-def _none_left(body: Mapping[str, Json]) -> FoundList | None:
-    """An envelope of which the empty list was left out: `{"total": 0}`, `{"nextPageToken": ""}`."""
-    said = {fold(key): value for key, value in islice(body.items(), 20)}
-    told = [value for name, value in said.items() if name in _COUNTS | _NEXTS]
-    is_paging = len(said) == len(body) and said.keys() <= _PAGING
-    return FoundList((), None, "{}", body) if is_paging and told and not any(told) else None
-
-
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """True if the object has an identifier and more, and is no envelope."""
-    filled = kind.table.fills(value)
-    return bool(filled - _WEAK) and (not kind.needs or not kind.needs.isdisjoint(filled))
+    filled, needs = kind.table.fills(value), kind.table.needs
+    return bool(filled - _WEAK) and not filled.isdisjoint(needs or filled)
 
 
-def find_one(body: Json, kind: Kind[Any]) -> FoundOne | None:
-    """The object of `kind` in `body`."""
-    return next(_candidates(body, kind, 0), None)
-
-
-def _candidates(body: Json, kind: Kind[Any], depth: int) -> Iterator[FoundOne]:
+def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[str, Json]]:
+    """The objects in `body` that may be the one of `kind`, best first."""
     if type(body) is list:
         objects = [item for item in body if type(item) is dict]
         body = objects[0] if len(objects) == 1 else None
@@ -247,17 +236,17 @@ def _candidates(body: Json, kind: Kind[Any], depth: int) -> Iterator[FoundOne]:
     if not _is_record(body, kind):
         is_firm = any(each in _FIRM for _, each in _wrapping(tuple(body), kind.own))
         if is_firm and _is_record(unwrapped(body, kind), kind):
-            yield FoundOne(body, depth == 0)
+            yield body
             return
         singular = (name.removesuffix("s") for name in kind.also)
         names = (*kind.own, *singular, *WRAPPERS)
     for name in names:
-        yield from _candidates(under(body, name), kind, depth + 1)
+        yield from find_one(under(body, name), kind, depth + 1)
     if kind.table.fills(body):
-        yield FoundOne(body, depth == 0)
+        yield body
     elif len(body) == 1 and type(only := next(iter(body.values()))) is dict:
         # GraphQL: the name of what was asked for, whatever it is
-        yield from _candidates(only, kind, depth + 1)
+        yield from find_one(only, kind, depth + 1)
 
 
 @lru_cache(maxsize=1024)

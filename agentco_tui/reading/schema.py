@@ -131,11 +131,6 @@ class Candidate(NamedTuple):
         unit = unit_in_name(spelt)
         return self._replace(key=key, unit=unit, reader=partial(self.field.reader, unit=unit))
 
-    @property
-    def order(self) -> tuple[int, int, str]:
-        """What comes first is tried first; in no case does the order of keys matter."""
-        return self.unit.rank, self.rank, self.key
-
     def find(self, raw: Json) -> tuple[Json, Candidate]:
         """What the path below the key leads to, else None; and the candidate as it was spelt."""
         if not (self.inner and self.field.in_units):
@@ -166,6 +161,8 @@ class Plan(NamedTuple):
     """By plain slot."""
     has: frozenset[str] = frozenset()
     """The slots that may be filled."""
+    is_record: bool = False
+    """Whether these make a record."""
 
 
 class Row(NamedTuple):
@@ -183,10 +180,6 @@ class Row(NamedTuple):
     def source(self, slot: str) -> Candidate:
         """Where a slot's value was read from."""
         return self.chosen.get(slot) or self.plan.only[slot]
-
-    def origin(self, slot: str) -> str:
-        """The declared name that a slot's value was read from."""
-        return self.source(slot).name
 
     def keep(self, slot: str) -> None:
         """Put a field that was read but is not used back with the unknown ones."""
@@ -223,8 +216,9 @@ Build: TypeAlias = Callable[[Row, Around], R]
 class Table:
     """The names of one kind of object, compiled; a plan is kept for each tuple of keys."""
 
-    def __init__(self, fields: Iterable[Field]) -> None:
-        self.fields = tuple(fields)
+    def __init__(self, fields: Iterable[Field], needs: frozenset[str] = frozenset()) -> None:
+        """`needs`: slots of which a record fills one; without any it may be each."""
+        self.fields, self.needs = tuple(fields), needs
         self._plan = lru_cache(maxsize=512)(self._made)
 
     @cached_property
@@ -242,17 +236,13 @@ class Table:
                 found.setdefault(first, []).append(each.at("", name))
         return found
 
-    def _named(self, key: str) -> list[Candidate]:
+    def _named(self, key: str, folded: str) -> list[Candidate]:
         """What a key means: names that it is, else those of sums without the unit at its end."""
-        folded = fold(key)
         if found := self._by_first.get(folded):
             return [each._replace(key=key) for each in found]
-        for stem, _ in split_unit(folded):
-            stems = self._by_first.get(stem, ())
-            sums = [each for each in stems if each.field.in_units and not each.inner]
-            if sums:
-                return [each.at(key, key) for each in sums]
-        return []
+        stems = (self._by_first.get(stem, ()) for stem, _ in split_unit(folded))
+        sums = ([each for each in some if each.field.in_units and not each.inner] for some in stems)
+        return [each.at(key, key) for each in next(filter(None, sums), ())]
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
         """The plan for this object's keys; without nested names where no object is nested."""
@@ -265,13 +255,15 @@ class Table:
         unknown: list[str] = []
         uses: dict[str, int] = {}
         for key in keys[:_MOST_KEYS]:
-            candidates = [each for each in self._named(key) if is_nested or not each.inner]
+            folded = fold(key)
+            named = self._named(key, folded)
+            candidates = [each for each in named if is_nested or not each.inner]
             if not candidates:
                 unknown.append(key)
                 continue
             uses[key] = len({each.field.slot for each in candidates})
-            if spelt.setdefault(fold(key), key) != key:
-                twins.append((spelt[fold(key)], key))
+            if spelt.setdefault(folded, key) != key:
+                twins.append((spelt[folded], key))
             for each in candidates:
                 slots.setdefault(each.field.slot, []).append(each)
         only: dict[str, Candidate] = {}
@@ -282,7 +274,10 @@ class Table:
                 only[slot] = first
                 del uses[first.key]
             else:
-                ranked.append(tuple(sorted(found, key=lambda each: each.order)))
+                # In no case does the order of keys matter.
+                found.sort(key=lambda each: (each.unit.rank, each.rank, each.key))
+                ranked.append(tuple(found))
+        has = frozenset(slots)
         return Plan(
             plain=tuple((slot, each.key, each.reader) for slot, each in only.items()),
             ranked=tuple(ranked),
@@ -290,22 +285,31 @@ class Table:
             unknown=(*unknown, *keys[_MOST_KEYS:]),
             twins=tuple(twins),
             only=only,
-            has=frozenset(slots),
+            has=has,
+            is_record=not has.isdisjoint(self.needs or has),
         )
 
     def fills(self, obj: Mapping[str, Json]) -> frozenset[str]:
         """The slots that this object has a value for."""
         plan = self.plan(obj)
         filled = [slot for slot, key, _ in plan.plain if obj[key] is not None]
-        for candidates in plan.ranked:
-            if any(each.find(obj[each.key])[0] is not None for each in candidates):
-                filled.append(candidates[0].field.slot)
-        return frozenset(filled)
+        return frozenset(filled).union(
+            each.field.slot
+            for candidates in plan.ranked
+            for each in candidates
+            if each.find(obj[each.key])[0] is not None
+        )
 
     def read(self, obj: Mapping[str, Json]) -> Row:
         """The values of one object, and what is left of it."""
-        plan = self.plan(obj)
-        if plan.twins and (doubtful := _doubtful(obj, plan.twins)):
+        plan = self._plan(tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
+        doubtful = [
+            key
+            for pair in plan.twins
+            if None not in (said := [obj[key] for key in pair]) and said[0] != said[1]
+            for key in pair
+        ]
+        if doubtful:
             row = self.read({key: value for key, value in obj.items() if key not in doubtful})
             row.left.update((key, obj[key]) for key in doubtful)
             return row
@@ -380,16 +384,6 @@ def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
     return kept or None
 
 
-def _doubtful(obj: Mapping[str, Json], twins: Iterable[tuple[str, str]]) -> dict[str, None]:
-    """The keys that are spellings of one name and do not say the same."""
-    return {
-        key: None
-        for one, other in twins
-        if obj[one] is not None and obj[other] is not None and obj[one] != obj[other]
-        for key in (one, other)
-    }
-
-
 @lru_cache(maxsize=2048)
 def _index(keys: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
@@ -456,8 +450,8 @@ class Kind(Generic[R]):
     ) -> None:
         self.name, self.noun = name, noun
         self.own, self.also = tuple(map(fold, own.split())), tuple(map(fold, also.split()))
-        self.table, self.build = Table(fields), build
-        self.needs, self.nameless, self.most = frozenset(needs.split()), safe(nameless), most
+        self.table, self.build = Table(fields, frozenset(needs.split())), build
+        self.nameless, self.most = safe(nameless), most
         self.survey, self.instead = survey, instead
         self.unit: Unit = NO_UNIT
         """The unit of sums that a profile tells."""
@@ -473,13 +467,8 @@ class Kind(Generic[R]):
         # "spent month" gives way to a mapped "spent", too.
         others = [each for each in self.table.fields if each.slot.split(" ")[0] not in names]
         bare = [each for each in self.table.fields if each.slot in names]
-        other.table = Table((*mapped, *bare, *others))
+        other.table = Table((*mapped, *bare, *others), self.table.needs)
         return other
-
-    def is_one(self, obj: Mapping[str, Json], plan: Plan | None = None) -> bool:
-        """Whether an object, whose plan may be known, may be such a record."""
-        filled = (plan or self.table.plan(obj)).has
-        return not self.needs.isdisjoint(filled) if self.needs else bool(filled)
 
     def read(self, obj: Mapping[str, Json], around: Around) -> R:
         """The record in one object that stands alone; raises Unread if there is none."""

@@ -18,7 +18,7 @@ from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shapes import ALL as SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
-from agentco_tui.reading.content import VOLATILE, Place, marked
+from agentco_tui.reading.content import VOLATILE, marked
 from agentco_tui.text import plain
 from tests.reading import decode
 
@@ -193,7 +193,6 @@ def test_every_volatile_name_has_its_reason_and_stands_once() -> None:
     names = [name for volatile in VOLATILE for name in volatile.names.split()]
     assert len(names) == len(set(names))
     assert all(volatile.reason and volatile.places for volatile in VOLATILE)
-    assert all(Place.SUBSTANCE not in volatile.places for volatile in VOLATILE)
 
 
 def test_a_change_beyond_where_a_title_is_cut_is_named() -> None:

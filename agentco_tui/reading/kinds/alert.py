@@ -98,7 +98,7 @@ def _build(row: Row, around: Around) -> Alert:
         raise Unread("an alert of which no field is known")
     agent, company = _whom(values, around)
     found = figures(row, around)
-    of_sums = {"of_sums", "warn"} <= values.keys() and row.origin("warn") == "threshold"
+    of_sums = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
     threshold = None if of_sums else warning_point(values, found.limit)
     used = found.used | {"warn"} if threshold is not None else found.used
     is_rule = _is_rule(values)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from agentco_tui.model import Money, Record, Ref
+from agentco_tui.model import Record, Ref
 from agentco_tui.reading.schema import Around, Field, Row, Unread, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.money import UNIT_FIELDS, Sum, money_field, to_money, told_unit
+from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.reading.values.unit import NO_UNIT
 
 R = TypeVar("R", bound=Record)
 
@@ -70,15 +69,6 @@ COST: Final = (
     *UNIT_FIELDS,
 )  # fmt: skip
 """What a task or a step of a trace cost."""
-
-
-def cost_of(values: Values, around: Around) -> Money | None:
-    """The cost in the unit that its name, its siblings or the answer tell."""
-    found: Sum | None = values.get("cost")
-    if found is None:
-        return None
-    told = found.unit.power is not None and found.unit.currency is not None
-    return to_money(found, NO_UNIT if told else told_unit(values, around.unit))
 
 
 def record(kind: type[R], row: Row, around: Around, **made: Any) -> R:

@@ -216,7 +216,7 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
     for row in rows:
         for slot, value in row.values.items():
             if type(value) is Part and slot != "warn":
-                found.setdefault(row.origin(slot), []).append(value)
+                found.setdefault(row.source(slot).name, []).append(value)
     return {name: percent.proven(parts, points) for name, parts in found.items()}
 
 
@@ -327,7 +327,7 @@ def _share(
 
     def sent(slot: str) -> tuple[Part | None, Scale]:
         scales: Mapping[str, Scale] = around.survey or {}
-        origin = row.origin(slot) if slot in row.values else ""
+        origin = row.source(slot).name if slot in row.values else ""
         return row.values.get(slot), scales.get(origin, Scale.OPEN)
 
     told = percent.settled(*sent(slot), computed)

@@ -9,7 +9,6 @@ from agentco_tui.reading.kinds.common_fields import (
     COMPANY,
     COST,
     CREATED,
-    cost_of,
     ids,
     record,
     reference,
@@ -17,6 +16,7 @@ from agentco_tui.reading.kinds.common_fields import (
 )
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
+from agentco_tui.reading.values.money import Sum, to_money, told_unit
 from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.plain_text import (
     block,
@@ -71,8 +71,12 @@ def _whole(field: Field) -> Field:
     reader, most = field.reader, _TEXTS.get(field.reader)
     if most is None:
         return field
+    short, is_text = min(most, _LINE), reader not in (to_ref, to_ref_name)
 
     def read(raw: Json) -> Any:
+        if type(raw) is str and len(raw) <= short and raw.isascii() and raw.isprintable():
+            # Nothing is taken from it, and most are like this.
+            return raw if is_text and raw and raw == raw.strip() else reader(raw)
         found = reader(raw)
         if found == raw or found is None or found is NOTHING or type(found) is Partial:
             return found
@@ -215,14 +219,25 @@ _SECONDARY: Final = frozenset(
     ("approval", "waits", "is_pending", "requires", "approved", "done", "result", "category",
      "second")
 )  # fmt: skip
-_UNSHOWN: Final = frozenset(("tool", "type", "result"))
+
 _DULL: Final = frozenset(("task", "tasks", "item", "issue", "approval", "job", "default"))
 
 
 def _build(row: Row, around: Around) -> Task:
     values = row.values
     get = values.get
-    title, title_from = _title(row, get("id") or around.key or "")
+    # The nearest words, and the name of the field they were taken from.
+    title: SafeText | None = get("title")
+    title_from = "id"
+    if title is not None:
+        title_from = row.source("title").name
+    elif "description" in values and (title := first_line(values["description"])):
+        title_from = "description"
+    else:
+        for slot in ("tool", "type"):
+            if slot in values and (slot != "type" or values[slot].lower() not in _DULL):
+                title, title_from = values[slot], row.source(slot).name
+                break
     status: SafeText | None = get("status") or get("status_text")
     if status is not None and status.isdigit() and "status_text" in values:
         status = values["status_text"]
@@ -244,12 +259,13 @@ def _build(row: Row, around: Around) -> Task:
         if expires is None and since is not None:
             expires = Moment(since.at + values["timeout"], since.zone_assumed)
         row.keep("timeout")
-    for slot in _UNSHOWN.intersection(values):
-        if title_from != row.origin(slot):
+    for slot in ("tool", "type", "result"):  # not shown otherwise
+        if slot in values and title_from != row.source(slot).name:
             row.keep(slot)
+    cost: Sum | None = get("cost")
     return record(
         Task, row, around,
-        title=title,
+        title=title or safe(get("id") or around.key or ""),
         title_from=title_from,
         status=status,
         state=state,
@@ -258,31 +274,19 @@ def _build(row: Row, around: Around) -> Task:
         company=reference(values, "company", around),
         created=created,
         expires=expires,
-        cost=cost_of(values, around),
+        cost=to_money(cost, told_unit(values, around.unit)) if cost is not None else None,
         extra=as_extra(row.left, WHOLE),
     )  # fmt: skip
-
-
-def _title(row: Row, task_id: str) -> tuple[SafeText, str]:
-    """The nearest words, and the name of the field they were taken from."""
-    values = row.values
-    if "title" in values:
-        return values["title"], row.origin("title")
-    if start := first_line(values.get("description", "")):
-        return start, "description"
-    for slot in ("tool", "type"):
-        if slot in values and (slot != "type" or values[slot].lower() not in _DULL):
-            return values[slot], row.origin(slot)
-    return safe(task_id), "id"
 
 
 def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool | None]:
     """State and approval flag where the record carries more than one status."""
     values = row.values
+    get = values.get
     if state is TaskState.OTHER and "category" in values:
         state = task_state(values["category"])
     if state is TaskState.DONE:
-        if "second" in values and "status" in values and row.origin("status") != "state":
+        if "second" in values and "status" in values and row.source("status").name != "state":
             # TeamCity: status SUCCESS (so far), state running
             also = task_state(values["second"])
             state = also if also in _LIVE else state
@@ -290,10 +294,10 @@ def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool 
             # What has ended is what its result says: GitHub's completed with conclusion failure.
             of_result = task_state(values["result"])
             state = of_result if of_result in _ENDED else state
-    needs: bool | None = values.get("waits")
-    if needs is None and values.get("is_pending") is True and state is None:
+    needs: bool | None = get("waits")
+    if needs is None and state is None and get("is_pending") is True:
         needs = True
-    is_done = values.get("done") is True
+    is_done = get("done") is True
     verdict = task_state(values["approval"]) if "approval" in values else None
     if verdict is TaskState.PENDING:
         # Asana: completed, changes_requested
@@ -302,12 +306,12 @@ def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool 
         needs, state = False, verdict if state in _OPEN else state
     elif verdict not in (None, TaskState.APPROVED, TaskState.DONE):
         state = state or verdict
-    if verdict in (TaskState.APPROVED, TaskState.DONE) or values.get("approved") is True:
+    if verdict in (TaskState.APPROVED, TaskState.DONE) or get("approved") is True:
         needs = False
         state = TaskState.APPROVED if state in (None, TaskState.PENDING) else state
     if is_done and state is None:
         state = TaskState.DONE
-    requires: bool | None = values.get("requires")
+    requires: bool | None = get("requires")
     if requires and state in _ENDED:
         needs = False if needs is None else needs
     elif needs is None and requires is not None:

@@ -69,7 +69,8 @@ def money_field(slot: str, names: str, reader: Reader = to_sum) -> Field:
 def told_unit(values: Values, around: Unit | None) -> Unit:
     """What the fields of a record (`UNIT_FIELDS`) and the answer round it tell of its sums."""
     own: Unit = values.get("unit", NO_UNIT)
-    return own.with_more(values.get("currency")).with_more(around)
+    currency: Unit | None = values.get("currency")
+    return (own if currency is None else own.with_more(currency)).with_more(around)
 
 
 def to_money(found: Sum | None, beside: Unit = NO_UNIT) -> Money | None:

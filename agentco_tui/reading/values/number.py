@@ -35,7 +35,9 @@ def to_decimal(raw: Json) -> Decimal | None:
     if kind is int:
         return Decimal(raw) if -_MAX_INT < raw < _MAX_INT else None
     if kind is Decimal:
-        return _sensible(raw)
+        # What is far too large, or no number at all, makes no sense; 0 has any exponent.
+        fits = raw.is_finite() and (not raw or -_MAX_ADJUSTED <= raw.adjusted() <= _MAX_ADJUSTED)
+        return raw if fits else None
     if kind is str:
         return _from_text(raw)
     if kind is dict and 0 < len(raw) <= 3:
@@ -56,32 +58,21 @@ def to_count(raw: Json) -> int | None:
     return int(value)
 
 
-def _sensible(value: Decimal) -> Decimal | None:
-    fits = value.is_finite() and (not value or abs(value.adjusted()) <= _MAX_ADJUSTED)
-    return value if fits else None
-
-
 def _from_text(text: str) -> Decimal | None:
     if len(text) > _MAX_TEXT:
         return None
-    text = text.strip().replace("\u2212", "-")
-    if not _PLAIN.match(text):
-        text = _without_separators(text)
-    try:
-        return _sensible(Decimal(text))
-    except InvalidOperation:
-        return None
-
-
-def _without_separators(text: str) -> str:
-    sign = ""
+    text, sign = text.strip().replace("\u2212", "-"), ""
     if text.startswith("(") and text.endswith(")"):
         text, sign = text[1:-1], "-"
-    text = _BLANKS.sub("", text)
-    match = None if _PLAIN.match(text) else _GROUPED.match(text)
-    if match is not None:
-        whole, group, part = match.groups()
-        text = whole.replace(group, "") + (f".{part}" if part else "")
-    elif text.count(",") == 1:
-        text = text.replace(",", ".")
-    return f"{sign}{text}" if _PLAIN.match(text) else ""
+    if not _PLAIN.match(text):
+        text = _BLANKS.sub("", text)
+        match = None if _PLAIN.match(text) else _GROUPED.match(text)
+        if match is not None:
+            whole, group, part = match.groups()
+            text = whole.replace(group, "") + (f".{part}" if part else "")
+        elif text.count(",") == 1:
+            text = text.replace(",", ".")
+    try:
+        return to_decimal(Decimal(f"{sign}{text}")) if _PLAIN.match(text) else None
+    except InvalidOperation:
+        return None

@@ -7,6 +7,7 @@ an empty text), which is not the same as a value that is no time at all (None).
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
@@ -56,21 +57,19 @@ def to_moment(raw: Json) -> Any:
     1970; any other size is no time. Without a zone UTC is assumed, and marked.
     """
     if type(raw) is str:
-        if len(raw) >= 19 and raw[4] == "-":
-            try:
-                return _from_datetime(datetime.fromisoformat(raw))
-            except ValueError:
-                pass
-        return _from_text(raw.strip())
+        try:
+            when = datetime.fromisoformat(raw) if len(raw) >= 19 and raw[4] == "-" else None
+        except ValueError:
+            when = None
+        found: Any = when or _from_text(raw.strip())
+        if type(found) is not datetime:
+            return found
+        zone_assumed = found.tzinfo is None
+        at = (found.replace(tzinfo=UTC) if zone_assumed else found).timestamp()
+        return Moment(at, zone_assumed) if _FIRST <= at < _LAST else NOTHING
     if type(raw) is int or type(raw) is Decimal:
         return _from_number(raw)
     return _from_object(raw) if type(raw) is dict else None
-
-
-def _from_datetime(when: datetime) -> Any:
-    zone_assumed = when.tzinfo is None
-    at = (when.replace(tzinfo=UTC) if zone_assumed else when).timestamp()
-    return Moment(at, zone_assumed) if _FIRST <= at < _LAST else NOTHING
 
 
 def _from_number(value: int | Decimal) -> Any:
@@ -87,6 +86,7 @@ def _from_number(value: int | Decimal) -> Any:
 
 
 def _from_text(text: str) -> Any:
+    """A datetime, or what `to_moment` returns."""
     if not text or text.lower() in ("never", "none", "null", "n/a", "-"):
         return NOTHING
     if len(text) > _MAX_TEXT:
@@ -98,34 +98,22 @@ def _from_text(text: str) -> Any:
     if match := _DOTNET.match(text):
         return _from_number(int(match[1]))
     if match := _GENERAL.match(text) or _COMPACT.match(text):
-        return _from_match(match)
-    if _MAIL.match(text):
-        try:
-            return _from_datetime(parsedate_to_datetime(text))
-        except (ValueError, TypeError, IndexError, OverflowError):
-            return None
-    return None
-
-
-def _from_match(match: re.Match[str]) -> Any:
-    year, month, day, hour, minute, second, fraction, zone = match.groups()
-    if year == "0000":
-        return NOTHING  # how some databases write "none"
-    micros = int((fraction or "0")[:6].ljust(6, "0"))
-    try:
-        clock = time(int(hour or 0), int(minute or 0), min(int(second or 0), 59), micros)
-        on = date(int(year), int(month), int(day or 1))
-        return _from_datetime(datetime.combine(on, clock, _zone(zone)))
-    except (ValueError, OverflowError):
+        year, month, day, hour, minute, second, fraction, zone = match.groups()
+        if year == "0000":
+            return NOTHING  # how some databases write "none"
+        of_zone = None if zone is None else UTC
+        micros = int((fraction or "0")[:6].ljust(6, "0"))
+        with suppress(ValueError, OverflowError):
+            if zone and zone[0] in "+-":
+                digits = zone[1:].replace(":", "").ljust(4, "0")
+                offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+                of_zone = timezone(-offset if zone[0] == "-" else offset)
+            clock = time(int(hour or 0), int(minute or 0), min(int(second or 0), 59), micros)
+            return datetime.combine(date(int(year), int(month), int(day or 1)), clock, of_zone)
         return None
-
-
-def _zone(text: str | None) -> timezone | None:
-    if text is None or text[0] not in "+-":
-        return None if text is None else UTC
-    digits = text[1:].replace(":", "").ljust(4, "0")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return timezone(-offset if text[0] == "-" else offset)
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        return parsedate_to_datetime(text) if _MAIL.match(text) else None
+    return None
 
 
 def _from_object(raw: dict[str, Json]) -> Any:
