@@ -20,8 +20,7 @@ from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, words
 from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.schema import Json
-from agentco_tui.reading.values.number import to_count
-from agentco_tui.reading.values.plain_text import flag
+from agentco_tui.reading.values.scalar import flag, to_count
 
 _MOST_TOKEN: Final = 4_096
 """Characters."""

@@ -28,7 +28,7 @@ from agentco_tui.model import AgentState, Record, SharedTask, Task
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Json, Unread
-from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 

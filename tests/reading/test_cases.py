@@ -18,8 +18,8 @@ import pytest
 from agentco_tui.reading import json_body
 from agentco_tui.reading.error_body import read_error
 from agentco_tui.reading.schema import NOTHING, Kind
-from agentco_tui.reading.values.number import to_count, to_decimal
 from agentco_tui.reading.values.reference import to_id
+from agentco_tui.reading.values.scalar import to_count, to_decimal
 from agentco_tui.reading.values.status_word import agent_state, alert_open, severity, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from tests.reading import decode

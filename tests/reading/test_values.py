@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.reading.field_names import is_secret
-from agentco_tui.reading.values.number import to_decimal
 from agentco_tui.reading.values.reference import looks_like_id
+from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.reading.values.time import to_seconds
 
 SECRET = (

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from agentco_tui.model import Activity, Ref, Severity
-from agentco_tui.reading import fallback
 from agentco_tui.reading.field_names import word_set
-from agentco_tui.reading.kinds.common_fields import COMPANY, record, reference, references
-from agentco_tui.reading.schema import (
-    Around,
-    Field,
-    Json,
-    Kind,
-    Partial,
-    Row,
-    Unread,
-    Values,
-    under,
+from agentco_tui.reading.kinds.common_fields import (
+    COMPANY,
+    called,
+    content_id,
+    phrase,
+    record,
+    reference,
+    references,
 )
-from agentco_tui.reading.values.plain_text import text_only, word
+from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Unread, under
 from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_name
+from agentco_tui.reading.values.scalar import text_only, word
 from agentco_tui.reading.values.status_word import fold_word, outcome_is_bad, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe
@@ -100,30 +96,14 @@ def _build(row: Row, around: Around) -> Activity:
     outcome: SafeText | None = values.get("outcome")
     if verb is not None:
         _read_under_the_verb(row, verb)
-    parties = _parties(values, around)
-    text: SafeText | None = values.get("text")
-    if text is None:
-        who = fallback.called(parties["actor"] or parties["agent"])
-        text = fallback.activity(who, verb, _object(values, parties, who), outcome)
-    del parties["target"]
-    values.pop("target", None)
-    return record(
-        Activity, row, around,
-        id=told_id if told_id is not None else fallback.content_id("entry", row.obj),
-        id_derived=told_id is None,
-        text=text or safe("an entry without words"),
-        severity=_severity(values, outcome),
-        **parties,
-    )  # fmt: skip
-
-
-def _parties(values: Values, around: Around) -> dict[str, Ref | None]:
-    """Agent, other actor, company, task and other target."""
     agent, actor, company, task, target = (
         reference(values, slot, around) for slot in ("agent", "actor", "company", "task", "target")
     )
     actor_type = fold_word(values.get("actor_type") or "")
-    if actor is not None and (actor_type in _AGENTS or _same(actor, agent)):
+    is_agent = actor_type in _AGENTS or (actor is not None and agent is not None and (
+        actor.id == agent.id is not None or actor.name == agent.name is not None
+    ))  # fmt: skip
+    if actor is not None and is_agent:
         agent, actor = joined(agent, actor), None
     elif actor is None and actor_type and agent is None:
         actor = Ref(None, values["actor_type"])
@@ -135,31 +115,36 @@ def _parties(values: Values, around: Around) -> dict[str, Ref | None]:
             company = target
         elif target_type in _AGENTS and agent is None and actor is not None:
             agent = target
-    return {"agent": agent, "actor": actor, "company": company, "task": task, "target": target}
-
-
-def _same(one: Ref, other: Ref | None) -> bool:
-    if other is None:
-        return False
-    return (one.id == other.id is not None) or (one.name == other.name is not None)
-
-
-def _object(values: Values, parties: dict[str, Ref | None], who: str | None) -> str | None:
-    """What the sentence ends in: the target with its kind, if it isn't the actor again."""
-    target, task = parties["target"], parties["task"]
-    if target is not None:
-        kind = fallback.phrase(values.get("target_type", ""))
-        return f"{kind} {fallback.called(target) or ''}".strip()
-    if task is not None:
-        return f"task {fallback.called(task)}"
-    name_of_agent = fallback.called(parties["agent"])
-    return name_of_agent if name_of_agent != who else None
+    text: SafeText | None = values.get("text")
+    if text is None:
+        # A sentence: who, what, and of which record, if that isn't who did it again.
+        who, name_of_agent = called(actor or agent), called(agent)
+        whom = f"task {called(task)}" if task else None if name_of_agent == who else name_of_agent
+        if target is not None:
+            whom = f"{phrase(values.get('target_type', ''))} {called(target) or ''}".strip()
+        if told := " ".join(filter(None, (who, phrase(verb or ""), whom))):
+            text = safe(f"{told} ({phrase(outcome)})" if outcome else told)
+    level = severity(values.get("severity", ""))
+    if level is Severity.UNKNOWN and outcome is not None and outcome_is_bad(outcome):
+        level = Severity.WARNING
+    values.pop("target", None)  # it may come from under the verb, and is no field
+    return record(
+        Activity, row, around,
+        id=told_id if told_id is not None else content_id("entry", row.obj),
+        id_derived=told_id is None,
+        text=text or safe("an entry without words"),
+        severity=level,
+        agent=agent,
+        actor=actor,
+        company=company,
+        task=task,
+    )  # fmt: skip
 
 
 def _read_under_the_verb(row: Row, verb: str) -> None:
     """What stands under a key equal to the verb: OpenAI's `"project.archived": {"id": …}`."""
     inner = row.left.get(verb)
-    if not isinstance(inner, Mapping):
+    if type(inner) is not dict:
         return
     words = under(inner, "message") or under(inner, "text")
     if type(words) is str and words.strip():
@@ -171,12 +156,6 @@ def _read_under_the_verb(row: Row, verb: str) -> None:
     if isinstance(found, Ref):
         kind = fold_word(verb).replace(".", "_").partition("_")[0]
         row.values["task" if kind in _TASKS else "target"] = found
-
-
-def _severity(values: Values, outcome: SafeText | None) -> Severity:
-    found = severity(values.get("severity", ""))
-    bad = found is Severity.UNKNOWN and outcome is not None and outcome_is_bad(outcome)
-    return Severity.WARNING if bad else found
 
 
 ACTIVITY: Final[Kind[Activity]] = Kind(

@@ -16,8 +16,15 @@ from agentco_tui.reading.kinds.common_fields import (
 )
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Values
 from agentco_tui.reading.values.money import UNIT_FIELDS, minus, money_field, to_money, told_unit
-from agentco_tui.reading.values.number import to_count, to_decimal
-from agentco_tui.reading.values.plain_text import flag, line, named, text_only, word
+from agentco_tui.reading.values.scalar import (
+    flag,
+    line,
+    named,
+    text_only,
+    to_count,
+    to_decimal,
+    word,
+)
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, safe

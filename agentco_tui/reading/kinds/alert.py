@@ -7,14 +7,31 @@ decided where all levels are (`live/insight.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
+from agentco_tui import format as fmt
 from agentco_tui.model import Alert, BudgetScope, Ref, Severity
-from agentco_tui.reading import fallback
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.budget import AGENT, OWNER, SCOPE_FIELDS, SCOPES
-from agentco_tui.reading.kinds.common_fields import record, reference, references
-from agentco_tui.reading.kinds.figures import FIGURES, figures, survey, unused, warning_point
+from agentco_tui.reading.kinds.common_fields import (
+    called,
+    content_id,
+    phrase,
+    record,
+    reference,
+    references,
+)
+from agentco_tui.reading.kinds.figures import (
+    FIGURES,
+    Figures,
+    Scale,
+    figures,
+    part_field,
+    survey,
+    unused,
+    warning_point,
+)
 from agentco_tui.reading.schema import (
     NOTHING,
     Around,
@@ -27,9 +44,8 @@ from agentco_tui.reading.schema import (
     Values,
 )
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.percent import Scale, part_field
-from agentco_tui.reading.values.plain_text import flag, line, text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
+from agentco_tui.reading.values.scalar import flag, line, text_only, word
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
@@ -96,25 +112,29 @@ def _build(row: Row, around: Around) -> Alert:
     values = row.values
     if not values:
         raise Unread("an alert of which no field is known")
-    agent, company = _whom(values, around)
+    agent, company = (reference(values, slot, around) for slot in ("agent", "company"))
+    told, subject = values.get("subject", ("", None))
+    scope = SCOPES.get(fold_word(values.get("scope_type") or told))
+    scoped = around.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
+    if scope is BudgetScope.AGENT:
+        agent = joined(agent, scoped)
+    elif scope is BudgetScope.COMPANY:
+        company = joined(company, scoped)
     found = figures(row, around)
     of_sums = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
     threshold = None if of_sums else warning_point(values, found.limit)
     used = found.used | {"warn"} if threshold is not None else found.used
-    is_rule = _is_rule(values)
+    # "Tell me at 80 %" has no time, nothing observed, no words of its own.
+    slots = {slot.split(" ")[0] for slot in values}
+    is_rule = not slots.isdisjoint(("warn", "rule")) and _OF_EVENTS.isdisjoint(slots)
     kind: SafeText | None = values.get("kind")
-    text: SafeText | None = values.get("text") or values.get("title")
-    if text is None:
-        text = fallback.alert(
-            fallback.called(agent) or fallback.called(company) or values.get("scope_name"),
-            kind, share=found.share, threshold=threshold, spent=found.spent, limit=found.limit,
-        )  # fmt: skip
-        text = safe(f"rule, not an event: {text}") if is_rule and text else text
+    who = called(agent) or called(company) or values.get("scope_name")
+    sentence = _sentence(who, kind, found, threshold, is_rule=is_rule)
     return record(
         Alert, row, around,
-        id=values.get("id") or around.key or fallback.content_id("alert", row.obj),
+        id=values.get("id") or around.key or content_id("alert", row.obj),
         severity=_severity(values),
-        text=text or plain("an alert without words"),
+        text=values.get("text") or values.get("title") or sentence,
         open=False if is_rule else _open(values, row.obj),
         company=company,
         agent=agent,
@@ -126,26 +146,26 @@ def _build(row: Row, around: Around) -> Alert:
     )  # fmt: skip
 
 
-def _whom(values: Values, around: Around) -> tuple[Ref | None, Ref | None]:
-    agent, company = (reference(values, slot, around) for slot in ("agent", "company"))
-    told, subject = values.get("subject", ("", None))
-    scope = SCOPES.get(fold_word(values.get("scope_type") or told))
-    scoped = around.named(joined(Ref(values.get("scope_id"), values.get("scope_name")), subject))
-    if scope is BudgetScope.AGENT:
-        agent = joined(agent, scoped)
-    elif scope is BudgetScope.COMPANY:
-        company = joined(company, scoped)
-    return agent, company
-
-
 _OF_EVENTS: Final = frozenset(("at", "text", "severity", "over", "near", "spent", "share"))
 
 
-def _is_rule(values: Values) -> bool:
-    """True for "tell me at 80 %": it has no time, nothing observed, no words of its own."""
-    if values.keys().isdisjoint(("warn", "rule")):
-        return False
-    return _OF_EVENTS.isdisjoint(slot.split(" ")[0] for slot in values)
+def _sentence(
+    who: str | None, kind: str | None, found: Figures, threshold: Decimal | None, *, is_rule: bool
+) -> SafeText:
+    """What an alert's fields tell, for one without words of its own."""
+    sums = " of ".join(fmt.money(each) for each in (found.spent, found.limit) if each is not None)
+    parts: list[str] = []
+    if found.share is not None:
+        beside = f" ({sums})" if found.spent is not None and found.limit is not None else ""
+        parts.append(f"{fmt.percent(found.share)} of the budget used{beside}")
+    elif found.spent is not None:
+        parts.append(f"{sums} spent")
+    if threshold is not None:
+        parts.append(f"warning at {fmt.percent(threshold)}")
+    told = ": ".join(filter(None, (who, phrase(kind or ""), ", ".join(parts))))
+    if not told or not (kind or parts):
+        return plain("an alert without words")
+    return safe(f"rule, not an event: {told}" if is_rule else told)
 
 
 def _severity(values: Values) -> Severity:
@@ -212,7 +232,7 @@ def read_counts(body: Json) -> Alert | None:
         raise Unread("no counts of alerts")
     if not any(count for _, count in counts.values()):
         return None
-    told = ", ".join(f"{fallback.phrase(key)} {count}" for key, count in counts.values())
+    told = ", ".join(f"{phrase(key)} {count}" for key, count in counts.values())
     levels = (level for name, level in _LEVELS.items() if name in counts and counts[name][1])
     return Alert(
         id="alerts-summary",

@@ -16,6 +16,7 @@ from agentco_tui.reading.kinds.figures import (
     FOUR,
     UNLIMITED,
     figures,
+    share_of,
     survey,
     unused,
     warning_point,
@@ -23,10 +24,9 @@ from agentco_tui.reading.kinds.figures import (
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Around, Field, Json, Kind, Row, Unread, Values, under
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values import percent
 from agentco_tui.reading.values.money import to_money, told_unit, unit_beside
-from agentco_tui.reading.values.plain_text import flag, named, text_only, word
 from agentco_tui.reading.values.reference import joined, to_id, to_ref_name
+from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.reading.values.unit import Unit
@@ -96,7 +96,7 @@ def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
     found = figures(row, around, at_zero=stopped, no_limit=no_limit or fold(told) in UNLIMITED)
     unit = told_unit(values, around.unit)
     warn = warning_point(values, found.limit)
-    soft = percent.share_of(to_money(values.get("soft"), unit), found.limit)
+    soft = share_of(to_money(values.get("soft"), unit), found.limit)
     used = found.used | {"forecast", "soft" if warn is None and soft is not None else "warn"}
     left = unused(row, used)
     if values.get("id") not in (None, owner.id):

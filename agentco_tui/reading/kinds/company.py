@@ -7,8 +7,7 @@ from typing import Any, Final
 from agentco_tui.model import Company
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record
 from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
-from agentco_tui.reading.values.number import to_count
-from agentco_tui.reading.values.plain_text import block, named, word
+from agentco_tui.reading.values.scalar import block, named, to_count, word
 from agentco_tui.text import safe
 
 

@@ -2,21 +2,25 @@
 
 They may come for several periods and in several units at once. One period is chosen, and nothing
 is added up; where limit, spent and remaining contradict each other none of them is read.
+
+Of shares 0.8, 80 and "80 %" are the same only if something says so: a name that says ratio, a per
+cent sign, a value over 1.5, the sums of the record or the other rows of the answer. What nothing
+settles is unread, and no share is ever clamped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from enum import Enum
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from agentco_tui.model import Money
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Around, Field, Json, Partial, Row, Values
-from agentco_tui.reading.values import percent
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
     Sum,
@@ -27,10 +31,61 @@ from agentco_tui.reading.values.money import (
     to_sum,
     told_unit,
 )
-from agentco_tui.reading.values.percent import Part, Scale, part_field
-from agentco_tui.reading.values.plain_text import word
+from agentco_tui.reading.values.scalar import to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.unit import NO_UNIT, Unit
+
+_PERCENT_ABOVE: Final = Decimal("1.5")
+_MOST: Final = Decimal(10) ** 7
+_ROUNDING: Final = Context(prec=28)
+
+
+class Scale(Enum):
+    """What 1 means."""
+
+    RATIO = "ratio"
+    PERCENT = "percent"
+    OPEN = "open"
+    """Either; but a percentage where it is over 1.5."""
+    PCT = "pct"
+    """As OPEN; other rows below 1 prove a ratio (`hourly_pct` of OpenFang is one)."""
+
+
+class Part(NamedTuple):
+    """A share as it was sent."""
+
+    value: Decimal
+    scale: Scale
+
+
+def part_field(slot: str, names: str, scale: Scale) -> Field:
+    """A field of shares under names that say `scale`."""
+
+    def read(raw: Json) -> Part | None:
+        if type(raw) is str and raw.strip().endswith("%"):
+            value = to_decimal(raw.strip()[:-1])
+            return None if value is None else Part(value, Scale.PERCENT)
+        value = None if type(raw) is dict else to_decimal(raw)
+        if value is None or abs(value) > _MOST:
+            return None
+        if scale is not Scale.RATIO and value > _PERCENT_ABOVE:
+            return Part(value, Scale.PERCENT)
+        return Part(value, scale)
+
+    return Field(slot, names, read)
+
+
+def _near(one: Decimal, other: Decimal) -> bool:
+    """True if both tell the same share, but for rounding to a whole per cent."""
+    return abs(one - other) <= max(Decimal("0.0051"), abs(other) / 200)
+
+
+def share_of(spent: Money | None, limit: Money | None) -> Decimal | None:
+    """Spent over limit; None without both, without a limit above 0, or across units."""
+    if spent is None or limit is None or limit.amount <= 0 or not comparable(spent, limit):
+        return None
+    return _ROUNDING.divide(spent.amount, limit.amount)
+
 
 UNLIMITED: Final = word_set("unlimited none infinity inf infinite nolimit uncapped never nobudget")
 """Words in the place of a limit, or of a status, that say that there is none."""
@@ -211,13 +266,22 @@ class Figures(msgspec.Struct, frozen=True):
 
 def survey(rows: Sequence[Row]) -> dict[str, Scale]:
     """What all rows of an answer prove about their shares, by the name they came under."""
-    points = [row.values["warn"] for row in rows if "warn" in row.values]
+    points_below_one = False
     found: dict[str, list[Part]] = {}
     for row in rows:
         for slot, value in row.values.items():
-            if type(value) is Part and slot != "warn":
+            if slot == "warn":
+                points_below_one |= 0 < value.value < 1 and value.scale is not Scale.PERCENT
+            elif type(value) is Part:
                 found.setdefault(row.source(slot).name, []).append(value)
-    return {name: percent.proven(parts, points) for name, parts in found.items()}
+    proven: dict[str, Scale] = {}
+    for name, parts in found.items():
+        scales = {part.scale for part in parts}
+        below_one = sum(part.scale is Scale.PCT and 0 < part.value < 1 for part in parts) > 1
+        is_ratio = below_one or (scales != {Scale.RATIO} and points_below_one)
+        is_percent = Scale.PERCENT in scales
+        proven[name] = Scale.PERCENT if is_percent else Scale.RATIO if is_ratio else Scale.OPEN
+    return proven
 
 
 def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool = False) -> Figures:
@@ -255,7 +319,7 @@ def figures(row: Row, around: Around, *, at_zero: bool = False, no_limit: bool =
     elif limit is not None and remaining is not None and spent is None:
         rest = minus(limit, remaining)
         spent = rest if rest is not None and 0 <= rest.amount <= limit.amount else None
-    share, derived = _share(row, around, slots.get("share", ""), percent.share_of(spent, limit))
+    share, derived = _share(row, around, slots.get("share", ""), share_of(spent, limit))
     used = {own for slot, own in slots.items() if slot != "share" or share is not None or unlimited}
     if share is not None:
         used.add("left share")
@@ -272,17 +336,13 @@ def _chosen(values: Values) -> tuple[str, dict[str, str]]:
     The record's own period comes first. Where it names none, that with a limit is read, months
     before others; bare spending counts for it, unless there are two and nothing tells which.
     """
-
-    def slot(figure: str, period: str) -> str:
-        return f"{figure} {period}" if period else figure
-
     told = _PERIOD_OF.get(fold_word(values.get("period") or ""), "")
     have = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FOUR}
     periods = {period for _, period in have}
     if told and (told in periods or "" in periods):
         period = told
     else:
-        limits = {each: values.get(slot("limit", each)) for each in _ORDER if each in periods}
+        limits = {each: values.get(f"limit {each}".strip()) for each in _ORDER if each in periods}
         real = [each for each, limit in limits.items() if isinstance(limit, Money) and limit.amount]
         limited = [each for each in limits if ("limit", each) in have]
         period = next(iter(real or limited or limits), "")
@@ -290,22 +350,18 @@ def _chosen(values: Values) -> tuple[str, dict[str, str]]:
     for figure in FOUR:
         # A figure that names no period is that of the record; one beside a bare limit is a month's.
         near = [period, "" if period else "month"]
-        ways = [slot(figure, each) for each in near if (figure, each) in have]
+        ways = [f"{figure} {each}".strip() for each in near if (figure, each) in have]
         if figure == "spent" and len(ways) > 1 and not told and not period:
-            ways = _agreeing(values, ways)
+            one, other = (values[way] for way in ways)
+            limit, left = values.get("limit"), values.get("remaining")
+            if one != other and not (isinstance(limit, Money) and isinstance(left, Money)):
+                continue
+            # Which of two sums beside a bare limit was spent of it, only what is left of it tells.
+            if one != other:
+                ways = [way for way in ways if not _contradict(limit, values[way], left)]
         if ways:
             slots[figure] = ways[0]
     return period, slots
-
-
-def _agreeing(values: Values, ways: list[str]) -> list[str]:
-    """Which of two sums beside a bare limit was spent of it: only what is left of it tells."""
-    limit, remaining = values.get("limit"), values.get("remaining")
-    if values[ways[0]] == values[ways[1]]:
-        return ways
-    if not isinstance(limit, Money) or not isinstance(remaining, Money):
-        return []
-    return [way for way in ways if not _contradict(limit, values[way], remaining)]
 
 
 def _contradict(limit: Money | None, spent: Money | None, remaining: Money | None) -> bool:
@@ -324,29 +380,41 @@ def _share(
     row: Row, around: Around, slot: str, computed: Decimal | None
 ) -> tuple[Decimal | None, bool]:
     """The share, and whether it was worked out here; none if what was sent contradicts it."""
+    scales: dict[str, Scale] = around.survey or {}
 
-    def sent(slot: str) -> tuple[Part | None, Scale]:
-        scales: Mapping[str, Scale] = around.survey or {}
-        origin = row.source(slot).name if slot in row.values else ""
-        return row.values.get(slot), scales.get(origin, Scale.OPEN)
+    def settled(slot: str) -> Decimal | None:
+        """What was sent, with 1 as the whole; None if its scale stays open."""
+        part: Part | None = row.values.get(slot)
+        if part is None:
+            return None
+        ways = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
+        told = ways.get(part.scale, ways.get(scales.get(row.source(slot).name, Scale.OPEN)))
+        if told is None and computed is not None:
+            return next((each for each in ways.values() if _near(each, computed)), None)
+        return part.value if told is None and part.value == 0 else told
 
-    told = percent.settled(*sent(slot), computed)
+    told = settled(slot)
     if computed is not None:
         if slot not in row.values:
             return computed, True
-        return (computed if told is not None and percent.near(told, computed) else None), False
+        return (computed if told is not None and _near(told, computed) else None), False
     if told is not None:
         return told, False
-    left = percent.settled(*sent("left share"))
+    left = settled("left share")
     return (1 - left, True) if left is not None else (None, False)
 
 
 def warning_point(values: Values, limit: Money | None) -> Decimal | None:
-    """The platform's own warning point, as a share of the limit; also where it is told as a sum."""
+    """The platform's own warning point, as a share of the limit; also where it is told as a sum.
+
+    0.8 and 80 are alike, since nobody asks to be warned at 0.8 per cent.
+    """
     part: Part | None = values.get("warn")
     if part is not None and "abs" in str(values.get("threshold_type", "")).lower():
         return part.value / limit.amount if limit is not None and limit.amount > 0 else None
-    return percent.warning_point(part)
+    if part is None or part.value < 0 or part.value > 300:
+        return None
+    return part.value / 100 if part.scale is Scale.PERCENT else part.value
 
 
 def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:

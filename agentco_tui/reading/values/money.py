@@ -12,7 +12,7 @@ from agentco_tui.model import Money
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import Field, Json, Partial, Reader, Values, under
-from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.reading.values.unit import (
     MINOR,
     NO_MONEY,

@@ -13,7 +13,7 @@ from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Table
 from agentco_tui.reading.unknown_fields import hide_keys
-from agentco_tui.reading.values.plain_text import text_only
+from agentco_tui.reading.values.scalar import text_only
 from agentco_tui.text import SafeText, safe
 
 _MAX_ID: Final = 1_000

@@ -17,7 +17,7 @@ from agentco_tui.model import Moment
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.schema import NOTHING, Json
-from agentco_tui.reading.values.number import to_decimal
+from agentco_tui.reading.values.scalar import to_decimal
 
 _DAY: Final = 86_400.0
 _FIRST: Final = _DAY * 2
