@@ -1,4 +1,4 @@
-"""Which fault strikes which request: the grammar of `--fault`, and the set that is in force.
+"""The faults: the grammar of `--fault`, which one strikes a request, and how.
 
 SPEC    = [METHOD " "] TARGET ":" KIND ["=" VALUE] {"," OPTION "=" VALUE}
 TARGET  = "*" | "reads" | "writes" | operation (see operations.py) | path
@@ -19,13 +19,20 @@ approve:drop_after                      reads:status=429,retry_after=date+30
 
 from __future__ import annotations
 
+import functools
+import json
 import random
 import re
-from collections.abc import Iterable
-from typing import Literal
+import zlib
+from collections.abc import Iterable, Iterator
+from email.utils import formatdate, parsedate_to_datetime
+from http import HTTPStatus
+from itertools import cycle
+from typing import Any, Literal
 
 import msgspec
 
+from agentco_tui.demo.connection import Answer, ClientConnection, phrase_of
 from agentco_tui.demo.operations import BY_NAME, Operation, path_pattern
 from agentco_tui.demo.stories import stream
 
@@ -48,6 +55,18 @@ KINDS: dict[str, str] = {
 }
 """Every kind of fault, and what it does."""
 
+BROKEN: dict[str, tuple[float | None, str]] = {
+    "hang": (None, "silence"),
+    "hang_body": (0.5, "silence"),
+    "drip": (0.0, "drip"),
+    "drop_before": (None, "reset"),
+    "drop_after": (None, "reset"),
+    "cut": (0.5, "close"),
+    "endless": (0.0, "endless"),
+}
+"""Kinds that break the protocol: how much of the body is sent (None: not even a head), and then."""
+SILENT = {kind for kind, (share, _) in BROKEN.items() if share is None}
+
 _LEAVE_UNDONE = {"status", "hang", "drop_before", "endless", "gzip_bomb", "redirect"}
 """What strikes instead of the true answer; all others spoil it, so the request is done before."""
 _SPANS = {"latency", "drip", "clock"}
@@ -59,8 +78,47 @@ _SPAN = re.compile(r"([+-]?\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, None: 1.0}
 
 
-class BadFaultError(ValueError):
-    """A fault spec that can't be understood, with a sentence that says why."""
+HOSTILE = (
+    "\x1b[31mred\x1b[0m",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b]0;owned\x07",
+    "\x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\",
+    "\x1bPq#0;2;0;0;0\x1b\\",
+    "\x9b2J\x9d52;c;ZXZpbA==\x9c",
+    "\x1b[?1049l\x1b[?1000h",
+    "[/]",
+    "[@click=app.quit]click[/]",
+    "[bold red]big[/bold red] [not closed",
+    "\u202egnp.exe\u202c",
+    "\u2066isolated\u2069\u200f",
+    "zero\u200b\u200b\u200b\u200bwidth\ufeff",
+    "tag\U000e0041\U000e0042",
+    "line\u2028separator\u2029and\x85next",
+    "nul\x00bel\x07del\x7fback\x08\x08",
+    "two\r\nlines\tand tabs\x0b\x0c",
+    "z" + "\u0335\u0336\u0337\u0338" * 20,
+    "👩‍👩‍👧‍👦🏳️‍🌈🇩🇪é",
+    "=cmd|'/C calc'!A0",
+    "\ud800 alone",
+    "non\ufffecharacter\U0010ffff",
+    "w" * 3_000,
+    "%s %n {0} {title} $(id) `id`",
+)
+"""Texts that must never reach a terminal as they are."""
+
+_MEANT = re.compile(
+    r"(^|[_-])(id|ids|key|cursor|token|url|href|links?|next|previous|first|last)$|[a-z]I[dD]s?$"
+    r"|_?at$|At$|-at$|time|status|state|priority|severity|level|type|kind|currency|unit|period"
+    r"|amount|money|spent|limit|cost|^op|^rel|cursor|token",
+    re.IGNORECASE,
+)
+"""Keys whose strings are left alone, because without them no record would be understood."""
+
+LOGIN_PAGE = """<!doctype html>
+<html><head><title>Sign in</title></head>
+<body><h1>Sign in</h1><form method="post" action="/login">
+<input name="user"><input name="password" type="password"></form></body></html>
+"""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,11 +151,11 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return groups.get(self.target, self.target == operation.name)
 
     def span(self, otherwise: float) -> float:
-        """The value as seconds (`100ms`, `2s`, `1d`; a bare number is seconds). BadFaultError."""
+        """The value as seconds (`100ms`, `2s`, `1d`; a bare number is seconds). ValueError."""
         if self.value is None:
             return otherwise
         if not (found := _SPAN.fullmatch(self.value)):
-            raise BadFaultError(f"{self.value!r} is no span of time: write 100ms, 2s, 5m, 1h or 1d")
+            raise ValueError(f"{self.value!r} is no span of time: write 100ms, 2s, 5m, 1h or 1d")
         return float(found[1]) * _SECONDS[found[2]]
 
     def number(self, otherwise: int) -> int:
@@ -105,32 +163,32 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def parse(spec: str) -> Fault:
-    """The fault a spec means. BadFaultError says what is wrong with it."""
+    """The fault a spec means. ValueError says what is wrong with it."""
     found = _FORM.fullmatch(spec.strip())
     if found is None:
-        raise BadFaultError(
+        raise ValueError(
             f"can't read the fault {spec!r}: write TARGET:KIND[=VALUE][,OPTION=VALUE], "
             f"KIND one of {', '.join(KINDS)}"
         )
     target, kind, value = found["target"], found["kind"], found["value"]
     if target not in {"*", "reads", "writes"} and target not in BY_NAME and target[0] != "/":
-        raise BadFaultError(
+        raise ValueError(
             f"unknown target {target!r}: write *, reads, writes, a path, or one of "
             f"{', '.join(BY_NAME)}"
         )
     if kind == "status" and not re.fullmatch(r"[2-5]\d\d", value or ""):
-        raise BadFaultError("status needs a number from 200 to 599: status=503")
+        raise ValueError("status needs a number from 200 to 599: status=503")
     if kind == "gzip_bomb" and not re.fullmatch(r"\d{1,9}", value or "1"):
-        raise BadFaultError(f"{kind} needs a whole number, not {value!r}")
+        raise ValueError(f"{kind} needs a whole number, not {value!r}")
     options = dict(text.partition("=")[::2] for text in found["options"].split(",") if text)
     usual = "before" if kind in _LEAVE_UNDONE else "after"
     told = {"applied": usual, **options, "kind": kind, "target": target, "value": value}
     try:
         fault = msgspec.convert({**told, "method": found["method"]}, Fault, strict=False)
     except msgspec.ValidationError as error:
-        raise BadFaultError(f"can't read the options of {spec!r}: {error}") from None
+        raise ValueError(f"can't read the options of {spec!r}: {error}") from None
     if usual == "after" and fault.applied == "before":
-        raise BadFaultError(f"{kind} spoils the true answer, so it can't strike before")
+        raise ValueError(f"{kind} spoils the true answer, so it can't strike before")
     if kind in _SPANS:
         fault.span(0)
     return fault
@@ -164,7 +222,7 @@ class Faults:
             self.add(spec)
 
     def add(self, spec: str) -> Armed:
-        """Put a fault in force; the result counts how often it struck. BadFaultError."""
+        """Put a fault in force; the result counts how often it struck. ValueError."""
         fault = parse(spec)
         armed = Armed(fault, stream(fault.seed, fault.kind, fault.target))
         self.armed += (armed,)
@@ -195,3 +253,125 @@ class Faults:
             else:
                 chosen = fault
         return latency, chosen
+
+
+async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) -> None:
+    """Send as much of the answer as the fault leaves, and end the connection its way."""
+    share, then = BROKEN[fault.kind]
+    if share is not None:
+        await connection.send(answer.head() + answer.body[: int(len(answer.body) * share)])
+    if then == "endless":
+        piece = b"["
+        while await connection.pause(0):
+            await connection.send(b"%x\r\n%b\r\n" % (len(piece), piece))
+            piece = b'{"id":"x","title":"and one more"},' * 1_000
+        return
+    if then == "drip":
+        for turn in range(len(answer.body)):
+            # Not after the last one: what comes then is the next request.
+            if turn and not await connection.pause(fault.span(1.0)):
+                return
+            await connection.send(answer.body[turn : turn + 1])
+    if then == "silence":
+        await connection.pause(None)
+    connection.end(reset=then == "reset")
+
+
+@functools.lru_cache(maxsize=8)
+def _bomb(mib: int) -> bytes:
+    """A gzip stream of valid JSON, `[` blanks `]`, of this many MiB."""
+    piece = b" " * (1 << 20)
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    head = squeeze.compress(b"[") + squeeze.flush(zlib.Z_FULL_FLUSH)
+    # After a full flush no block refers to what came before, so one serves for all.
+    block = squeeze.compress(piece) + squeeze.flush(zlib.Z_FULL_FLUSH)
+    tail = squeeze.compress(b"]") + squeeze.flush(zlib.Z_FINISH)
+    check = zlib.crc32(b"[")
+    for _ in range(mib):
+        check = zlib.crc32(piece, check)
+    check = zlib.crc32(b"]", check)
+    length = (mib * len(piece) + 2) & 0xFFFFFFFF
+    trailer = check.to_bytes(4, "little") + length.to_bytes(4, "little")
+    return b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff" + head + block * mib + tail + trailer
+
+
+def spoiled(fault: Fault, answer: Answer) -> Answer:
+    """What a fault makes of the true answer; `status`, of the platform's own refusal."""
+    match fault.kind:
+        case "status":
+            return _status(fault, answer)
+        case "endless":
+            chunked = {"content-type": "application/json", "transfer-encoding": "chunked"}
+            return Answer(200, chunked)
+        case "redirect":
+            place = (fault.value or "/login").encode("latin-1", "replace").decode("latin-1")
+            return Answer(fault.code, answer.headers | {"location": place})
+        case "clock":
+            wrong = parsedate_to_datetime(answer.headers["date"]).timestamp() + fault.span(86_400.0)
+            return answer.replaced(answer.body, date=formatdate(wrong, usegmt=True))
+        case "gzip_bomb":
+            squeezed = {"content-type": "application/json", "content-encoding": "gzip"}
+            return Answer(200, answer.headers | squeezed, _bomb(fault.number(256)))
+        case "bad_json":
+            return answer.replaced(answer.body[: len(answer.body) * 3 // 5])
+        case "odd_rows" | "hostile":
+            hostile = fault.kind == "hostile"
+            try:
+                told = json.loads(answer.body)
+            except ValueError:
+                more = "\r\n".join(HOSTILE).encode("utf-8", "replace") if hostile else b""
+                return answer.replaced(answer.body + more)
+            told = _hostile(told, cycle(HOSTILE)) if hostile else _odd_rows(told)
+            return answer.replaced(json.dumps(told).encode())
+    return answer
+
+
+def _hostile(value: Any, payloads: Iterator[str], key: str = "") -> Any:
+    """A hostile text at the end of every string that isn't an id, a moment or a status."""
+    if isinstance(value, dict):
+        return {name: _hostile(inner, payloads, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_hostile(inner, payloads, key) for inner in value]
+    spoils = isinstance(value, str) and not _MEANT.search(key)
+    return f"{value} {next(payloads)}" if spoils else value
+
+
+def _odd_rows(value: Any) -> Any:
+    """In every list of records five rows that are none, and an odd field in every seventh."""
+    if isinstance(value, dict):
+        return {key: _odd_rows(inner) for key, inner in value.items()}
+    if not isinstance(value, list) or not value or not isinstance(value[0], dict):
+        return value
+    rows = list(value)
+    for turn, row in enumerate(rows):
+        if turn % 7 == 3:
+            odd = [key for key in row if not _MEANT.search(key)]
+            name = odd[turn // 7 % len(odd)] if odd else "odd"
+            rows[turn] = {**row, name: {"unexpected": ["object"]}}
+    for turn, broken in enumerate((None, "record lost in migration", 42, [], {})):
+        rows.insert(min(len(rows), 2 + turn * 4), broken)
+    return rows
+
+
+def _status(fault: Fault, answer: Answer) -> Answer:
+    """The answer with the status of the fault; `answer` is that in the platform's own words."""
+    status = fault.number(500)
+    wanted = fault.retry_after
+    if wanted is not None and wanted.startswith("date"):
+        at = parsedate_to_datetime(answer.headers["date"]).timestamp() + float(wanted[4:] or 0)
+        wanted = formatdate(at, usegmt=True)
+    headers = {"date": answer.headers["date"]}
+    if wanted is not None:
+        headers["retry-after"] = "in a moment" if wanted == "odd" else wanted
+    if status == HTTPStatus.NO_CONTENT:
+        return Answer(status, headers)
+    if fault.body == "json":
+        return Answer(status, answer.headers | headers, answer.body)
+    page = f"<html><body><h1>{status} {phrase_of(status)}</h1></body></html>"
+    media, body = {
+        "html": ("text/html; charset=utf-8", LOGIN_PAGE if status < 300 else page),
+        "text": ("text/plain", "upstream connect error or disconnect/reset before headers"),
+        "empty": ("application/json", ""),
+        "null": ("application/json", "null"),
+    }[fault.body]
+    return Answer(status, headers | {"content-type": media}, body.encode())

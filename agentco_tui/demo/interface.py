@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -24,11 +23,10 @@ _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "m
 
 
 class Interface:
-    def __init__(self, world: World, keys: Keys, shape: Shape, *, etag: bool = False) -> None:
+    def __init__(self, world: World, keys: Keys, shape: Shape) -> None:
         self.world = world
         self._keys = keys
         self._renderer = Renderer(shape)
-        self._etag = etag
 
     def answer(self, request: Request) -> Answer:
         try:
@@ -37,12 +35,7 @@ class Interface:
             answer = self._renderer.refusal(refusal)
         if answer.status == 401:
             return answer.replaced(answer.body, www_authenticate="Bearer")
-        if not self._etag or request.method != "GET" or answer.status != 200:
-            return answer
-        tag = f'"{hashlib.blake2b(answer.body, digest_size=12).hexdigest()}"'
-        if request.headers.get("if-none-match") == tag:
-            return Answer(304, {"etag": tag})
-        return answer.replaced(answer.body, etag=tag)
+        return answer
 
     def refused(self, status: int) -> Answer:
         """The answer with this status, in the platform's own words."""

@@ -39,12 +39,78 @@ def particulars(state: WorldState, task: DemoTask) -> Facts:
     return {**facts(state.seed, task.number), **(task.given or {})}
 
 
-class Budgets:
-    """Books what agents spend and raises what follows from it."""
+class Life:
+    """The queue of what will happen, what each event does, and what follows for budgets."""
 
     def __init__(self, state: WorldState) -> None:
-        self._state = state
+        self.state = state
+        self.now = state.start
+        """The moment the world has reached."""
         self._open: dict[str, DemoAlert] = {}
+        """The alert that stands, by whose it is."""
+        self._queue: list[tuple[float, int, str, str]] = []
+        """(When, turn, which event, the id of its task)."""
+        self._turn = 0
+        self._talk = stream(state.seed, "talk")
+        self._arrive = stream(state.seed, "arrive")
+        self._colleague = stream(state.seed, "colleague")
+        self._told_waiting: set[str] = set()
+        self._usual_queue = 0
+        """How many pending tasks there were at first: colleagues help when there are more."""
+        self._hot: list[DemoAgent] = []
+        """Agents close to a threshold, who get to talk more so that alerts rise soon."""
+
+    def begin(self, at: float) -> None:
+        self._usual_queue = len(self.state.pending)
+        self._hot = [
+            agent
+            for agent in self.state.agents.values()
+            if agent.limit
+            and any(0 < mark - agent.spent / agent.limit < 0.005 for mark in (0.8, 1.0))
+        ]
+        self._plan(at + self._talk.uniform(0.5, 3.0), "talk")
+        self._plan(at + self._arrive.uniform(8.0, 20.0), "arrive")
+        self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
+        self._plan(self.state.resets, "period")
+
+    def run_until(self, at: float) -> None:
+        """Let everything happen that is due."""
+        while self._queue and self._queue[0][0] <= at:
+            due, _, what, task_id = heapq.heappop(self._queue)
+            self.now = max(self.now, due)
+            getattr(self, f"_on_{what}")(due, task_id)
+        self.now = max(self.now, at)
+
+    def work_on(self, task: DemoTask, at: float) -> None:
+        self._plan(at + self._chance(task).uniform(2.0, 6.0), "work", task.id)
+
+    def draft(
+        self,
+        agent: DemoAgent,
+        story: Story,
+        at: float,
+        chance: random.Random,
+        *,
+        given: Facts | None = None,
+        priority: str | None = None,
+    ) -> DemoTask:
+        state = self.state
+        state.numbers["task_number"] += 1
+        number = state.numbers["task_number"]
+        known = {**facts(state.seed, number), **(given or {})}
+        return DemoTask(
+            id=state.new_id("tsk"),
+            number=number,
+            story=story,
+            title=fill(story.title, known),
+            description=fill(story.why, known),
+            priority=priority or PRIORITIES[chance.choice(story.priorities)],
+            agent=agent,
+            created=at,
+            updated=at,
+            estimate=chance.randrange(story.cost[0], story.cost[1]) * CENT,
+            given=given,
+        )
 
     def charge(self, agent: DemoAgent, micros: int, at: float) -> None:
         """Book a cost; the agent stops when its limit is reached."""
@@ -52,13 +118,13 @@ class Budgets:
             return
         agent.spent += micros
         agent.company.spent += micros
-        self._state.changed(agent, agent.company)
+        self.state.changed(agent, agent.company)
         self.review(agent, at)
         self.review(agent.company, at)
 
     def review(self, owner: DemoAgent | DemoCompany, at: float) -> None:
         """Bring the alert, and the status of an agent, in line with the owner's money."""
-        state, spent, limit = self._state, owner.spent, owner.limit
+        state, spent, limit = self.state, owner.spent, owner.limit
         reached = level(spent, limit)
         agent = owner if isinstance(owner, DemoAgent) else None
         company = owner.company if isinstance(owner, DemoAgent) else owner
@@ -95,97 +161,12 @@ class Budgets:
         state.changed(alert)
         state.log(at, log_level, action, words, company=company, agent=agent, actor="budget")
 
-    def _review_status(self, agent: DemoAgent, at: float) -> None:
-        reached = level(agent.spent, agent.limit)
-        if reached == STOP_AT and agent.status == "active":
-            agent.status, agent.pause_reason = "paused", "budget"
-            self._state.changed(agent)
-        elif reached < STOP_AT and agent.pause_reason == "budget":
-            agent.status, agent.pause_reason = "active", None
-            self._state.changed(agent)
-            self._state.log(at, "info", "agent.resumed", f"{agent.name} works again", agent=agent)
-
-
-class Life:
-    """The queue of what will happen, and what each event does."""
-
-    def __init__(self, state: WorldState, budgets: Budgets) -> None:
-        self.now = state.start
-        """The moment the world has reached."""
-        self._state = state
-        self._budgets = budgets
-        self._queue: list[tuple[float, int, str, str]] = []
-        """(When, turn, which event, the id of its task)."""
-        self._turn = 0
-        self._talk = stream(state.seed, "talk")
-        self._arrive = stream(state.seed, "arrive")
-        self._colleague = stream(state.seed, "colleague")
-        self._told_waiting: set[str] = set()
-        self._usual_queue = 0
-        """How many pending tasks there were at first: colleagues help when there are more."""
-        self._hot: list[DemoAgent] = []
-        """Agents close to a threshold, who get to talk more so that alerts rise soon."""
-
-    def begin(self, at: float) -> None:
-        self._usual_queue = len(self._state.pending)
-        self._hot = [
-            agent
-            for agent in self._state.agents.values()
-            if agent.limit
-            and any(0 < mark - agent.spent / agent.limit < 0.005 for mark in (0.8, 1.0))
-        ]
-        self._plan(at + self._talk.uniform(0.5, 3.0), "talk")
-        self._plan(at + self._arrive.uniform(8.0, 20.0), "arrive")
-        self._plan(at + self._colleague.uniform(25.0, 40.0), "colleague")
-        self._plan(self._state.resets, "period")
-
-    def run_until(self, at: float) -> None:
-        """Let everything happen that is due."""
-        while self._queue and self._queue[0][0] <= at:
-            due, _, what, task_id = heapq.heappop(self._queue)
-            self.now = max(self.now, due)
-            getattr(self, f"_on_{what}")(due, task_id)
-        self.now = max(self.now, at)
-
-    def work_on(self, task: DemoTask, at: float) -> None:
-        self._plan(at + self._chance(task).uniform(2.0, 6.0), "work", task.id)
-
-    def draft(
-        self,
-        agent: DemoAgent,
-        story: Story,
-        at: float,
-        chance: random.Random,
-        *,
-        given: Facts | None = None,
-        priority: str | None = None,
-    ) -> DemoTask:
-        state = self._state
-        state.numbers["task_number"] += 1
-        number = state.numbers["task_number"]
-        known = facts(state.seed, number)
-        if given:
-            known = {**known, **given}
-        return DemoTask(
-            id=state.new_id("tsk"),
-            number=number,
-            story=story,
-            title=fill(story.title, known),
-            description=fill(story.why, known),
-            priority=priority or PRIORITIES[chance.choice(story.priorities)],
-            agent=agent,
-            created=at,
-            updated=at,
-            estimate=chance.randrange(story.cost[0], story.cost[1]) * CENT,
-            given=given,
-        )
-
     def _plan(self, at: float, what: str, task: str = "") -> None:
         self._turn += 1
         heapq.heappush(self._queue, (at, self._turn, what, task))
 
     def _chance(self, task: DemoTask) -> random.Random:
-        return stream(self._state.seed, task.number, task.progress)
+        return stream(self.state.seed, task.number, task.progress)
 
     def _somebody(self, chance: random.Random, agents: list[DemoAgent]) -> DemoAgent | None:
         tries = (agents[chance.randrange(len(agents))] for _ in range(8 if agents else 0))
@@ -193,36 +174,36 @@ class Life:
 
     def _on_talk(self, at: float, _: str) -> None:
         chance = self._talk
-        pool = self._hot if chance.random() < 0.15 else list(self._state.agents.values())
+        pool = self._hot if chance.random() < 0.15 else list(self.state.agents.values())
         agent = self._somebody(chance, pool)
         level, template = BOOK.talk[chance.randrange(len(BOOK.talk))]
-        known = facts(self._state.seed, chance.randrange(1, 100_000))
+        known = facts(self.state.seed, chance.randrange(1, 100_000))
         cost = chance.randrange(2_000, 22_000)
         if agent is not None:
             words = fill(template, known)
-            self._state.log(at, level, "agent.note", words, agent=agent, cost=cost)
-            self._budgets.charge(agent, cost, at)
+            self.state.log(at, level, "agent.note", words, agent=agent, cost=cost)
+            self.charge(agent, cost, at)
         self._plan(at + chance.uniform(1.2, 3.8), "talk")
 
     def _on_arrive(self, at: float, _: str) -> None:
         chance = self._arrive
-        agent = self._somebody(chance, list(self._state.agents.values()))
+        agent = self._somebody(chance, list(self.state.agents.values()))
         if agent is not None:
             story = chance.choice(FOR_ROLE[agent.role])
             task = self.draft(agent, story, at, chance)
             task.cost = task.estimate // 3
-            self._state.add_task(task)
-            self._state.ask(task, at)
-            self._budgets.charge(agent, task.cost, at)
+            self.state.add_task(task)
+            self.state.ask(task, at)
+            self.charge(agent, task.cost, at)
         self._plan(at + chance.uniform(18.0, 32.0), "arrive")
 
     def _on_colleague(self, at: float, _: str) -> None:
         chance = self._colleague
-        if len(self._state.pending) > self._usual_queue * 1.15:
+        if len(self.state.pending) > self._usual_queue * 1.15:
             # The old and the urgent ones are left to the person at the dashboard.
             easy = [
                 task
-                for task in self._state.pending.values()
+                for task in self.state.pending.values()
                 if task.priority in {"medium", "low"} and 120 < at - task.created < 9_000
             ]
             if easy:
@@ -235,21 +216,20 @@ class Life:
         """A person says yes or no to a pending task."""
         approved = decision == "approve"
         verb = "approved" if approved else "rejected"
-        company = task.agent.company
-        del self._state.pending[task.id]
-        company.pending -= 1
-        self._state.changed(company)
+        if self.state.pending.pop(task.id, None) is not None:
+            task.agent.company.pending -= 1
+            self.state.changed(task.agent.company)
         task.status, task.decided, task.decided_by = verb, at, who
         if not approved:
             task.finished = at
-        self._state.changed_task(task, at)
+        self.state.changed_task(task, at)
         words = f"{who} {verb}: {task.title}"
-        self._state.log(at, "info", f"task.{verb}", words, task=task, actor=who)
+        self.state.log(at, "info", f"task.{verb}", words, task=task, actor=who)
         if approved:
             self.work_on(task, at)
 
     def _on_work(self, at: float, task_id: str) -> None:
-        task = self._state.tasks.get(task_id)
+        task = self.state.tasks.get(task_id)
         if task is None or task.status not in {"approved", "running"}:
             return
         agent = task.agent
@@ -258,20 +238,20 @@ class Life:
             if task.status == "approved" and task.id not in self._told_waiting:
                 self._told_waiting.add(task.id)
                 words = f"Can't start, stopped by its budget: {task.title}"
-                self._state.log(at, "warning", "task.waiting", words, task=task, actor="scheduler")
+                self.state.log(at, "warning", "task.waiting", words, task=task, actor="scheduler")
             self._plan(at + 120.0, "work", task.id)
             return
         chance = self._chance(task)
         beats = task.story.carry_out
-        known = particulars(self._state, task)
+        known = particulars(self.state, task)
         if task.status == "approved":
             task.status = "running"
             words = f"Started: {task.title}"
-            self._state.log(at, "info", "task.started", words, task=task)
+            self.state.log(at, "info", "task.started", words, task=task)
         elif task.progress < len(beats):
             beat = beats[task.progress]
             task.progress += 1
-            fate = stream(self._state.seed, task.number, "fails").random()
+            fate = stream(self.state.seed, task.number, "fails").random()
             fails = task.progress == len(beats) and fate < 0.09
             cost = task.estimate * 2 // (3 * len(beats))
             task.cost += cost
@@ -279,28 +259,28 @@ class Life:
                 self._end(task, "failed", fill(task.story.failed, known), at)
             else:
                 words = beat.spoken(known)
-                self._state.log(at, "info", f"step.{beat.kind}", words, task=task, cost=cost)
-            self._budgets.charge(agent, cost, at)
+                self.state.log(at, "info", f"step.{beat.kind}", words, task=task, cost=cost)
+            self.charge(agent, cost, at)
             if fails:
                 return
         else:
             self._end(task, "completed", fill(task.story.done, known), at)
             return
-        self._state.changed_task(task, at)
+        self.state.changed_task(task, at)
         self._plan(at + chance.uniform(5.0, 18.0), "work", task.id)
 
     def _end(self, task: DemoTask, status: str, words: str, at: float) -> None:
         task.status, task.finished = status, at
         self._told_waiting.discard(task.id)
-        self._state.changed_task(task, at)
+        self.state.changed_task(task, at)
         if status == "completed":
             task.agent.completed += 1
         level = "info" if status == "completed" else "error"
-        self._state.log(at, level, f"task.{status}", words, task=task)
+        self.state.log(at, level, f"task.{status}", words, task=task)
 
     def _on_period(self, at: float, _: str) -> None:
         """A new month: nothing is spent, all that was stopped for money goes on."""
-        state = self._state
+        state = self.state
         length = state.resets - state.period_start
         state.period_start, state.resets = state.resets, state.resets + length
         owners: list[DemoAgent | DemoCompany] = [*state.agents.values(), *state.companies.values()]
@@ -308,6 +288,6 @@ class Life:
             owner.spent = 0
             state.changed(owner)
         for owner in owners:
-            self._budgets.review(owner, at)
+            self.review(owner, at)
         state.log(at, "info", "budget.period_started", "A new budget period began")
         self._plan(state.resets, "period")

@@ -8,7 +8,7 @@ import random
 from msgspec.structs import replace
 
 from agentco_tui.demo import stories
-from agentco_tui.demo.life import WARN_AT, Budgets, Life, level, particulars
+from agentco_tui.demo.life import WARN_AT, Life, level, particulars
 from agentco_tui.demo.stories import BOOK, FOR_ROLE, Opening, facts, fill, stream
 from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoCompany, DemoTask, WorldState
 
@@ -19,8 +19,8 @@ _TOLD_TASKS = 1_500
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
 
-def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int, int]) -> None:
-    companies, agents, tasks = sizes
+def build(life: Life, companies: int, agents: int, tasks: int) -> None:
+    state = life.state
     chance = stream(state.seed, "build")
     for index in range(companies):
         seed = stories.company(index)
@@ -33,7 +33,7 @@ def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int
         )
         state.companies[company.id] = company
     _build_agents(state, agents, chance)
-    _build_tasks(state, life, tasks, chance)
+    _build_tasks(life, tasks, chance)
     _tell_past(state, chance)
     # Limits of companies follow from their share, and the alerts that stand at the start from all.
     for index, company in enumerate(state.companies.values()):
@@ -42,10 +42,10 @@ def build(state: WorldState, budgets: Budgets, life: Life, sizes: tuple[int, int
     for agent in state.agents.values():
         if reached := level(agent.spent, agent.limit):
             ago = (1_500, 9_000) if reached > WARN_AT else (4_000, 80_000)
-            budgets.review(agent, state.start - chance.uniform(*ago))
+            life.review(agent, state.start - chance.uniform(*ago))
     for company in state.companies.values():
         if level(company.spent, company.limit):
-            budgets.review(company, state.start - chance.uniform(9_000, 90_000))
+            life.review(company, state.start - chance.uniform(9_000, 90_000))
     # The log is numbered in the order of time.
     told = sorted(state.entries, key=lambda entry: entry.at)
     state.entries.clear()
@@ -97,7 +97,8 @@ def _build_agents(state: WorldState, count: int, chance: random.Random) -> None:
         company.spent += agent.spent
 
 
-def _build_tasks(state: WorldState, life: Life, count: int, chance: random.Random) -> None:
+def _build_tasks(life: Life, count: int, chance: random.Random) -> None:
+    state = life.state
     agents = list(state.agents.values())
     if not agents:
         return

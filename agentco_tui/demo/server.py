@@ -1,30 +1,78 @@
-"""The embedded platform as a real server on loopback: in a thread, or as a process of its own."""
+"""The embedded platform as a real server on loopback: in a thread, or as a process of its own.
+
+Tests see its request log and have a control path over HTTP:
+
+    POST, DELETE  /_demo/faults     {"specs": ["tasks:hang"]}
+    GET, DELETE   /_demo/requests   the request log
+    GET, POST     /_demo/world      any of {"advance": 60, "revoke": "full"|"read",
+                                    "restore": "full"|"read",
+                                    "replace": {"which": "full"|"read", "key"}}
+
+The control path is in no request log, no fault strikes it, and it needs the full key of the start
+(also when that is revoked or replaced, or a revocation could not be taken back).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import socket
 import sys
 import threading
 import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from typing import Any, Self
 
+import msgspec
+
 from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Request
-from agentco_tui.demo.control import CONTROL, Control, RequestLog, Seen
-from agentco_tui.demo.faults import Faults
+from agentco_tui.demo.faults import BROKEN, SILENT, Faults, break_off, spoiled
 from agentco_tui.demo.interface import Interface
 from agentco_tui.demo.operations import Keys
 from agentco_tui.demo.shapes import ALL
-from agentco_tui.demo.strikes import BROKEN, SPOILED, break_off, status_sent
 from agentco_tui.demo.world import World
+from agentco_tui.demo.world_state import RefusedError
 
+_CONTROL = "/_demo/"
 _PATIENCE = 10.0
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One request. `status` is 0 if no answer left; `fault` names the fault that struck it."""
+
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    """Without Authorization and Cookie."""
+    body: bytes
+    status: int
+    authorised: bool
+    """Whether a valid key was sent."""
+    operation: str | None
+    """The operation of the interface, such as `approve`; None for an unknown path."""
+    fault: str | None
+    started: float
+    """Monotonic seconds when the request was read."""
+    took: float
+    """Real seconds until the answer left."""
+
+
+class RequestLog(deque[Seen]):
+    """The last requests, oldest first."""
+
+    def matching(self, operation: str) -> list[Seen]:
+        return [seen for seen in self if seen.operation == operation]
+
+    def __iter__(self) -> Iterator[Seen]:
+        return iter(list(super().__iter__()))  # at once, whatever other threads add
 
 
 class EmbeddedPlatform:
@@ -45,18 +93,17 @@ class EmbeddedPlatform:
         port: int = 0,
         full_key: str | None = None,
         read_key: str | None = None,
-        etag: bool = False,
         **world: Any,
     ) -> None:
         if shape not in ALL:
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(ALL)}")
         self.world = World(seed, numeric_ids=ALL[shape].ids == "numbers", **world)
         self.keys = Keys(seed, full_key, read_key)
-        self.requests = RequestLog()
+        self.requests = RequestLog(maxlen=20_000)
         self.faults = Faults(faults)
         self.port = port
-        self._interface = Interface(self.world, self.keys, ALL[shape], etag=etag)
-        self._control = Control(self.world, self.keys, self.faults, self.requests)
+        self._interface = Interface(self.world, self.keys, ALL[shape])
+        self._control_authorization = f"Bearer {self.full_key}"
         self._connections: set[ClientConnection] = set()
         self._errors: list[Exception] = []
         self._ending = asyncio.Event()
@@ -75,10 +122,6 @@ class EmbeddedPlatform:
     def base_url(self) -> str:
         """The address, without a slash at its end; the port is 0 before the first start."""
         return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
         """Serve from a thread; returns once connections are accepted. OSError: port taken."""
@@ -161,8 +204,8 @@ class EmbeddedPlatform:
 
     async def serve(self, connection: ClientConnection, request: Request) -> None:
         """Answer one request, or let a fault strike it."""
-        if request.path.startswith(CONTROL):
-            answer = self._control.answer(request)
+        if request.path.startswith(_CONTROL):
+            answer = self._controlled(request)
             await connection.send(answer.head() + answer.body)
             return
         started = time.monotonic()
@@ -177,15 +220,14 @@ class EmbeddedPlatform:
             answer = self._interface.refused(fault.number(500))
         date = formatdate(self.world.clock.now(), usegmt=True)
         answer = answer.replaced(answer.body, date=date)
-        if fault and fault.kind in BROKEN:
-            self._note(request, status_sent(fault, answer), fault.kind, started)
+        struck = fault.kind if fault else "latency" if latency else ""
+        answer = spoiled(fault, answer) if fault else answer
+        sent = 0 if struck in SILENT else answer.status
+        self._note(request, sent, struck or None, started)
+        if fault and struck in BROKEN:
             await break_off(connection, fault, answer)
-            return
-        if fault:
-            answer = SPOILED[fault.kind](fault, answer)
-        struck = fault.kind if fault else "latency" if latency else None
-        self._note(request, answer.status, struck, started)
-        await connection.send(answer.head() + answer.body)
+        else:
+            await connection.send(answer.head() + answer.body)
 
     def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
         """Note a request before the first byte leaves: whoever has an answer finds it noted."""
@@ -201,11 +243,57 @@ class EmbeddedPlatform:
                 authorised=self.keys.permission(authorization) is not None,
                 operation=request.operation.name if request.operation else None,
                 fault=fault,
-                at=self.world.clock.now(),
                 started=started,
                 took=time.monotonic() - started,
             )
         )
+
+    def _controlled(self, request: Request) -> Answer:
+        status, told = 200, dict[str, Any]()
+        try:
+            told = self._control(request)
+        except RefusedError as refusal:
+            status, told = refusal.status, {"error": str(refusal)}
+        except (ValueError, TypeError, KeyError) as error:
+            status, told = 422, {"error": str(error)}
+        return Answer(status, {"content-type": "application/json"}, json.dumps(told).encode())
+
+    def _control(self, request: Request) -> dict[str, Any]:
+        if request.headers.get("authorization") != self._control_authorization:
+            raise RefusedError(401, "unauthorized", "the control path needs the full key")
+        world, keys, faults, requests = self.world, self.keys, self.faults, self.requests
+        sent = request.json() if request.method == "POST" else {}
+        match request.path.removeprefix(_CONTROL):
+            case "faults":
+                if request.method == "DELETE":
+                    faults.clear()
+                for spec in sent["specs"] if request.method == "POST" else ():
+                    faults.add(spec)
+                return {"faults": len(faults.armed)}
+            case "requests":
+                if request.method == "DELETE":
+                    requests.clear()
+                told = [
+                    {**msgspec.structs.asdict(seen), "body": seen.body.decode("utf-8", "replace")}
+                    for seen in requests
+                ]
+                return {"count": len(requests), "requests": told}
+            case "world":
+                changes: dict[str, Callable[[Any], object]] = {
+                    "advance": world.advance,
+                    "revoke": keys.revoke,
+                    "restore": keys.restore,
+                    "replace": lambda told: keys.replace(**told),
+                }
+                for name, value in sent.items():
+                    changes[name](value)
+                with world.living() as state:
+                    return {
+                        "tasks": dict(Counter(task.status for task in state.tasks.values())),
+                        "applied": dict(world.applied),
+                        "attempts": dict(world.attempts),
+                    }
+        raise RefusedError(404, "not_found", "no such path")
 
 
 def serve(*, until_stdin_closes: bool = False, **options: Any) -> int:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
-from agentco_tui.demo.life import Budgets, Life
+from agentco_tui.demo.life import Life
 from agentco_tui.demo.seeding import DAY, build
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
 from agentco_tui.demo.world_state import (
@@ -91,9 +91,8 @@ class World:
         """For each task id, how many approvals through the interface were applied."""
         self.attempts: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were asked for."""
-        self._budgets = Budgets(self.state)
-        self._life = Life(self.state, self._budgets)
-        build(self.state, self._budgets, self._life, (companies, agents, tasks))
+        self._life = Life(self.state)
+        build(self._life, companies, agents, tasks)
         self._life.begin(start)
 
     @property
@@ -248,7 +247,7 @@ class World:
             state.log(now, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
             agent.limit = round(dollars * DOLLAR) or None
             state.changed(agent)
-            self._budgets.review(agent, now)
+            self._life.review(agent, now)
             return agent
 
     def _check_company(self, name: str, mission: str, *more: tuple[bool, str, str]) -> None:

@@ -25,8 +25,7 @@ from agentco_tui.actions.writes import (
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport
-from agentco_tui.demo.control import Seen
-from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.feeds import FeedName, Query
 from agentco_tui.live.poller import Poller

@@ -15,8 +15,7 @@ import pytest_asyncio
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
-from agentco_tui.demo.control import Seen
-from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.model import TaskState, Verdict
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import answering, http

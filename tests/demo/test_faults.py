@@ -11,9 +11,8 @@ from email.utils import formatdate
 import pytest
 
 from agentco_tui.demo.connection import Request
-from agentco_tui.demo.faults import BadFaultError, Faults, parse
+from agentco_tui.demo.faults import HOSTILE, Faults, parse
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.demo.strikes import HOSTILE
 from tests.demo.conftest import NOW
 from tests.demo.wire import Wire, ask
 
@@ -227,5 +226,5 @@ def test_targets(spec: str, method: str, path: str, strikes: bool) -> None:
     ],
 )
 def test_bad_specs_say_what_is_wrong(spec: str, says: str) -> None:
-    with pytest.raises(BadFaultError, match=re.escape(says)):
+    with pytest.raises(ValueError, match=re.escape(says)):
         parse(spec)

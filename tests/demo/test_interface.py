@@ -147,11 +147,11 @@ def test_requests_are_noted_without_the_key(
     seen = platform.requests[-1]
     noted = (seen.method, seen.path, seen.query, seen.body)
     assert noted == ("POST", "/api/tasks", "x=1", b'{"a":1}')
-    assert (seen.status, seen.operation, seen.fault, seen.at) == (422, "create_task", None, NOW)
+    assert (seen.status, seen.operation, seen.fault) == (422, "create_task", None)
     assert platform.full_key not in repr(list(platform.requests))
     assert platform.requests.matching("create_task") == [seen]
     platform.requests.clear()
-    assert (len(platform.requests), platform.requests.total) == (0, 0)
+    assert len(platform.requests) == 0
 
 
 def test_answers_follow_the_world(platform: EmbeddedPlatform, client: httpx.Client) -> None:

@@ -54,13 +54,11 @@ def process(**options: object) -> Iterator[tuple[subprocess.Popen[str], dict[str
 def test_restart_on_the_same_port_keeps_the_world() -> None:
     threads = threading.active_count()
     platform = EmbeddedPlatform(speed=0, now=NOW)
-    assert not platform.running
     with platform:
         task = platform.world.tasks(status="pending")[0]
         assert ask(platform, f"/api/tasks/{task.id}/approve", "POST").status == 200
         port = platform.port
         platform.stop()
-        assert not platform.running
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=5)
         platform.start()

@@ -18,8 +18,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits, Transport
-from agentco_tui.demo.control import Seen
-from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.feeds import FeedName, Freshness, Pace, Query, paces
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store

@@ -12,8 +12,7 @@ from functools import partial
 import pytest
 
 from agentco_tui.api.errors import PlatformFailed
-from agentco_tui.demo.control import Seen
-from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, Phase, paces
 from agentco_tui.live.poller import AT_ONCE, GLANCE

@@ -26,8 +26,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.timing import Measured
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
-from agentco_tui.demo.control import Seen
-from agentco_tui.demo.server import EmbeddedPlatform
+from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName, Pace, paces
 from agentco_tui.live.poller import Poller, Schedule
