@@ -348,7 +348,8 @@ def _odd_rows(value: Any) -> Any:
             odd = [key for key in row if not _MEANT.search(key)]
             name = odd[turn // 7 % len(odd)] if odd else "odd"
             rows[turn] = {**row, name: {"unexpected": ["object"]}}
-    for turn, broken in enumerate((None, "record lost in migration", 42, [], {})):
+    no_records: tuple[Any, ...] = (None, "record lost in migration", 42, [], {})
+    for turn, broken in enumerate(no_records):
         rows.insert(min(len(rows), 2 + turn * 4), broken)
     return rows
 

@@ -36,7 +36,7 @@ async def client(platform: EmbeddedPlatform) -> AsyncIterator[Client]:
 
 
 def only(platform: EmbeddedPlatform) -> Seen:
-    (seen,) = platform.requests.matching()
+    (seen,) = platform.requests
     return seen
 
 
@@ -93,7 +93,7 @@ async def test_writes_send_exactly_the_fields_of_the_interface(
     assert [receipt.verdict for receipt in (made, cloned, task, limit)] == [Verdict.YES] * 4
     assert made.record is not None
     assert made.record.name == "Ä & Co"
-    seen = platform.requests.matching()
+    seen = list(platform.requests)
     assert [(one.method, one.path, one.query) for one in seen] == [
         ("POST", "/api/companies", ""),
         ("POST", f"/api/companies/{company.id}/clone", ""),

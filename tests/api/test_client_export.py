@@ -38,7 +38,7 @@ async def test_the_embedded_platforms_export() -> None:
         base = BaseUrl.parse(platform.base_url)
         async with open_client(base, ApiKey(platform.full_key)) as client:
             exported = await whole(client)
-            (seen,) = platform.requests.matching()
+            (seen,) = platform.requests
     assert exported.count(b"\n") > 10
     assert (seen.path, seen.query) == ("/api/activity/export", "format=csv")
 
