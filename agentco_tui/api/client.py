@@ -7,7 +7,7 @@ parameters that are None are left out.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from copy import copy
 from datetime import date
@@ -137,11 +137,17 @@ class Client:
         return await self._one(AGENTS, "/api/agents", agent_id)
 
     async def tasks(
-        self, company_id: str | None = None, status: str | None = None
+        self,
+        company_id: str | None = None,
+        status: str | None = None,
+        *,
+        begins: Callable[[Sequence[Task]], None] | None = None,
     ) -> Listing[Task]:
-        """GET /api/tasks."""
+        """GET /api/tasks. `begins` is called with the first rows of a list that is long and new,
+        while the rest of it comes.
+        """
         return await self._fetcher.listing(
-            TASKS, "/api/tasks", company_id=company_id, status=status
+            TASKS, "/api/tasks", begins=begins, company_id=company_id, status=status
         )
 
     async def create_task(
@@ -193,6 +199,7 @@ class Client:
             ACTIVITY,
             "/api/activity",
             at_most=limit,
+            begins=None,
             company_id=company_id,
             agent_id=agent_id,
             **{

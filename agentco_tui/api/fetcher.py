@@ -6,9 +6,11 @@ never held. Whatever is wrong with an answer is told as an ApiError.
 
 from __future__ import annotations
 
+import asyncio
 import operator
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from copy import copy
 from functools import partial
 from hashlib import blake2b
@@ -35,7 +37,7 @@ from agentco_tui.reading.json_body import (
 )
 from agentco_tui.reading.mapping import ProfileMapping
 from agentco_tui.reading.schema import Json, Kind
-from agentco_tui.reading.stream import KnownRows, ListReader
+from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:
@@ -117,12 +119,19 @@ class Fetcher:
         return outcome
 
     async def listing(
-        self, kind: Kind[R], path: str, *, at_most: int | None = None, **filters: str | None
+        self,
+        kind: Kind[R],
+        path: str,
+        *,
+        at_most: int | None = None,
+        begins: Callable[[Sequence[R]], None] | None = None,
+        **filters: str | None,
     ) -> Listing[R]:
         """All pages of one list in one listing; filters that are None are left out.
 
         With `at_most`, the person's own limit, no further page is asked for once so many records
-        are there: many platforms take a limit for the length of a page. Where nothing has changed
+        are there: many platforms take a limit for the length of a page. `begins` gets the first
+        rows of a list that is long and new, before the rest is read. Where nothing has changed
         since the last time it is the very same object, and nothing was decoded. Raises ApiError;
         if any page cannot be had, the listing cannot be either.
         """
@@ -137,12 +146,18 @@ class Fetcher:
         held = size = 0
         following: PageRequest | None = PageRequest(path, params, self._transport.root)
         ends = monotonic() + _MOST_SECONDS
+        beginning: Beginning[R] | None = None
+        if begins is not None and last is None:
+            beginning, loop = Future(), asyncio.get_running_loop()
+            beginning.add_done_callback(
+                lambda first: loop.call_soon_threadsafe(begins, first.result())
+            )
         stuck = capped = False
         while following is not None and not stuck and not capped:
             seen.add(following)
             known = last.leaves[len(leaves)] if last and len(leaves) < len(last.leaves) else None
             tag = known.etag if last and known and len(last.leaves) == 1 else None
-            leaf = await self._page(kind, following, held, known, tag)
+            leaf = await self._page(kind, following, held, known, tag=tag, beginning=beginning)
             leaves.append(leaf)
             held += len(leaf.page.records) + leaf.page.unread
             size += leaf.size
@@ -184,12 +199,14 @@ class Fetcher:
         request: PageRequest,
         before: int,
         known: _Leaf[R] | None,
+        *,
         tag: str | None,
+        beginning: Beginning[R] | None,
     ) -> _Leaf[R]:
         """One page behind `before` records; `known` itself if it has not changed."""
         reply = None
         if self.prefetch is not None:
-            reply = await self.prefetch.take(request.path, request.params)
+            reply = await self.prefetch.take(request.path, request.params, beginning)
         if reply is not None:
             self._transport.measured.answer(reply.elapsed)
         else:
@@ -199,7 +216,7 @@ class Fetcher:
                 request.path,
                 params=request.params,
                 etag=tag,
-                stream=partial(list_reader, kind, rows) if kind.name in _ALONE else None,
+                stream=partial(list_reader, kind, rows, beginning) if kind.name in _ALONE else None,
             )
         if reply.status == 304 and known is not None:
             return known
@@ -234,7 +251,9 @@ class Fetcher:
         return await self.read(reply, leaf)
 
 
-def list_reader(kind: Kind[R], known: KnownRows[R] | None, asked: Asked) -> ListReader[R]:
+def list_reader(
+    kind: Kind[R], known: KnownRows[R] | None, beginning: Beginning[R] | None, asked: Asked
+) -> ListReader[R]:
     """Reads a long list while it comes; `known` is what the last reading of it left."""
 
     def read(body: bytes) -> Page[R]:
@@ -243,7 +262,7 @@ def list_reader(kind: Kind[R], known: KnownRows[R] | None, asked: Asked) -> List
             raise outcome
         return outcome
 
-    return ListReader(read, known, kind.most)
+    return ListReader(read, known, kind.most, beginning)
 
 
 def not_the_export(first: bytes, wanted: str, reply: Reply) -> ApiError | None:

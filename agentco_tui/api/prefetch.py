@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentco_tui.api.error_messages import Asked
     from agentco_tui.api.transport import Pairs, Reply
     from agentco_tui.model import Task
-    from agentco_tui.reading.stream import ListReader
+    from agentco_tui.reading.stream import Beginning, ListReader
 
 _PATH: Final = "/api/tasks"
 """The tasks that wait: every screen needs them, the Overview and the queue before all else."""
@@ -33,6 +33,7 @@ class Prefetch:
         self._reply: Future[Reply | None] | None = Future()
         # So that a request that waited in vain can't cancel it.
         self._reply.set_running_or_notify_cancel()
+        self._beginning: Beginning[Task] = Future()
 
     @classmethod
     def begin(
@@ -53,7 +54,9 @@ class Prefetch:
             from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
             async with Transport(base, key, attempts=1, **settings) as transport:
-                return await transport.request("GET", _PATH, params=early.params, stream=_reader)
+                return await transport.request(
+                    "GET", _PATH, params=early.params, stream=early._reader
+                )
 
         def work() -> None:
             assert reply is not None
@@ -68,21 +71,25 @@ class Prefetch:
         threading.Thread(target=work, name="prefetch", daemon=True).start()
         return early
 
-    async def take(self, path: str, params: Pairs) -> Reply | None:
+    async def take(
+        self, path: str, params: Pairs, beginning: Beginning[Any] | None = None
+    ) -> Reply | None:
         """The answer, if this is the request that was sent and it was not taken before.
 
-        None for any other request. Raises ApiError as the request itself would.
+        None for any other request. `beginning` gets the first rows of a long list. Raises ApiError
+        as the request itself would.
         """
         reply = self._reply
         if reply is None or (path, tuple(params)) != (_PATH, self.params):
             return None
         # The first list must not be held for as long as the program runs.
         self._reply = None
+        if beginning is not None:
+            self._beginning.add_done_callback(lambda first: beginning.set_result(first.result()))
         return await asyncio.wrap_future(reply)
 
+    def _reader(self, asked: Asked) -> ListReader[Task]:
+        from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415 - only a long list needs it
+        from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415
 
-def _reader(asked: Asked) -> ListReader[Task]:
-    from agentco_tui.api.fetcher import list_reader  # noqa: PLC0415 - only a long list needs it
-    from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415
-
-    return list_reader(TASKS, None, asked)
+        return list_reader(TASKS, None, self._beginning, asked)

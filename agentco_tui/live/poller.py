@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
@@ -230,8 +230,15 @@ class Poller:
         started = timer()
         failure: ApiError | None = None
         is_ours = True
+
+        def begin(first: Sequence[Record]) -> None:
+            # A screen full of a long list is shown until all of it is there.
+            is_first = self.store.freshness[feed].answered_at is None
+            if is_first and question(feed, self.query) == asked:
+                self.store.take(feed, Listing(records=tuple(first), more=True))
+
         try:
-            take = await fetch(feed, self.client, self.store, query)
+            take = await fetch(feed, self.client, self.store, query, begin)
             is_ours = began >= turn.shown_from and question(feed, self.query) == asked
             if is_ours:
                 take()
@@ -331,12 +338,18 @@ def after_failure(error: ApiError, failures: int, refresh: float, random: Random
 # ---- how each feed is asked
 
 
-async def fetch(feed: FeedName, client: Client, store: Store, query: Query) -> Take:
-    """Ask for a feed once. Raises ApiError."""
+async def fetch(
+    feed: FeedName,
+    client: Client,
+    store: Store,
+    query: Query,
+    begins: Callable[[Sequence[Any]], None] | None = None,
+) -> Take:
+    """Ask for a feed once; `begins` as for `Client.tasks`. Raises ApiError."""
     if feed is FeedName.BUDGET:
         return partial(take_overview, store, await client.budget(), query.company)
     if feed is not FeedName.ACTIVITY:
-        listing = await LISTINGS[feed](client, store, query)
+        listing = await LISTINGS[feed](client, store, query, begins)
         return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
     chosen = query.log
     of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
@@ -353,20 +366,22 @@ async def fetch(feed: FeedName, client: Client, store: Store, query: Query) -> T
     return lambda: store.publish(Change(feed, *store.activity.merge(log_entries)))
 
 
-LISTINGS: dict[FeedName, Callable[[Client, Store, Query], Awaitable[Listing[Any]]]] = {
-    FeedName.COMPANIES: lambda client, _, __: client.companies(),
-    FeedName.AGENTS: lambda client, store, query: of_all_companies(
+LISTINGS: dict[FeedName, Callable[[Client, Store, Query, Any], Awaitable[Listing[Any]]]] = {
+    FeedName.COMPANIES: lambda client, *_: client.companies(),
+    FeedName.AGENTS: lambda client, store, query, _: of_all_companies(
         client.agents, store, query.company, client.companies
     ),
-    FeedName.PENDING: lambda client, _, query: client.tasks(
-        company_id=query.company, status="pending"
+    FeedName.PENDING: lambda client, _, query, begins: client.tasks(
+        company_id=query.company, status="pending", begins=begins
     ),
-    FeedName.TASKS: lambda client, _, query: client.tasks(company_id=query.company),
-    FeedName.COMPANY_BUDGETS: lambda client, _, __: client.company_budgets(),
-    FeedName.AGENT_BUDGETS: lambda client, store, query: of_all_companies(
+    FeedName.TASKS: lambda client, _, query, begins: client.tasks(
+        company_id=query.company, begins=begins
+    ),
+    FeedName.COMPANY_BUDGETS: lambda client, *_: client.company_budgets(),
+    FeedName.AGENT_BUDGETS: lambda client, store, query, _: of_all_companies(
         client.agent_budgets, store, query.company, client.companies
     ),
-    FeedName.ALERTS: lambda client, _, __: client.budget_alerts(),
+    FeedName.ALERTS: lambda client, *_: client.budget_alerts(),
 }
 """The feeds whose answer is all there is of their collection."""
 

@@ -11,10 +11,11 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from hashlib import blake2b
 from sys import getsizeof
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 from weakref import WeakSet
 
 import msgspec
@@ -69,6 +70,10 @@ class TooMuchMemoryError(ValueError):
     """The records of the lists under way would take more than MOST_MEMORY."""
 
 
+Beginning: TypeAlias = Future[Sequence[R]]
+"""The first rows of a long list, while the rest of it is still on its way."""
+
+
 class KnownRows(Generic[R]):
     """The records of a list as it was read last, and a hash of what was sent for each."""
 
@@ -93,11 +98,15 @@ class ListReader(Generic[R]):
     _under_way: ClassVar[WeakSet[ListReader[Any]]] = WeakSet()
 
     def __init__(
-        self, read: Callable[[bytes], Page[R]], known: KnownRows[R] | None, most: int
+        self,
+        read: Callable[[bytes], Page[R]],
+        known: KnownRows[R] | None,
+        most: int,
+        beginning: Beginning[R] | None = None,
     ) -> None:
         """`read` makes a page of a whole answer. `known` is what the last reading left.
 
-        Of more than `most` rows one more than that is read.
+        Of more than `most` rows one more than that is read. `beginning` gets the first rows.
         """
         self.records: list[R] = []
         self.unread: Counter[SafeText] = Counter()
@@ -109,6 +118,7 @@ class ListReader(Generic[R]):
         """The body with only the first and the last of its rows."""
         self._read = read
         self._most = most
+        self._beginning = beginning
         self._hash = blake2b(digest_size=16)
         self._head: bytes | None = None
         """What stands before the list's first object, once that is known."""
@@ -206,6 +216,8 @@ class ListReader(Generic[R]):
             self._head_page = self._read(self._answer(rows))
             if not self._head_page.records or "[]." in self._head_page.shape:
                 raise UnstreamableError  # each row is to be a record
+            if self._beginning is not None and not self._beginning.done():
+                self._beginning.set_result(self._head_page.records)
         # The hash is keyed anew for each process: nobody can make two rows look the same.
         marks = array("q", map(hash, rows))
         end = self._at + len(rows)

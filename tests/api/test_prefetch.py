@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,6 +12,7 @@ from agentco_tui.api import response_body
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.prefetch import Prefetch
+from agentco_tui.model import Task
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import WireServer, answering, http
 
@@ -48,6 +50,26 @@ async def test_the_answer_is_taken_over_once(count: int) -> None:
         assert len(server.requests) == 1
         assert await client.tasks(status="pending") is first
         assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["sent early", "asked for"])
+async def test_the_first_rows_of_a_long_list_are_told_before_the_rest(early: bool) -> None:
+    told: list[Sequence[Task]] = []
+    async with answering(http(sent(30_000)), keep=True) as server, client_of(server) as client:
+        if early:
+            client.take_over(begun(server))
+        whole = await client.tasks(status="pending", begins=told.append)
+        assert 0 < len(told[0]) < 3_000
+        assert told == [whole.records[: len(told[0])]]
+        await client.tasks(status="pending", begins=told.append)
+        assert len(told) == 1, "of a list that is known the whole is at hand"
+
+
+async def test_of_a_short_list_nothing_is_told_first() -> None:
+    told: list[Sequence[Task]] = []
+    async with answering(http(sent(3))) as server, client_of(server) as client:
+        assert len((await client.tasks(begins=told.append)).records) == 3
+        assert told == []
 
 
 async def test_another_question_is_asked_by_itself() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 import pytest
 
+from agentco_tui.api import response_body
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import (
     SCOPED,
@@ -21,6 +22,7 @@ from agentco_tui.live.feeds import (
 )
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
+from agentco_tui.reading import stream
 from tests.live.choosy import ChoosyPlatform
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
@@ -202,3 +204,39 @@ async def test_agents_of_other_companies_never_stand_in_for_those_in_scope() -> 
                 await on.poller.read_again(FeedName.BUDGET)
                 agents = {agent.id for agent in platform.world.agents(company)}
                 assert set(held(on.store, FeedName.AGENT_BUDGETS)) == agents
+
+
+@pytest.mark.parametrize("moved_on", [False, True])
+async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
+    platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch, moved_on: bool
+) -> None:
+    monkeypatch.setattr(response_body, "ONE_PIECE", 1_000)
+    monkeypatch.setattr(stream, "CHUNK", 1_000)
+    seen: list[tuple[int, bool]] = []
+    async with stage(platform, wanted=only()) as on:
+        pending = on.store.pending
+
+        def look(change: Change) -> None:
+            if change.feed is FeedName.PENDING and change.added:
+                seen.append((len(pending), pending.listing.more))
+                assert on.freshness(FeedName.PENDING).answered_at is None
+
+        real = on.client.tasks
+
+        async def tasks(begins: Callable[[Sequence[Task]], None], **asked: str) -> object:
+            def begin(first: Sequence[Task]) -> None:
+                if moved_on:
+                    on.poller.query = Query(company=companies(platform)[0])
+                begins(first)
+                on.poller.query = Query()
+
+            return await real(begins=begin, **asked)
+
+        monkeypatch.setattr(on.client, "tasks", tasks)
+        on.store.subscribe(look)
+        await on.poller.read_again(FeedName.PENDING)
+        whole = (len(pending), False)
+    first = seen.pop(0) if not moved_on else (0, True)
+    assert seen == [whole]
+    assert first[0] < whole[0]
+    assert first[1]
