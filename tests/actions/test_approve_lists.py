@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import Decisions
@@ -238,7 +237,7 @@ async def test_a_changed_task_goes_into_the_list_it_stands_in_and_no_other(
 ) -> None:
     async with office(platform, path, company="cmp_other") as desk:
         task = (await desk.pending())[0]
-        shown = msgspec.structs.replace(task, title=plain("harmless"))
+        shown = replace(task, title=plain("harmless"))
         for listed in (shown, None):
             desk.store.pending.replace(Listing(records=() if listed is None else (listed,)))
             found = await Approval(desk.services, shown).run()
