@@ -133,3 +133,9 @@ def test_entries_without_a_time_stay_in_the_order_they_came() -> None:
     assert window.get(None) is window.get("c") is None
     window.clear()
     assert len(window) == 0
+
+
+def test_an_entry_that_a_platform_calls_as_we_call_gaps_is_an_entry() -> None:
+    for derived in (True, False):
+        assert is_gap(Activity(id="gap:7", id_derived=derived, text=plain("step"))) is derived
+    assert not is_gap(Activity(id="7", id_derived=True, text=plain("step")))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api.errors import RateLimited, TimedOut
-from agentco_tui.live.feeds import SLOWER, Pace
+from agentco_tui.live.feeds import SLOWER, Freshness, Pace, began_at
 from agentco_tui.live.poller import (
     BACK_OFF_CEILING,
     LONGEST_WAIT_ASKED,
@@ -43,3 +43,18 @@ def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int)
     delay = after_failure(error, 1, 5.0, Random(seed))
     assert delay >= min(asked, LONGEST_WAIT_ASKED)
     assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)
+
+
+class Noon:
+    """A clock that stands still."""
+
+    def monotonic(self) -> float:
+        return 100.0
+
+    def now(self) -> float:
+        return 5_000.0
+
+
+def test_a_read_began_as_long_before_its_answer_as_it_took() -> None:
+    assert began_at(Freshness(answered_at=80.0, took=3.0), Noon()) == 4_977.0
+    assert began_at(Freshness(), Noon()) == 5_000.0

@@ -15,6 +15,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
     Agent,
+    AgentState,
     Alert,
     Listing,
     Moment,
@@ -139,3 +140,13 @@ def test_alerts_are_counted_by_level_and_scope_and_anew_when_an_agent_moves() ->
         ada = Agent(id="ag_1", name=plain("Ada"), company=Ref(id=company))
         store.agents.replace(Listing(records=(ada,)))
         assert figures.open_alerts("acme") == counted
+
+
+def test_agents_are_counted_by_state_whenever_one_has_changed() -> None:
+    store = Store()
+    figures = Waiting(store, Names(store), AlertLimits())
+    assert not figures.agent_states()
+    for state in (AgentState.PAUSED, AgentState.ERROR):
+        store.agents.replace(Listing(records=(Agent(id="ag_1", state=state),)))
+        assert figures.agent_states() == {state: 1}
+        assert figures.agent_states() == {state: 1}
