@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,22 +66,8 @@ class Scene:
     """Seconds after which the process is gone."""
 
 
-@dataclass(slots=True)
-class Tally:
-    """What was tried, and what went wrong (nothing)."""
-
-    decisions: int = 0
-    sent: int = 0
-    faults: int = 0
-    kills: int = 0
-    meddled: int = 0
-    duplicates: int = 0
-    wrong_claims: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
-
-
-TALLY = Tally()
-"""Over all drills of this process."""
+TALLY: Counter[str] = Counter()
+"""What was tried, and what went wrong (nothing), over all drills of this process."""
 
 
 class Drill:
@@ -133,7 +119,7 @@ class Drill:
                     state.changed_task(task, task.updated)
             else:
                 world.another_operator(task_id, how)
-            TALLY.meddled += 1
+            TALLY["meddled"] += 1
 
     def tear(self, length: int) -> None:
         """The machine went down while a line was being written."""
@@ -187,7 +173,7 @@ class Drill:
         task = self.shown[task_id]
         stage = self._stage(task_id, scene)
         self.decisions[task_id] += 1
-        TALLY.decisions += 1
+        TALLY["decisions"] += 1
 
         async def work() -> list[Outcome]:
             return list(
@@ -220,12 +206,12 @@ class Drill:
     ) -> Result | None:
         """Let a decision be carried out, or kill it in the middle."""
         self.decisions.update(task_ids)
-        TALLY.decisions += len(task_ids)
+        TALLY["decisions"] += len(task_ids)
         working = asyncio.ensure_future(work)
         done, _ = await asyncio.wait({working}, timeout=scene.killed_after)
         if done:
             return working.result()
-        TALLY.kills += 1
+        TALLY["kills"] += 1
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
         self.platform.faults.clear()
@@ -250,7 +236,7 @@ class Drill:
 
     def _order(self, fault: str) -> None:
         self.platform.faults.add(fault)
-        TALLY.faults += 1
+        TALLY["faults"] += 1
 
     # --- judging ----------------------------------------------------------------------------
 
@@ -260,7 +246,7 @@ class Drill:
         task = world.task(found.subject)
         pending = task.status == "pending"
         applied = world.applied[found.subject]
-        TALLY.kinds[found.kind] += 1
+        TALLY[found.kind] += 1
         match found.kind:
             case OutcomeKind.APPROVED_HERE if found.known_by is KnownBy.READ:
                 true = not pending and task.status != "rejected"
@@ -286,7 +272,7 @@ class Drill:
         ):
             true = true and (found.known_by is KnownBy.ANSWER or task.status == "approved")
         if not true:
-            TALLY.wrong_claims += 1
+            TALLY["wrong claims"] += 1
         assert true, (found, task.status, applied)
         assert world.applied[found.subject] <= 1
 
@@ -312,14 +298,14 @@ class Drill:
         settled = [entry for entry in entries if isinstance(entry, Settled)]
         assert {entry.attempt for entry in settled} == set(attempts), "every attempt is settled"
         keys = Counter(dict(seen.headers)["idempotency-key"] for seen in self.here.sends())
-        TALLY.sent += sum(keys.values())
+        TALLY["sent"] += sum(keys.values())
         assert set(keys) <= set(attempts), "nothing was sent that was not written down"
         repeated = sum(count - 1 for count in keys.values())
         for task_id, applied in world.applied.items():
             assert applied <= 1
             if applied:
                 repeated += world.attempts[task_id] - 1
-        TALLY.duplicates += repeated
+        TALLY["duplicates"] += repeated
         assert repeated == 0
         per_task = Counter(attempts[key].task for key in keys)
         for task, count in per_task.items():

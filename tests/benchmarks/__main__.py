@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks`: every figure of what the program costs, as one table.
 
-python -m tests.benchmarks [--only start,idle,cpu,cells,large] [--runs 7] [--largest 100000]
+python -m tests.benchmarks [--only start,idle,cells,large] [--runs 7] [--largest 100000]
 """
 
 from __future__ import annotations
@@ -11,22 +11,10 @@ import platform
 import sys
 import time
 
-from tests.benchmarks import rows, rows_large
-from tests.benchmarks.stage import Plan, Row
+from tests.benchmarks.measurements import cells, idle, large, start
+from tests.benchmarks.stage import Plan
 
-ALL = {
-    "start": rows.start,
-    "idle": rows.idle,
-    "cells": rows.cells,
-    "cpu": rows.cpu,
-    "large": rows_large.large,
-}
-
-
-def line(row: Row) -> str:
-    """A row as Markdown."""
-    reached = {True: "yes", False: "NO", None: ""}[row.reached]
-    return f"| {row.what} | {row.measured} | {row.target} | {reached} | {row.peers} |"
+ALL = {"start": start, "idle": idle, "cells": cells, "large": large}
 
 
 def _say(words: str) -> None:
@@ -39,9 +27,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("--only", default=",".join(ALL), help=f"any of {', '.join(ALL)}")
     parser.add_argument("--runs", type=int, default=7, help="runs each median is taken of")
-    parser.add_argument("--window", type=float, default=10.0, help="seconds of an idle measurement")
+    parser.add_argument("--window", type=float, default=45.0, help="seconds that are idle")
     parser.add_argument("--largest", type=int, default=100_000, help="tasks at most")
     wanted = parser.parse_args()
+    began = time.monotonic()
     plan = Plan(wanted.runs, wanted.largest, wanted.window)
     _say(
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores,"
@@ -51,7 +40,9 @@ def main() -> None:
     _say("| what | measured | to reach | reached | peers |\n| --- | --- | --- | --- | --- |")
     for name in wanted.only.split(","):
         for row in ALL[name](plan):
-            _say(line(row))
+            reached = {True: "yes", False: "NO", None: ""}[row.reached]
+            _say(f"| {row.what} | {row.measured} | {row.target} | {reached} | {row.peers} |")
+    _say(f"\nmeasured in {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
@@ -19,10 +17,6 @@ from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
 SIZE = (120, 40)
 PROGRAM = ["-m", "agentco_tui"]
 WATCHED = ["-m", "tests.benchmarks.watched"]
-SMALLEST = ["-m", "tests.benchmarks.peers.smallest"]
-POLLING = ["-m", "tests.benchmarks.peers.polling"]
-TABLES = ["-m", "tests.benchmarks.peers.tables"]
-HOST = ["-m", "tests.widgets.host"]
 
 PENDING_SHARE = 3
 """One task in three of the embedded platform's world waits for a person."""
@@ -45,7 +39,7 @@ class Plan:
 
     runs: int = 7
     largest: int = 100_000
-    window: float = 10.0
+    window: float = 45.0
 
     def said(self, words: str) -> None:
         """Tell whoever waits what is measured now."""
@@ -167,34 +161,3 @@ def memory(pid: int, name: str = "VmRSS") -> float:
         if line.startswith(name + ":"):
             return int(line.split()[1]) * 1024 / 1e6
     raise AssertionError(name)
-
-
-def cpu_share(session: PtySession, seconds: float) -> float:
-    """Per cent of a core used in the time."""
-    before, started = session.cpu_seconds(), time.perf_counter()
-    time.sleep(seconds)
-    return (session.cpu_seconds() - before) / (time.perf_counter() - started) * 100
-
-
-def bytes_per_second(session: PtySession, seconds: float) -> float:
-    """What is written while nothing is done."""
-    mark, started = session.mark(), time.perf_counter()
-    time.sleep(seconds)
-    return (session.mark() - mark) / (time.perf_counter() - started)
-
-
-def middle(values: list[float]) -> float:
-    """The median."""
-    return median(values)
-
-
-def part(values: list[float], share: float) -> float:
-    """The value that so large a share of the values does not exceed."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
-
-
-def pending_titles(at: PlatformProcess) -> list[bytes]:
-    """The beginnings of the titles of all tasks that wait."""
-    found: Any = at.api("/api/tasks?status=pending")
-    return [str(task["title"])[:14].encode() for task in found]
