@@ -6,8 +6,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -33,18 +31,6 @@ OPERATIONS = (
 """Every operation of the interface."""
 
 
-def project() -> dict[str, object]:
-    """What pyproject.toml says of the project."""
-    found: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return found
-
-
-def fenced() -> list[str]:
-    """The single lines of the README's shell blocks."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
-
-
 def section(heading: str) -> str:
     """The text below a heading, up to the next of its level."""
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)
@@ -58,35 +44,17 @@ def rows(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
 
 
-def command_ending_in(words: str) -> str:
-    """The one line that makes an environment, installs, and ends so."""
-    found = [line for line in fenced() if line.endswith(words)]
-    assert len(found) == 1
-    return found[0]
-
-
-@pytest.mark.parametrize(
-    ("extra", "ending"),
-    [("demo", ".venv/bin/agentco-tui demo"), ("dev", ".venv/bin/python -m pytest")],
-)
-def test_one_line_from_a_fresh_machine(extra: str, ending: str) -> None:
-    line = command_ending_in(ending)
-    make, install, run = (part.strip() for part in line.split("&&"))
-    assert make == "python3 -m venv .venv"
-    assert re.fullmatch(rf"\.venv/bin/pip install (-q )?'\.\[{extra}\]'", install)
-    assert run == ending
-
-
-def test_what_the_lines_install_is_what_the_project_offers() -> None:
-    found = project()
+def test_a_line_from_a_fresh_machine_installs_what_the_project_offers() -> None:
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = found["optional-dependencies"]
-    scripts = found["scripts"]
-    assert isinstance(extras, dict)
-    assert isinstance(scripts, dict)
-    assert {"demo", "dev"} <= set(extras)
-    assert scripts["agentco-tui"] == "agentco_tui.cli:main"
+    assert found["scripts"]["agentco-tui"] == "agentco_tui.cli:main"
     assert any(need.startswith("pytest") for need in extras["dev"])
     assert extras["demo"] == [], "the embedded platform needs nothing else"
+    for extra, ending in (("demo", "agentco-tui demo"), ("dev", "python -m pytest")):
+        line = re.escape(
+            f"python3 -m venv .venv && .venv/bin/pip install -q '.[{extra}]' && .venv/bin/{ending}"
+        )
+        assert len(re.findall(f"^{line}$", README, re.MULTILINE)) == 1
 
 
 def test_every_operation_is_reached_by_a_key_or_a_command() -> None:

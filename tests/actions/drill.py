@@ -66,10 +66,6 @@ class Scene:
     """Seconds after which the process is gone."""
 
 
-TALLY: Counter[str] = Counter()
-"""What was tried, and what went wrong (nothing), over all drills of this process."""
-
-
 class Drill:
     """A platform, one or two dashboards with one journal, and a memory of what was decided."""
 
@@ -119,7 +115,6 @@ class Drill:
                     state.changed_task(task, task.updated)
             else:
                 world.another_operator(task_id, how)
-            TALLY["meddled"] += 1
 
     def tear(self, length: int) -> None:
         """The machine went down while a line was being written."""
@@ -173,7 +168,6 @@ class Drill:
         task = self.shown[task_id]
         stage = self._stage(task_id, scene)
         self.decisions[task_id] += 1
-        TALLY["decisions"] += 1
 
         async def work() -> list[Outcome]:
             return list(
@@ -206,12 +200,10 @@ class Drill:
     ) -> Result | None:
         """Let a decision be carried out, or kill it in the middle."""
         self.decisions.update(task_ids)
-        TALLY["decisions"] += len(task_ids)
         working = asyncio.ensure_future(work)
         done, _ = await asyncio.wait({working}, timeout=scene.killed_after)
         if done:
             return working.result()
-        TALLY["kills"] += 1
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
         self.platform.faults.clear()
@@ -236,7 +228,6 @@ class Drill:
 
     def _order(self, fault: str) -> None:
         self.platform.faults.add(fault)
-        TALLY["faults"] += 1
 
     # --- judging ----------------------------------------------------------------------------
 
@@ -246,7 +237,6 @@ class Drill:
         task = world.task(found.subject)
         pending = task.status == "pending"
         applied = world.applied[found.subject]
-        TALLY[found.kind] += 1
         match found.kind:
             case OutcomeKind.APPROVED_HERE if found.known_by is KnownBy.READ:
                 true = not pending and task.status != "rejected"
@@ -271,8 +261,6 @@ class Drill:
             OutcomeKind.DECIDED_ELSEWHERE,
         ):
             true = true and (found.known_by is KnownBy.ANSWER or task.status == "approved")
-        if not true:
-            TALLY["wrong claims"] += 1
         assert true, (found, task.status, applied)
         assert world.applied[found.subject] <= 1
 
@@ -298,14 +286,12 @@ class Drill:
         settled = [entry for entry in entries if isinstance(entry, Settled)]
         assert {entry.attempt for entry in settled} == set(attempts), "every attempt is settled"
         keys = Counter(dict(seen.headers)["idempotency-key"] for seen in self.here.sends())
-        TALLY["sent"] += sum(keys.values())
         assert set(keys) <= set(attempts), "nothing was sent that was not written down"
         repeated = sum(count - 1 for count in keys.values())
         for task_id, applied in world.applied.items():
             assert applied <= 1
             if applied:
                 repeated += world.attempts[task_id] - 1
-        TALLY["duplicates"] += repeated
         assert repeated == 0
         per_task = Counter(attempts[key].task for key in keys)
         for task, count in per_task.items():

@@ -27,7 +27,7 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.clock import Clock, SystemClock
-from agentco_tui.live.feeds import FeedName, Query
+from agentco_tui.live.feeds import Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
@@ -65,11 +65,6 @@ class Office:
         listing = await self.services.decision_client.tasks(status="pending")
         self.store.pending.replace(listing)
         return list(listing.records)
-
-    async def pending_published(self) -> None:
-        """A poll of the list, told to who listens."""
-        listing = await self.services.decision_client.tasks(status="pending")
-        self.store.take(FeedName.PENDING, listing)
 
     async def approve(self, task: Task, on_progress: OnProgress | None = None) -> Outcome:
         """The person's yes to one task."""

@@ -27,6 +27,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -339,6 +340,12 @@ def play(seed: int, strokes: int, seconds: float, folder: Path) -> tuple[Judge, 
                 time.sleep(0.2)
             judge.look(console, "")
             judge.journal(console.journal())
+            end_by = dice.choice((signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+            console.signal(end_by)
+            if (code := console.wait_gone()) != 128 + end_by or console.left_on():
+                judge.violation("how it ended", f"{end_by!r}: {code}, {console.left_on()}")
+            if platform.full_key.encode() in console.raw:
+                judge.violation("the key", "it stood on the terminal")
     return judge, did
 
 

@@ -20,7 +20,6 @@ import random
 import sys
 import time
 import traceback
-import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -34,6 +33,7 @@ from agentco_tui.reading import error_body, json_body
 from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task
 from agentco_tui.reading.kinds.trace import STEP
 from agentco_tui.text import escaped
+from tests.demo.wire import ask
 from tests.reading import decode, golden
 
 PATHS = (
@@ -91,18 +91,12 @@ def seeds() -> list[bytes]:
     """The platform's answers in every shape, and a list of tasks in those of other interfaces."""
     answers = [golden.load(name)["answer"] for name in golden.names()]
     found = [json.dumps(answer["body"]).encode() for answer in answers]
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for shape in SHAPES:
         with EmbeddedPlatform(companies=1, agents=2, tasks=3, speed=0, shape=shape) as platform:
             task = next(iter(platform.world.state.tasks))
             for path in PATHS:
                 address = f"/api/tasks/{task}/trace" if path == "trace" else path
-                request = urllib.request.Request(
-                    platform.base_url + address,
-                    headers={"Authorization": f"Bearer {platform.full_key}"},
-                )
-                with opener.open(request) as answer:
-                    found.append(answer.read())
+                found.append(ask(platform, address).body)
     return found
 
 

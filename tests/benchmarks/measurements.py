@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 
 from tests.benchmarks import stage
@@ -218,8 +220,8 @@ def _measure(runs: int, size: int) -> dict[str, float]:
 
         def stall(argv: list[str]) -> float:
             """The longest stall of the event loop, in milliseconds, while polls are taken in."""
-            with stage.folder() as own:
-                file = own / "stalls"
+            with tempfile.TemporaryDirectory() as own:
+                file = Path(own) / "stalls"
                 with loaded([*stage.WATCHED, *argv], lively, STALLS=str(file)):
                     begun = time.perf_counter()
                     time.sleep(5.5 * min(runs, 3))

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from textwrap import shorten
 from types import CodeType, FrameType
 
 import hypothesis.stateful  # noqa: F401 (read once, for all children)
@@ -62,17 +63,12 @@ class Mutant:
     after: str
 
     def __str__(self) -> str:
-        place = self.path.relative_to(TREE)
-        return f"{place}:{self.line}  {_short(self.before)}  ->  {_short(self.after)}"
+        before, after = (shorten(text, 60) for text in (self.before, self.after))
+        return f"{self.path.relative_to(TREE)}:{self.line}  {before}  ->  {after}"
 
     def applied(self, text: str) -> str:
         """The file's text with the change in it."""
         return f"{text[: self.start]}({self.after}){text[self.end :]}"
-
-
-def _short(text: str) -> str:
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= 60 else f"{one_line[:59]}…"
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
@@ -110,8 +106,8 @@ def _nodes(tree: ast.Module) -> Iterator[ast.expr]:
         for name in ("annotation", "returns"):
             if isinstance(kept := getattr(node, name, None), ast.AST):
                 skipped.add(kept)
-        # Whether a class is frozen or has slots is no decision.
-        skipped.update(getattr(node, "decorator_list", ()))
+        if isinstance(node, ast.ClassDef):  # whether it is frozen is no decision
+            skipped.update((*node.keywords, *node.decorator_list))
         if isinstance(node, ast.Assert):
             skipped.update(ast.iter_child_nodes(node))
         if isinstance(node, ast.expr):
@@ -193,7 +189,7 @@ class Chosen:
         items.sort(key=lambda item: self._order[item.nodeid])
 
 
-PYTEST = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:randomly", "--assert=plain")
+PYTEST = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "--assert=plain")
 NOTHING_LEFT = 5
 """Exit code of pytest where no test was run."""
 

@@ -7,9 +7,7 @@ its own, as fast as it answers, while the world changes and a part of the answer
 4,000 polls the platform is killed and begins anew: connections break, and every record is replaced.
 
 Memory is compared between the ends of such eras. The world goes on by a fixed time at each round
-of polls and grows without end, as a real one does; only at the same age does it hold the same, on
-a slow machine and a fast one. (Compared within one world, its growth would count as ours: in the
-first soak the records had doubled between the two figures, with the tasks that nobody decided.)
+of polls and grows without end, as a real one does; only at the same age does it hold the same.
 
 Prints memory, tasks, sockets, descriptors and threads at the end of every era. Exits 1 if the last
 fifth of the eras holds 5 % more memory than the second fifth (the first is warm-up), or if more
@@ -68,15 +66,19 @@ MOST_GROWTH = 0.05
 class Figures:
     """What the process holds now."""
 
-    def __init__(self, store: Store | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         gc.collect()
         self.rss = memory(os.getpid())
         self.tasks = len(asyncio.all_tasks())
-        links = _descriptors()
+        links = []
+        for entry in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                links.append(str(entry.readlink()))
         self.sockets = sum(link.startswith("socket:") for link in links)
         self.files = len(links)
         self.threads = threading.active_count()
-        self.records = 0 if store is None else sum(map(len, _collections(store)))
+        lists: tuple[Sized, ...] = (store.companies, store.agents, store.pending, store.tasks)
+        self.records = sum(map(len, (*lists, store.alerts, store.activity)))
 
     def __str__(self) -> str:
         return (
@@ -89,18 +91,6 @@ class Figures:
         return self.tasks > before.tasks or self.files > before.files + spare
 
 
-def _collections(store: Store) -> tuple[Sized, ...]:
-    return store.companies, store.agents, store.pending, store.tasks, store.alerts, store.activity
-
-
-def _descriptors() -> list[str]:
-    found = []
-    for entry in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):
-            found.append(str(entry.readlink()))
-    return found
-
-
 def _say(words: str) -> None:
     sys.stdout.write(f"{words}\n")
     sys.stdout.flush()
@@ -111,23 +101,23 @@ class Soak:
 
     def __init__(self, platform: PlatformProcess) -> None:
         self.platform = platform
-        self.done = self.failed = self.changes = 0
+        self.done = self.failed = 0
         self.eras: list[Figures] = []
 
     async def run(self, polls: int) -> int:
         """Poll, and compare; returns the exit code."""
-        before, started = Figures(), time.monotonic()
+        before, started = Figures(Store()), time.monotonic()
         _say(f"before the first poll: {before}")
         await self._poll(polls)
-        closed = Figures()
+        closed = Figures(Store())
         _say(f"closed: {closed}")
         fifth = max(1, len(self.eras) // 5)
         settled, last = self.eras[fifth : 2 * fifth] or self.eras, self.eras[-fifth:]
         early, late = (fmean(era.rss for era in eras) for eras in (settled, last))
         growth = late / early - 1
         _say(
-            f"{self.done:,} polls in {time.monotonic() - started:.0f} s, {self.failed:,} failed, "
-            f"{self.changes:,} changes; memory went from {early:.1f} to {late:.1f} MB: "
+            f"{self.done:,} polls in {time.monotonic() - started:.0f} s, {self.failed:,} failed; "
+            f"memory went from {early:.1f} to {late:.1f} MB: "
             f"{growth * 100:+.1f} %"
         )
         leaked = closed.left_behind(before) or last[-1].left_behind(settled[0], SPARE)
@@ -135,7 +125,6 @@ class Soak:
 
     async def _poll(self, polls: int) -> None:
         platform, store = self.platform, Store()
-        store.subscribe(self._count)
         base, key = BaseUrl.parse(platform.base_url), ApiKey(platform.full_key)
         async with open_client(base, key, attempts=1, limits=LIMITS) as client:
             poller = Poller(client, store, SystemClock(), refresh=3600)
@@ -162,9 +151,6 @@ class Soak:
             if isinstance(one, BaseException) and not isinstance(one, ApiError):
                 raise one
         self.platform.change(advance=STEP)
-
-    def _count(self, _change: object) -> None:
-        self.changes += 1
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,15 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.platform_process import PlatformProcess, settings
 from tests.terminal.pty_session import REPOSITORY, PtySession, clean_environment
 
 SIZE = (120, 40)
 PROGRAM = ["-m", "agentco_tui"]
 WATCHED = ["-m", "tests.benchmarks.watched"]
-
-PENDING_SHARE = 3
-"""One task in three of the embedded platform's world waits for a person."""
 
 
 @dataclass
@@ -52,9 +50,9 @@ class Plan:
 
 
 def platform(waiting: int, agents: int = 12, companies: int = 3) -> PlatformProcess:
-    """A platform that stands still, on which so many tasks wait."""
+    """A platform that stands still, on which so many tasks wait: one in three does."""
     return PlatformProcess(
-        *("--tasks", str(waiting * PENDING_SHARE)),
+        *("--tasks", str(waiting * 3)),
         *("--agents", str(agents), "--companies", str(companies)),
     )
 
@@ -82,13 +80,6 @@ def proxy(upstream: str, *, delay: float = 0.0, change: float = 0.0) -> Iterator
 
 
 @contextmanager
-def folder() -> Iterator[Path]:
-    """A folder for a program's own files."""
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
-@contextmanager
 def program(
     argv: list[str],
     at: PlatformProcess | None = None,
@@ -97,8 +88,8 @@ def program(
     extra: dict[str, str | None] | None = None,
 ) -> Iterator[PtySession]:
     """A program in a terminal of 120x40, on a platform if it needs one."""
-    with folder() as own:
-        env = {} if at is None else at.env(own)
+    with tempfile.TemporaryDirectory() as own:
+        env = {} if at is None else settings(at, Path(own))
         if address is not None:
             env["AGENTCO_BASE_URL"] = address
         env["PYTHONWARNINGS"] = None
@@ -157,7 +148,6 @@ def painted(session: PtySession, *keys: str, quiet: float = 0.12) -> float:
 
 def memory(pid: int, name: str = "VmRSS") -> float:
     """Megabytes (10^6 bytes) that a process holds."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise AssertionError(name)
+    found = re.search(rf"^{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found is not None, name
+    return int(found[1]) * 1024 / 1e6

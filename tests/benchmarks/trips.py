@@ -72,20 +72,6 @@ class Trip:
         return found
 
 
-def by_room(functions: Counter[str]) -> dict[str, Counter[str]]:
-    """The functions of each folder, the largest first."""
-    rooms: dict[str, Counter[str]] = {}
-    for name, calls in functions.items():
-        folder, _, rest = name.partition("/")
-        rooms.setdefault(folder if rest else "the root", Counter())[name] = calls
-    return dict(sorted(rooms.items(), key=lambda room: -len(room[1])))
-
-
-def files(functions: Counter[str]) -> list[str]:
-    """The files that the functions stand in."""
-    return sorted({name.split(":")[0] for name in functions})
-
-
 async def _new_task(s: Stage, title: str) -> None:
     world = s.platform.world
     agent = world.agents()[0]
@@ -139,7 +125,7 @@ async def measure(folder: Path) -> dict[str, Trip]:
 def main() -> None:
     """Count, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.trips")
-    parser.add_argument("--functions", action="store_true", help="list them too, by room")
+    parser.add_argument("--functions", action="store_true", help="list them too")
     parser.add_argument("--only", default=",".join(TRIPS), help=f"any of {', '.join(TRIPS)}")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -153,18 +139,15 @@ def main() -> None:
     for name in wanted.only.split(","):
         what, most_files, most_functions = TRIPS[name]
         ran = trips[name].functions()
+        files = {function.partition(":")[0] for function in ran}
         sys.stdout.write(
-            f"| {what} | {len(files(ran))} | {most_files or ''} | {len(ran)} |"
+            f"| {what} | {len(files)} | {most_files or ''} | {len(ran)} |"
             f" {most_functions or ''} | {ran.total():,} |\n"
         )
     for name in wanted.only.split(",") if wanted.functions else ():
         sys.stdout.write(f"\n{TRIPS[name][0]}\n")
-        for room, functions in by_room(trips[name].functions()).items():
-            sys.stdout.write(
-                f"\n{room}: {len(files(functions))} files, {len(functions)} functions\n"
-            )
-            for function, calls in sorted(functions.items()):
-                sys.stdout.write(f"{calls:6,}  {function}\n")
+        for function, calls in sorted(trips[name].functions().items()):
+            sys.stdout.write(f"{calls:6,}  {function}\n")
 
 
 if __name__ == "__main__":

@@ -21,12 +21,14 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.outside.platform import Platform
 from tests.terminal.dashboard import command, ready
+from tests.terminal.platform_process import settings
 from tests.terminal.pty_session import (
     PATIENCE,
     REPOSITORY,
@@ -63,7 +65,7 @@ class Console(PtySession):
         start: bool = True,
         **options: Any,
     ) -> None:
-        self.environment = {**platform.env(folder, key), **(env or {})}
+        self.environment = {**settings(platform, folder, key), **(env or {})}
         if "AGENTCO_CONFIG" not in self.environment:
             folder.mkdir(parents=True, exist_ok=True)
             file = folder / "config.toml"
@@ -227,6 +229,23 @@ class Console(PtySession):
         """The words of the journal for what became of each attempt on a task; "" for none yet."""
         about = [entry for entry in self.journal() if str(entry["subject"]) == str(task_id)]
         return [(entry.get("outcome") or {}).get("is", "") for entry in about]
+
+
+def cases(count: int, title: str = "Case{}") -> dict[str, str]:
+    """So many tasks: ids to titles."""
+    return {f"t{n}": title.format(n) for n in range(count)}
+
+
+@contextmanager
+def scene(
+    folder: Path, tasks: Mapping[str, str], *arguments: str, **options: Any
+) -> Iterator[tuple[Platform, Console]]:
+    """A platform with these tasks (ids to titles), and a dashboard that lists them."""
+    with Platform() as platform:
+        for task_id, title in tasks.items():
+            platform.task(task_id, title)
+        with Console(platform, folder, "--screen", "tasks", *arguments, **options) as console:
+            yield platform, console
 
 
 def box_in(rows: list[str]) -> str:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partialmethod
 from typing import Any
 
 PATIENCE = 20.0
@@ -89,7 +90,7 @@ class Fate:
     """How a request ends: the answer made of the world (`status` None) or this one, and how."""
 
     how: str = "answer"
-    """answer, drop, reset, never."""
+    """answer, drop, reset."""
     status: int | None = None
     body: Any = None
     second: Any = None
@@ -112,7 +113,6 @@ class Rule:
     change: Change | None = None
     hold: Hold | None = None
     fate: Fate | None = None
-    delay: float = 0.0
 
     def takes(self, request: Request) -> bool:
         """Whether this request is one of those it is for; counts it then."""
@@ -147,29 +147,9 @@ class Hold:
         """Whether it has come."""
         return self._come.is_set()
 
-    def release(self) -> None:
-        """Let it go on as if nothing had been."""
-        self._end(Fate())
-
     def answer(self, status: int, body: Any) -> None:
         """Answer so."""
         self._end(Fate(status=status, body=body))
-
-    def drop(self) -> None:
-        """Close its connection without an answer."""
-        self._end(Fate("drop"))
-
-    def reset(self) -> None:
-        """Break its connection."""
-        self._end(Fate("reset"))
-
-    def never(self) -> None:
-        """Never answer; its connection stays open."""
-        self._end(Fate("never"))
-
-    def double(self, body: Any = SAME, later: float | None = None) -> None:
-        """Answer, and once more without being asked."""
-        self._end(Fate(second=body, later=later))
 
     def _end(self, fate: Fate) -> None:
         self._fate = fate
@@ -177,6 +157,9 @@ class Hold:
         if self._loop is not None:
             with suppress(RuntimeError):  # the platform is at its end
                 self._loop.call_soon_threadsafe(self._go.set)
+
+    release = partialmethod(_end, Fate())
+    drop = partialmethod(_end, Fate("drop"))
 
     async def wait(self, request: Request) -> Fate:
         """For the server: the request waits here."""
@@ -200,48 +183,24 @@ class Script:
     ) -> Hold:
         """Let the next such request wait. With more `times` all wait for the one `Hold`."""
         held = Hold()
-        self._rule(Rule(match, times, after, applied, hold=held))
+        self._rules.append(Rule(match, times, after, applied, hold=held))
         return held
 
-    def at(
-        self,
-        match: Match,
-        change: Change,
-        *,
-        after: int = 0,
-        between: bool = False,
-        times: int | None = 1,
-    ) -> None:
+    def at(self, match: Match, change: Change, *, after: int = 0, times: int | None = 1) -> None:
         """Do something at the very request."""
-        self._rule(Rule(match, times, after, between, change=change))
+        self._rules.append(Rule(match, times, after, False, change=change))
 
     def answer(
         self, match: Match, status: int, body: Any, *, after: int = 0, times: int | None = 1
     ) -> None:
         """Answer so, whatever the world is."""
-        self._rule(Rule(match, times, after, False, fate=Fate(status=status, body=body)))
+        self._rules.append(Rule(match, times, after, False, fate=Fate(status=status, body=body)))
 
     def drop(
         self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
     ) -> None:
         """Close the connection instead of an answer."""
-        self._rule(Rule(match, times, after, applied, fate=Fate("drop")))
-
-    def reset(
-        self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
-    ) -> None:
-        """Break the connection instead of an answer."""
-        self._rule(Rule(match, times, after, applied, fate=Fate("reset")))
-
-    def never(
-        self, match: Match, *, after: int = 0, applied: bool = False, times: int | None = 1
-    ) -> None:
-        """No answer, on a connection that stays open."""
-        self._rule(Rule(match, times, after, applied, fate=Fate("never")))
-
-    def slow(self, match: Match, seconds: float, *, times: int | None = None) -> None:
-        """Answer that late."""
-        self._rule(Rule(match, times, 0, True, delay=seconds))
+        self._rules.append(Rule(match, times, after, applied, fate=Fate("drop")))
 
     def double(
         self,
@@ -254,7 +213,7 @@ class Script:
     ) -> None:
         """Answer twice."""
         fate = Fate(second=body, later=later)
-        self._rule(Rule(match, times, after, True, fate=fate))
+        self._rules.append(Rule(match, times, after, True, fate=fate))
 
     def clear(self) -> None:
         """Nothing special happens any more; what is held goes on."""
@@ -263,10 +222,6 @@ class Script:
         for rule in rules:
             if rule.hold is not None:
                 rule.hold.release()
-
-    def _rule(self, rule: Rule) -> None:
-        with self.lock:
-            self._rules.append(rule)
 
     async def before(self, request: Request) -> tuple[Fate, list[Rule]]:
         """For the server: all that happens before the request is dealt with, and what is left."""
@@ -287,8 +242,6 @@ class Script:
             if rule.change is not None:
                 with self.lock:
                     rule.change(request)
-            if rule.delay:
-                await asyncio.sleep(rule.delay)
             if rule.hold is not None:
                 fate = await rule.hold.wait(request)
             if rule.fate is not None:

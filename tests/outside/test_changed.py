@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.outside.console import NO_HOLD, Console
+from tests.outside.console import NO_HOLD, Console, cases, scene
 from tests.outside.platform import Platform, approves, pending
 
 LONG = "word " * 200
@@ -85,23 +85,23 @@ def test_a_change_at_the_read_before_it_is_sent(tmp_path: Path) -> None:
 
 def test_another_decides_while_the_question_stands(tmp_path: Path) -> None:
     """Decided, gone, or another task under the same id: said in the question, and `y` is dead."""
-    with Platform() as platform:
-        for n in range(3):
-            platform.task(f"t{n}", f"Case{n}")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            console.ask("Case0")
-            platform.decide("t0", "rejected")
-            console.box_shows("(?i)rejected|no longer|not wait|decided|left")
-            dead(console, platform)
-            console.ask("Case1")
-            platform.remove("t1")
-            console.box_shows("(?i)no longer|not wait|gone|left|decided")
-            dead(console, platform)
-            console.ask("Case2")
-            platform.remove("t2")
-            platform.task("t2", "Case2", created_at="2026-11-01T00:00:00Z")
-            console.box_shows("(?i)changed|no longer|another|left")
-            dead(console, platform)
+    with scene(tmp_path, cases(3), config=NO_HOLD) as (
+        platform,
+        console,
+    ):
+        console.ask("Case0")
+        platform.decide("t0", "rejected")
+        console.box_shows("(?i)rejected|no longer|not wait|decided|left")
+        dead(console, platform)
+        console.ask("Case1")
+        platform.remove("t1")
+        console.box_shows("(?i)no longer|not wait|gone|left|decided")
+        dead(console, platform)
+        console.ask("Case2")
+        platform.remove("t2")
+        platform.task("t2", "Case2", created_at="2026-11-01T00:00:00Z")
+        console.box_shows("(?i)changed|no longer|another|left")
+        dead(console, platform)
 
 
 def dead(console: Console, platform: Platform) -> None:
@@ -159,23 +159,23 @@ def test_the_question_shows_all_of_it(tmp_path: Path) -> None:
 
 def test_read_is_what_stood_on_the_screen(tmp_path: Path) -> None:
     """For a second, with just these contents; new contents are unread again."""
-    with Platform() as platform:
-        for n in range(3):
-            platform.task(f"t{n}", f"Case{n}")
-        with Console(platform, tmp_path, "--screen", "tasks", size=(100, 40)) as console:
-            console.ask("Case0")
-            console.pause(1.2)
-            console.no()
-            console.write("ja")
-            console.box_shows("Case1")
-            console.write("\x1b")
-            console.no_box()
-            console.mark_tasks("Case0", "Case1", "Case2")
-            assert unread(console) == {"Case1", "Case2"}
-            platform.change("t0", description="Something else")
-            platform.wait_more(pending, 2)
-            assert unread(console) == {"Case0", "Case1", "Case2"}
-            assert platform.posts() == []
+    with scene(tmp_path, cases(3), size=(100, 40)) as (
+        platform,
+        console,
+    ):
+        console.ask("Case0")
+        console.pause(1.2)
+        console.no()
+        console.write("ja")
+        console.box_shows("Case1")
+        console.write("\x1b")
+        console.no_box()
+        console.mark_tasks("Case0", "Case1", "Case2")
+        assert unread(console) == {"Case1", "Case2"}
+        platform.change("t0", description="Something else")
+        platform.wait_more(pending, 2)
+        assert unread(console) == {"Case0", "Case1", "Case2"}
+        assert platform.posts() == []
 
 
 def unread(console: Console) -> set[str]:

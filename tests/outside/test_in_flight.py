@@ -7,35 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside.console import NO_HOLD, Console
-from tests.outside.platform import Platform, approves, every, pending
+from tests.outside.console import NO_HOLD, Console, scene
+from tests.outside.platform import approves, every, pending
 
 FOOTER = re.compile(r"1 (?:in flight|sending|unknown|approv\w+)|(?:in flight|unknown|sent)\D*1")
 
 
 def test_in_flight_and_unknown_are_seen_everywhere(tmp_path: Path) -> None:
-    with Platform() as platform:
-        platform.task("t1", "Case1")
-        platform.task("t2", "Case2")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            console.ask("Case1")
-            held = platform.hold(approves("t1"))
-            console.yes()
-            held.arrived()
-            seen_in_flight(console, r"sending <?\d[\d.]* s")
-            # The answer is lost; what became of it can't be read either.
-            platform.answer(pending, 500, {"error": "down"}, times=None)
-            held.drop()
-            console.line_shows("Case1", r"unknown: reading <?\d[\d.]* s")
-            seen_in_flight(console, r"unknown: reading <?\d[\d.]* s")
-            assert len(platform.posts()) == 1
+    with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
+        console.ask("Case1")
+        held = platform.hold(approves("t1"))
+        console.yes()
+        held.arrived()
+        seen_in_flight(console, r"sending <?\d[\d.]* s")
+        # The answer is lost; what became of it can't be read either.
+        platform.answer(pending, 500, {"error": "down"}, times=None)
+        held.drop()
+        console.line_shows("Case1", r"unknown: reading <?\d[\d.]* s")
+        seen_in_flight(console, r"unknown: reading <?\d[\d.]* s")
+        assert len(platform.posts()) == 1
 
-            # It was never applied: that is read, told, and corrected nowhere.
-            platform.clear()
-            console.line_shows("Case1", "not done")
-            assert "approved" not in console.line("Case1")
-            assert console.outcomes("t1") == ["not done"]
-            assert platform.record("t1")["status"] == "pending"
+        # It was never applied: that is read, told, and corrected nowhere.
+        platform.clear()
+        console.line_shows("Case1", "not done")
+        assert "approved" not in console.line("Case1")
+        assert console.outcomes("t1") == ["not done"]
+        assert platform.record("t1")["status"] == "pending"
 
 
 def seen_in_flight(console: Console, note: str) -> None:
@@ -67,27 +64,40 @@ def seen_in_flight(console: Console, note: str) -> None:
 def test_a_second_attempt_shows_the_first_and_a_late_end_corrects_both(
     tmp_path: Path, end: str
 ) -> None:
-    with Platform() as platform:
-        platform.task("t1", "Case1")
-        platform.task("t2", "Case2")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            console.ask("Case1")
-            platform.drop(approves("t1"))
-            console.yes()
-            console.line_shows("Case1", "not done")
-            # The platform took its time: it is carried out only now.
-            assert re.search("(?i)not done|attempt|before", console.ask("Case1"))
-            console.no()
-            console.press("g")
-            platform.answer(every, 503, {"error": "not now"}, times=3)  # what tells is read again
-            platform.decide("t1", end, by="this key")
-            if end == "approved":
-                line = console.line_shows("Case1", r"approved after all, at \d\d:\d\d:\d\d")
-            else:
-                line = console.line_shows("Case1", "rejected")
-            assert "not done" not in line
-            assert "approved" not in line or end == "approved"
-            told = console.journal()
-            assert len(told) == 1
-            assert ("approved after all" in str(told)) == (end == "approved")
-            assert len(platform.posts()) == 1
+    with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
+        console.ask("Case1")
+        platform.drop(approves("t1"))
+        console.yes()
+        console.line_shows("Case1", "not done")
+        # The platform took its time: it is carried out only now.
+        assert re.search("(?i)not done|attempt|before", console.ask("Case1"))
+        console.no()
+        console.press("g")
+        platform.answer(every, 503, {"error": "not now"}, times=3)  # what tells is read again
+        platform.decide("t1", end, by="this key")
+        if end == "approved":
+            line = console.line_shows("Case1", r"approved after all, at \d\d:\d\d:\d\d")
+        else:
+            line = console.line_shows("Case1", "rejected")
+        assert "not done" not in line
+        assert "approved" not in line or end == "approved"
+        told = console.journal()
+        assert len(told) == 1
+        assert ("approved after all" in str(told)) == (end == "approved")
+        assert len(platform.posts()) == 1
+
+
+def test_a_second_dashboard_of_the_machine_sees_it_too(tmp_path: Path) -> None:
+    """From the journal; it neither asks nor sends anything of its own."""
+    with (
+        scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console),
+        Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as other,
+    ):
+        held = platform.hold(approves("t1"))
+        console.ask("Case1")
+        console.yes()
+        held.arrived()
+        seen_in_flight(other, "sending|in flight|another dashboard")
+        held.release()
+        other.line_shows("Case1", "approved")
+        assert len(platform.posts()) == len(platform.approvals) == 1

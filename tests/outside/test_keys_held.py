@@ -5,92 +5,86 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from tests.outside.console import NO_HOLD, Console
-from tests.outside.platform import Platform, approves, pending
+from tests.outside.console import NO_HOLD, cases, scene
+from tests.outside.platform import approves, pending
 
 REPEATS = 40
 """Of a key that is held down for some two seconds."""
 
 
 def test_a_held_key_answers_no_second_question(tmp_path: Path) -> None:
-    with Platform() as platform:
-        for n in range(4):
-            platform.task(f"t{n}", f"Case{n}")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            for pause, asked, following in ((0.03, "Case0", "Case1"), (0.05, "Case1", "Case2")):
-                # The keyboard's own rhythm, and another question opened in the middle of it.
-                console.ask(asked)
-                console.pause()
-                console.press("y")
-                time.sleep(0.5)
-                for n in range(REPEATS):
-                    console.press("y")
-                    if n == 4:
-                        console.press("j", "a")
-                    time.sleep(pause)
-                console.pause()
-                # On a slow machine the first may count as repeated, too: then the first stands.
-                assert platform.posts(f"t{following[-1]}") == []
-                assert "APPROVE 1 task" in console.box()
-                assert len(platform.posts(f"t{asked[-1]}")) <= 1
-                console.no()
-            # A line that stalled delivers all at once, long after the question was armed.
-            console.ask("Case3")
+    with scene(tmp_path, cases(4), config=NO_HOLD) as (
+        platform,
+        console,
+    ):
+        for pause, asked, following in ((0.03, "Case0", "Case1"), (0.05, "Case1", "Case2")):
+            # The keyboard's own rhythm, and another question opened in the middle of it.
+            console.ask(asked)
             console.pause()
-            console.write("y" * 20)
-            platform.wait_more(pending, 3)
-            assert platform.posts("t3") == []
+            console.press("y")
+            time.sleep(0.5)
+            for n in range(REPEATS):
+                console.press("y")
+                if n == 4:
+                    console.press("j", "a")
+                time.sleep(pause)
+            console.pause()
+            # On a slow machine the first may count as repeated, too: then the first stands.
+            assert platform.posts(f"t{following[-1]}") == []
             assert "APPROVE 1 task" in console.box()
+            assert len(platform.posts(f"t{asked[-1]}")) <= 1
+            console.no()
+        # A line that stalled delivers all at once, long after the question was armed.
+        console.ask("Case3")
+        console.pause()
+        console.write("y" * 20)
+        platform.wait_more(pending, 3)
+        assert platform.posts("t3") == []
+        assert "APPROVE 1 task" in console.box()
 
 
 def test_pressing_again_and_again_works_in_the_end(tmp_path: Path) -> None:
     """Every 400 ms, from the moment the question opens; until then it says how long to wait."""
-    with Platform() as platform:
-        platform.task("t1", "Case1")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            console.write("ay")
-            console.wait_raw(b"too soon: wait 0.7 s")  # it stands only for so long
-            for _ in range(12):
-                if platform.posts():
-                    break
-                time.sleep(0.4)
-                if console.box():
-                    console.press("y")
-            assert len(platform.wait_for(approves("t1"))) == 1
-            console.line_shows("Case1", "approved here")
+    with scene(tmp_path, {"t1": "Case1"}, config=NO_HOLD) as (platform, console):
+        console.write("ay")
+        console.wait_raw(b"too soon: wait 0.7 s")  # it stands only for so long
+        for _ in range(12):
+            if platform.posts():
+                break
+            time.sleep(0.4)
+            if console.box():
+                console.press("y")
+        assert len(platform.wait_for(approves("t1"))) == 1
+        console.line_shows("Case1", "approved here")
 
 
 def test_a_yes_under_what_opens_over_its_question_is_none(tmp_path: Path) -> None:
     """Else it is sent while the question comes back, and `n` to that ends the program."""
-    with Platform() as platform:
-        platform.task("t1", "Case1")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            console.ask("Case1")
-            console.pause()
-            console.write("yt")
-            console.wait_for("read again")
-            console.pause()
-            platform.wait_more(pending, 2)
-            assert platform.posts() == []
-            console.press("esc")
-            console.box_shows("APPROVE 1 task")
-            console.press("n")
-            console.no_box()
-            assert console.alive
-            assert platform.posts() == []
+    with scene(tmp_path, {"t1": "Case1"}, config=NO_HOLD) as (platform, console):
+        console.ask("Case1")
+        console.pause()
+        console.write("yt")
+        console.wait_for("read again")
+        console.pause()
+        platform.wait_more(pending, 2)
+        assert platform.posts() == []
+        console.press("esc")
+        console.box_shows("APPROVE 1 task")
+        console.press("n")
+        console.no_box()
+        assert console.alive
+        assert platform.posts() == []
 
 
 def test_y_after_an_a_that_was_refused_copies_nothing(tmp_path: Path) -> None:
-    with Platform() as platform:
-        platform.task("t1", "Case1")
-        with Console(platform, tmp_path, "--screen", "tasks", "--read-only") as console:
-            console.press("a")
-            console.wait_for("read-only")
-            console.press("a", "y")
-            console.pause(1.3)
-            assert b"\x1b]52;" not in console.raw
-            assert "clipboard" not in console.text
-            # Later it means what it always does.
-            console.press("y")
-            console.wait_for("sent to the terminal's clipboard: t1")
-            assert platform.posts() == []
+    with scene(tmp_path, {"t1": "Case1"}, "--read-only") as (platform, console):
+        console.press("a")
+        console.wait_for("read-only")
+        console.press("a", "y")
+        console.pause(1.3)
+        assert b"\x1b]52;" not in console.raw
+        assert "clipboard" not in console.text
+        # Later it means what it always does.
+        console.press("y")
+        console.wait_for("sent to the terminal's clipboard: t1")
+        assert platform.posts() == []

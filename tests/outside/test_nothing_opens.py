@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.outside.console import NO_HOLD, Console
+from tests.outside.console import NO_HOLD, Console, cases, scene
 from tests.outside.platform import Platform, pending
 
 
@@ -88,45 +88,45 @@ def test_over_what_a_person_types(tmp_path: Path) -> None:
 
 
 def test_over_another_question_and_a_set(tmp_path: Path) -> None:
-    with Platform() as platform:
-        for n in range(14):
-            platform.task(f"t{n}", f"Vendor{n}.")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            with changing(platform, console, "t0", "Vendor0."):
-                console.ask("Vendor1.")
-            stood = console.box()
-            assert "Vendor1." in stood
-            eager(console, "y", "y")
-            platform.wait_for(lambda request: request in platform.posts("t1"))
-            assert platform.posts("t0") == []
-            console.line_shows("Vendor0.", "changed: description")
-            console.line_shows("Vendor1.", "approved here")
+    with scene(tmp_path, cases(14, "Vendor{}."), config=NO_HOLD) as (
+        platform,
+        console,
+    ):
+        with changing(platform, console, "t0", "Vendor0."):
+            console.ask("Vendor1.")
+        stood = console.box()
+        assert "Vendor1." in stood
+        eager(console, "y", "y")
+        platform.wait_for(lambda request: request in platform.posts("t1"))
+        assert platform.posts("t0") == []
+        console.line_shows("Vendor0.", "changed: description")
+        console.line_shows("Vendor1.", "approved here")
 
-            with changing(platform, console, "t2", "Vendor2."):
-                ask_eleven(console)
-            eager(console, "y")
-            console.box_shows("it begins in")
-            assert platform.posts("t2") == []
-            console.press("u")
-            console.box_shows("taken back: nothing was sent")
-            console.no()
-            console.press("esc")
-            console.until(lambda: "marked" not in console.text, "no marks")
-
-            console.ask("Vendor2.")
-            held = platform.hold(pending, times=None)
-            console.yes()
-            read = held.arrived()
+        with changing(platform, console, "t2", "Vendor2."):
             ask_eleven(console)
-            console.press("y")
-            console.box_shows("it begins in")
-            platform.change("t2", description="To EVIL Corp")
-            platform.clear()
-            console.until(lambda: read.ended, "read again")
-            console.pause(0.3)
-            console.press("u")
-            console.box_shows("taken back: nothing was sent")
-            console.no()
-            platform.wait_more(pending, 3)
-            assert [request.path[1] for request in platform.posts()] == ["t1"]
-            assert console.outcomes("t2") == []
+        eager(console, "y")
+        console.box_shows("it begins in")
+        assert platform.posts("t2") == []
+        console.press("u")
+        console.box_shows("taken back: nothing was sent")
+        console.no()
+        console.press("esc")
+        console.until(lambda: "marked" not in console.text, "no marks")
+
+        console.ask("Vendor2.")
+        held = platform.hold(pending, times=None)
+        console.yes()
+        read = held.arrived()
+        ask_eleven(console)
+        console.press("y")
+        console.box_shows("it begins in")
+        platform.change("t2", description="To EVIL Corp")
+        platform.clear()
+        console.until(lambda: read.ended, "read again")
+        console.pause(0.3)
+        console.press("u")
+        console.box_shows("taken back: nothing was sent")
+        console.no()
+        platform.wait_more(pending, 3)
+        assert [request.path[1] for request in platform.posts()] == ["t1"]
+        assert console.outcomes("t2") == []

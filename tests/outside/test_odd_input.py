@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside.console import Console
-from tests.outside.platform import Platform, writes
+from tests.outside.console import Console, scene
+from tests.outside.platform import writes
 from tests.terminal.dashboard import assert_restored, leave
 from tests.terminal.pty_session import NotSeenError
 
 KEYS = "qqay2?n:x\rmy"
 """What quits, asks, answers, opens and marks, should it be taken for keys."""
+
+TASKS = {"t1": "Pay ACME", "t2": "Pay Bolt", "t3": "Pay Cog"}
 
 WHOLE = {
     "a key that is let go": "\x1b[121;1:3u\x1b[113;1:3u\x1b[97;1:3u",
@@ -55,14 +57,10 @@ BROKEN_OFF = {
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     folder = tmp_path_factory.mktemp("odd")
-    with Platform() as platform:
-        platform.task("t1", "Pay ACME")
-        platform.task("t2", "Pay Bolt")
-        platform.task("t3", "Pay Cog")
-        with Console(platform, folder, "--screen", "tasks") as console:
-            yield console
-            leave(console)
-        assert platform.seen(writes) == []
+    with scene(folder, TASKS) as (platform, console):
+        yield console
+        leave(console)
+    assert platform.seen(writes) == []
 
 
 def goes_on(console: Console, tries: int = 4) -> None:
@@ -131,35 +129,30 @@ def test_a_question_hears_keys_only(tmp_path: Path) -> None:
     """A `y` in a string, in a paste, let go of or held down answers nothing; one that is pressed,
     in kitty's way, does.
     """
-    with Platform() as platform:
-        platform.task("t1", "Pay ACME")
-        with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask("Pay ACME")
-            console.wait_quiet(0.5)
-            for sent in (*WHOLE.values(), "\x1b[200~y\x1b[201~", "\x1b[121;1:3u"):
-                console.write(sent)
-            console.write("\x1b[121;1:2;121u")
-            console.box_shows("too soon")
-            assert "Pay ACME" in console.box()
-            assert platform.seen(writes) == []
-            console.wait_quiet(1.0)
-            console.write("\x1b[121;1:1;121u\x1b[121;1:3u")
-            console.line_shows("Pay ACME", "approved here")
-            assert len(platform.posts("t1")) == 1
+    with scene(tmp_path, {"t1": "Pay ACME"}) as (platform, console):
+        console.ask("Pay ACME")
+        console.wait_quiet(0.5)
+        for sent in (*WHOLE.values(), "\x1b[200~y\x1b[201~", "\x1b[121;1:3u"):
+            console.write(sent)
+        console.write("\x1b[121;1:2;121u")
+        console.box_shows("too soon")
+        assert "Pay ACME" in console.box()
+        assert platform.seen(writes) == []
+        console.wait_quiet(1.0)
+        console.write("\x1b[121;1:1;121u\x1b[121;1:3u")
+        console.line_shows("Pay ACME", "approved here")
+        assert len(platform.posts("t1")) == 1
 
 
 @pytest.mark.parametrize("way", ["\x03", "\x1b[99;5u", "\x1b[27;5;99~", "\x11"])
 def test_ctrl_c_leaves_after_all_of_it(way: str, tmp_path: Path) -> None:
-    with Platform() as platform:
-        for task_id, title in (("t1", "Pay ACME"), ("t2", "Pay Bolt"), ("t3", "Pay Cog")):
-            platform.task(task_id, title)
-        with Console(platform, tmp_path, "--screen", "tasks") as console:
-            for sent in WHOLE.values():
-                console.write(sent)
-            goes_on(console)
-            console.write(way)
-            assert console.wait_gone() == 0
-            assert_restored(console)
+    with scene(tmp_path, TASKS) as (_, console):
+        for sent in WHOLE.values():
+            console.write(sent)
+        goes_on(console)
+        console.write(way)
+        assert console.wait_gone() == 0
+        assert_restored(console)
 
 
 def test_a_terminal_wider_than_any(console: Console) -> None:

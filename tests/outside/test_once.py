@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside.console import Console
+from tests.outside.console import Console, scene
 from tests.outside.platform import Platform, approves
 from tests.terminal.pty_session import NotSeenError
 
@@ -31,7 +31,7 @@ base_url = "http://{host}:{platform.port}"
 api_key_env = "OUTSIDE_KEY"
 """
     without = {"AGENTCO_BASE_URL": None, "AGENTCO_API_KEY": None}
-    return config, {**without, "AGENTCO_PROFILE": name, "OUTSIDE_KEY": platform.key}
+    return config, {**without, "AGENTCO_PROFILE": name, "OUTSIDE_KEY": platform.full_key}
 
 
 def try_it(console: Console, title: str) -> None:
@@ -150,48 +150,43 @@ def test_an_unknown_of_another_profile_is_taken_up_after_kill_9(tmp_path: Path) 
 
 def test_an_unknown_is_taken_up_by_one_of_two(tmp_path: Path) -> None:
     """Three dashboards, of which the one at work is killed: one line of outcome in the journal."""
-    with Platform() as platform:
-        platform.task("t1", PAY)
-        platform.task("t2", OTHER)
-        with (
-            Console(platform, tmp_path, "--screen", "tasks") as one,
-            Console(platform, tmp_path, "--screen", "tasks") as two,
-            Console(platform, tmp_path, "--screen", "tasks") as three,
-        ):
-            three.ask(PAY)
-            held = platform.hold(approves("t1"), applied=True)
-            three.yes()
-            held.arrived()
-            three.signal(signal.SIGKILL)
-            three.wait_gone()
-            held.drop()
-            one.until(lambda: one.outcomes("t1") == ["approved"], "the outcome in the journal")
-            said = re.compile(r"write\s+of\s+an\s+earlier\s+run|left\s+unsettled")
-            assert sum(bool(said.search(console.text)) for console in (one, two)) == 1
-        lines = file(tmp_path).read_text()
-        assert lines.count('"kind":"attempt"') == 2, "as it was sent, and as it was taken up"
-        assert lines.count('"kind":"outcome"') == 1
-        assert len(platform.posts("t1")) == 1
+    with (
+        scene(tmp_path, {"t1": PAY, "t2": OTHER}) as (platform, one),
+        Console(platform, tmp_path, "--screen", "tasks") as two,
+        Console(platform, tmp_path, "--screen", "tasks") as three,
+    ):
+        three.ask(PAY)
+        held = platform.hold(approves("t1"), applied=True)
+        three.yes()
+        held.arrived()
+        three.signal(signal.SIGKILL)
+        three.wait_gone()
+        held.drop()
+        one.until(lambda: one.outcomes("t1") == ["approved"], "the outcome in the journal")
+        said = re.compile(r"write\s+of\s+an\s+earlier\s+run|left\s+unsettled")
+        assert sum(bool(said.search(console.text)) for console in (one, two)) == 1
+    lines = file(tmp_path).read_text()
+    assert lines.count('"kind":"attempt"') == 2, "as it was sent, and as it was taken up"
+    assert lines.count('"kind":"outcome"') == 1
+    assert len(platform.posts("t1")) == 1
 
 
 def test_leaving_with_an_approval_in_flight_says_so(tmp_path: Path) -> None:
-    with Platform() as platform:
-        platform.task("t1", PAY)
-        with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask(PAY)
-            held = platform.hold(approves("t1"))
-            console.yes()
-            held.arrived()
-            console.press("ctrl+c")
-            console.wait_gone()
-            held.drop()
-            said = re.sub(r"\s+", " ", console.after_screen())
-            words = "1 approval was sent and not yet settled: agentco-tui journal --since 10m"
-            assert words in said
-            assert f"approve “{PAY}” t1" in said
-            shown = console.run("journal", "--since", "10m").stdout
-            assert f"“{PAY}” t1" in shown
-            assert "unknown: no outcome is written" in shown
+    with scene(tmp_path, {"t1": PAY}) as (platform, console):
+        console.ask(PAY)
+        held = platform.hold(approves("t1"))
+        console.yes()
+        held.arrived()
+        console.press("ctrl+c")
+        console.wait_gone()
+        held.drop()
+        said = re.sub(r"\s+", " ", console.after_screen())
+        words = "1 approval was sent and not yet settled: agentco-tui journal --since 10m"
+        assert words in said
+        assert f"approve “{PAY}” t1" in said
+        shown = console.run("journal", "--since", "10m").stdout
+        assert f"“{PAY}” t1" in shown
+        assert "unknown: no outcome is written" in shown
 
 
 def test_an_outcome_that_cannot_be_noted_was_sent_and_says_so(tmp_path: Path) -> None:

@@ -12,22 +12,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.outside.console import Console
+from tests.outside.console import Console, cases, scene
 from tests.outside.platform import Platform, Request, approves, pending
 from tests.terminal.dashboard import assert_restored
 from tests.terminal.pty_session import NotSeenError
 
+INVOICE = "Pay invoice {:02}"
 READ = 0.6
 """Seconds after which a person has seen that a question stands."""
 ANEW = 0.8
 """Seconds after which a key is surely pressed anew."""
-
-
-def tasks(platform: Platform, count: int, **fields: object) -> list[str]:
-    """So many tasks of one kind; gives their titles."""
-    for number in range(count):
-        platform.task(f"t{number}", f"Pay invoice {number:02}", **fields)
-    return [f"Pay invoice {number:02}" for number in range(count)]
 
 
 def mark_all(console: Console, count: int) -> None:
@@ -94,7 +88,8 @@ def test_the_question_lists_all_and_what_is_sent_is_what_it_listed(tmp_path: Pat
     changes at the first request: `f` asks about both anew, with what they are by then.
     """
     with Platform() as platform:
-        tasks(platform, 12, type="payment", cost=40, estimated_cost=...)
+        for task, title in cases(12, INVOICE).items():
+            platform.task(task, title, type="payment", cost=40, estimated_cost=...)
         platform.change("t1", title="Pay invoice 02")
         platform.change("t3", cost=...)
         platform.change("t5", cost=90_000)
@@ -142,110 +137,105 @@ def test_the_question_lists_all_and_what_is_sent_is_what_it_listed(tmp_path: Pat
 
 
 def test_a_question_whose_tasks_change_or_are_decided_takes_no_yes(tmp_path: Path) -> None:
-    with Platform() as platform:
-        tasks(platform, 3)
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
-            mark_all(console, 3)
-            ask(console, 3)
-            platform.change("t1", cost=90_000, estimated_cost=90_000)
-            told = console.box_shows(r"changed while you read")
-            assert re.search(r"cost: “.*0\.50.*” → “.*90,?000", told), told
-            time.sleep(ANEW)
-            console.press("y")
-            console.box_shows(r"y is off")
-            console.no()
-            assert platform.posts() == []
+    with scene(tmp_path, cases(3, INVOICE), size=(80, 24)) as (platform, console):
+        mark_all(console, 3)
+        ask(console, 3)
+        platform.change("t1", cost=90_000, estimated_cost=90_000)
+        told = console.box_shows(r"changed while you read")
+        assert re.search(r"cost: “.*0\.50.*” → “.*90,?000", told), told
+        time.sleep(ANEW)
+        console.press("y")
+        console.box_shows(r"y is off")
+        console.no()
+        assert platform.posts() == []
 
-            ask(console, 3)
-            platform.decide("t2", "rejected")
-            console.box_shows(r"Pay invoice 02\n\s*it left the list")
-            time.sleep(ANEW)
-            console.press("y")
-            console.box_shows(r"y is off")
-            console.no()
-            assert platform.posts() == []
+        ask(console, 3)
+        platform.decide("t2", "rejected")
+        console.box_shows(r"Pay invoice 02\n\s*it left the list")
+        time.sleep(ANEW)
+        console.press("y")
+        console.box_shows(r"y is off")
+        console.no()
+        assert platform.posts() == []
 
-            ask(console, 2)
-            yes(console, 2)
-            ended(console)
-            assert sorted(request.path[1] for request in platform.posts()) == ["t0", "t1"]
+        ask(console, 2)
+        yes(console, 2)
+        ended(console)
+        assert sorted(request.path[1] for request in platform.posts()) == ["t0", "t1"]
 
 
 def test_keys_that_were_not_meant_confirm_nothing(tmp_path: Path) -> None:
     """Typed ahead, held down since before, or in a burst."""
-    with Platform() as platform:
-        tasks(platform, 11)
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
-            mark_all(console, 11)
-            console.write(b"a11y")
-            console.box_shows(r"APPROVE 11 tasks")
-            console.box_shows(r"type 11, then press y: *–")
-            console.no()
+    with scene(tmp_path, cases(11, INVOICE), size=(80, 24)) as (platform, console):
+        mark_all(console, 11)
+        console.write(b"a11y")
+        console.box_shows(r"APPROVE 11 tasks")
+        console.box_shows(r"type 11, then press y: *–")
+        console.no()
 
-            console.press("a")
-            for _ in range(40):
-                console.write(b"1")
-                time.sleep(0.03)
-            assert "press y to approve" not in console.box()
-            console.write(b"y" * 30)
-            for _ in range(40):
-                console.write(b"y")
-                time.sleep(0.03)
-            console.no()
+        console.press("a")
+        for _ in range(40):
+            console.write(b"1")
+            time.sleep(0.03)
+        assert "press y to approve" not in console.box()
+        console.write(b"y" * 30)
+        for _ in range(40):
+            console.write(b"y")
+            time.sleep(0.03)
+        console.no()
 
-            console.press("a")
-            console.box_shows(r"APPROVE 11 tasks")
-            time.sleep(READ)
-            console.press("1", "1")
-            console.box_shows(r"press y to approve")
-            for _ in range(20):
-                console.write(b"yy")
-                time.sleep(0.03)
-            console.wait_quiet(0.5)
-            assert "APPROVE 11" in console.box()
-            console.no()
-            assert platform.posts() == []
+        console.press("a")
+        console.box_shows(r"APPROVE 11 tasks")
+        time.sleep(READ)
+        console.press("1", "1")
+        console.box_shows(r"press y to approve")
+        for _ in range(20):
+            console.write(b"yy")
+            time.sleep(0.03)
+        console.wait_quiet(0.5)
+        assert "APPROVE 11" in console.box()
+        console.no()
+        assert platform.posts() == []
 
 
 def test_marks_out_of_sight_are_named_and_one_alone_is_asked_in_full(tmp_path: Path) -> None:
-    with Platform() as platform:
-        tasks(platform, 4)
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
-            console.mark_tasks("Pay invoice 00")
-            console.to("Pay invoice 03")
-            console.press("a")
-            console.box_shows(
-                r"APPROVE 1 task\n[\s\S]*not the one under the cursor \(Pay\s+invoice\s03\)"
-                r"[\s\S]*\nPay invoice 00\n"
-            )
-            console.no()
+    with scene(tmp_path, cases(4, INVOICE), size=(80, 24)) as (platform, console):
+        console.mark_tasks("Pay invoice 00")
+        console.to("Pay invoice 03")
+        console.press("a")
+        console.box_shows(
+            r"APPROVE 1 task\n[\s\S]*not the one under the cursor \(Pay\s+invoice\s03\)"
+            r"[\s\S]*\nPay invoice 00\n"
+        )
+        console.no()
 
-            console.mark_tasks("Pay invoice 01")
-            console.press("/", "0", "3", "enter")
-            console.until(lambda: "Pay invoice 01" not in console.text, "the filter")
-            ask(console, 2)
-            told = read_through(console)
-            assert told.count("hidden by the filter") == 3, "on top, and at each"
-            console.no()
-            console.press("esc")
-            console.line_shows("Pay invoice 01", "●")
+        console.mark_tasks("Pay invoice 01")
+        console.press("/", "0", "3", "enter")
+        console.until(lambda: "Pay invoice 01" not in console.text, "the filter")
+        ask(console, 2)
+        told = read_through(console)
+        assert told.count("hidden by the filter") == 3, "on top, and at each"
+        console.no()
+        console.press("esc")
+        console.line_shows("Pay invoice 01", "●")
 
-            console.press("v")
-            console.until(lambda: "all statuses" in console.screen[2], "all statuses")
-            assert "2 marked" in console.screen[2]
-            console.to("Pay invoice 02")
-            ask(console, 2)
-            assert "hidden: the list shows all statuses" in read_through(console)
-            console.no()
+        console.press("v")
+        console.until(lambda: "all statuses" in console.screen[2], "all statuses")
+        assert "2 marked" in console.screen[2]
+        console.to("Pay invoice 02")
+        ask(console, 2)
+        assert "hidden: the list shows all statuses" in read_through(console)
+        console.no()
 
-            assert platform.posts() == []
+        assert platform.posts() == []
 
 
 def test_marks_of_another_scope_are_named_and_read_in_the_list_of_their_company(
     tmp_path: Path,
 ) -> None:
     with Platform() as platform:
-        tasks(platform, 3)
+        for task, title in cases(3, INVOICE).items():
+            platform.task(task, title)
         platform.task("g1", "Sell the yacht", company_id="cmp_globex", company_name="Globex")
         with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
             console.mark_tasks("Pay invoice 00", "Pay invoice 01", "Sell the yacht")
@@ -279,96 +269,88 @@ def test_a_set_waits_as_it_is_told_and_stops_where_that_is_too_long(tmp_path: Pa
         head = "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\n"
         return f"{head}retry-after: {seconds}\r\ncontent-length: 2\r\n\r\n{{}}".encode()
 
-    with Platform() as platform:
-        tasks(platform, 9)
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
-            mark_all(console, 9)
-            ask(console, 9)
-            platform.answer(approves(), 429, too_many(4), times=4)
-            platform.answer(approves(), 429, too_many(600), times=None)
-            yes(console, 9)
-            console.box_shows(r"asked for a pause \(429\): it goes on in [34] s")
-            first = platform.posts()
-            assert 1 <= len(first) <= 4
-            box = ended(console)
-            told = max(request.ended or 0.0 for request in first)
-            later = platform.posts()[4:]
-            assert 1 <= len(later) <= 4
-            assert min(request.time for request in later) >= told + 3.5
-            assert re.search(r"stopped: the platform asks for a pause of 10 m", box), box
-            assert sum_of(box) == 9
-            assert len(platform.posts()) == len(first) + len(later)
+    with scene(tmp_path, cases(9, INVOICE), size=(80, 24)) as (platform, console):
+        mark_all(console, 9)
+        ask(console, 9)
+        platform.answer(approves(), 429, too_many(4), times=4)
+        platform.answer(approves(), 429, too_many(600), times=None)
+        yes(console, 9)
+        console.box_shows(r"asked for a pause \(429\): it goes on in [34] s")
+        first = platform.posts()
+        assert 1 <= len(first) <= 4
+        box = ended(console)
+        told = max(request.ended or 0.0 for request in first)
+        later = platform.posts()[4:]
+        assert 1 <= len(later) <= 4
+        assert min(request.time for request in later) >= told + 3.5
+        assert re.search(r"stopped: the platform asks for a pause of 10 m", box), box
+        assert sum_of(box) == 9
+        assert len(platform.posts()) == len(first) + len(later)
 
 
 def test_ways_out_of_a_hold(tmp_path: Path) -> None:
     """ctrl+c takes it back, the second leaves; after a stop the hold begins anew."""
-    with Platform() as platform:
-        tasks(platform, 3)
-        with Console(platform, tmp_path, "--screen", "tasks", size=(80, 24)) as console:
-            mark_all(console, 3)
-            ask(console, 3)
-            yes(console, 3)
-            console.box_shows(r"begins in [123](\.\d)? s")
-            console.signal(signal.SIGSTOP)
-            time.sleep(5.0)
-            console.signal(signal.SIGCONT)
-            console.box_shows(r"begins in [45](\.\d)? s")
-            assert platform.posts() == []
-            console.press("ctrl+c")
-            console.box_shows(r"taken back: nothing was sent")
-            console.press("ctrl+c")
-            assert console.wait_gone() == 0
-            assert_restored(console)
+    with scene(tmp_path, cases(3, INVOICE), size=(80, 24)) as (platform, console):
+        mark_all(console, 3)
+        ask(console, 3)
+        yes(console, 3)
+        console.box_shows(r"begins in [123](\.\d)? s")
+        console.signal(signal.SIGSTOP)
+        time.sleep(5.0)
+        console.signal(signal.SIGCONT)
+        console.box_shows(r"begins in [45](\.\d)? s")
         assert platform.posts() == []
+        console.press("ctrl+c")
+        console.box_shows(r"taken back: nothing was sent")
+        console.press("ctrl+c")
+        assert console.wait_gone() == 0
+        assert_restored(console)
+    assert platform.posts() == []
 
 
 def test_taken_back_while_the_list_is_still_being_read(tmp_path: Path) -> None:
-    with Platform() as platform:
-        tasks(platform, 3)
-        with Console(platform, tmp_path, "--screen", "tasks", refresh=60.0) as console:
-            for key in ("u", "esc"):
-                mark_all(console, 3)
-                ask(console, 3)
-                yes(console, 3)
-                held = platform.hold(pending, times=None)
-                console.until(lambda: "begins in" not in console.box(), "the end of the hold")
-                held.arrived()
-                console.press(key)
-                console.box_shows(r"taken back: nothing was sent")
-                held.release()
-                platform.clear()
-                console.no()
-                console.press("esc")
-                console.until(lambda: "marked" not in console.screen[2], "no marks")
-            known = len(platform.seen(pending))
-            console.press("r")
-            platform.wait_for(pending, known + 1)
-            assert platform.posts() == []
-            assert "approv" not in console.line("Pay invoice 00")
+    with scene(tmp_path, cases(3, INVOICE), refresh=60.0) as (platform, console):
+        for key in ("u", "esc"):
+            mark_all(console, 3)
+            ask(console, 3)
+            yes(console, 3)
+            held = platform.hold(pending, times=None)
+            console.until(lambda: "begins in" not in console.box(), "the end of the hold")
+            held.arrived()
+            console.press(key)
+            console.box_shows(r"taken back: nothing was sent")
+            held.release()
+            platform.clear()
+            console.no()
+            console.press("esc")
+            console.until(lambda: "marked" not in console.screen[2], "no marks")
+        known = len(platform.seen(pending))
+        console.press("r")
+        platform.wait_for(pending, known + 1)
+        assert platform.posts() == []
+        assert "approv" not in console.line("Pay invoice 00")
 
 
 def test_leaving_while_it_is_sent_stops_the_rest_and_says_what_was(tmp_path: Path) -> None:
-    with Platform() as platform:
-        tasks(platform, 30)
-        with Console(platform, tmp_path, "--screen", "tasks", size=(60, 16)) as console:
-            mark_all(console, 30)
-            ask(console, 30)
-            for task in ("t0", "t1", "t2", "t3"):
-                platform.answer(approves(task), 422, {"error": "no money left"})
-            # Four more are approved; the next four are on their way, and lose their answers.
-            held = platform.hold(approves(), after=4, times=None)
-            yes(console, 30)
-            held.arrived()
-            platform.wait_for(approves(), 12)
-            console.box_shows(r"waiting")
-            assert sum_of(console.box()) == 30
-            console.press("q")
-            console.box_shows(r"stopped by you")
-            held.drop()
-            box = console.box_shows(r"unknown \(being read\)")
-            assert sum_of(box) == 30, box
-            assert re.search(r"%\n(4 )?\d+ unknown", box), "what is not known stands first"
-            assert len(platform.posts()) == 12, "what was not sent is not sent"
-            console.press("q")
-            assert console.wait_gone() == 0
-        assert len(platform.posts()) == 12
+    with scene(tmp_path, cases(30, INVOICE), size=(60, 16)) as (platform, console):
+        mark_all(console, 30)
+        ask(console, 30)
+        for task in ("t0", "t1", "t2", "t3"):
+            platform.answer(approves(task), 422, {"error": "no money left"})
+        # Four more are approved; the next four are on their way, and lose their answers.
+        held = platform.hold(approves(), after=4, times=None)
+        yes(console, 30)
+        held.arrived()
+        platform.wait_for(approves(), 12)
+        console.box_shows(r"waiting")
+        assert sum_of(console.box()) == 30
+        console.press("q")
+        console.box_shows(r"stopped by you")
+        held.drop()
+        box = console.box_shows(r"unknown \(being read\)")
+        assert sum_of(box) == 30, box
+        assert re.search(r"%\n(4 )?\d+ unknown", box), "what is not known stands first"
+        assert len(platform.posts()) == 12, "what was not sent is not sent"
+        console.press("q")
+        assert console.wait_gone() == 0
+    assert len(platform.posts()) == 12

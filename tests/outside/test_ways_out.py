@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
 import sys
 import time
@@ -15,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.outside.console import Console, box_in
+from tests.outside.console import Console, box_in, scene
 from tests.outside.platform import Platform, Request, writes
 from tests.terminal.dashboard import LIVE, assert_restored
-from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession
-from tests.terminal.test_job_control import back_in_the_shell, program_pid, wait_for_state
+from tests.terminal.platform_process import settings
+from tests.terminal.processes import children_of, wait_for_state
+from tests.terminal.pty_session import NotSeenError, PtySession
+from tests.terminal.test_job_control import BASH, back_in_the_shell, shell
 
-BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="needs bash for job control")
 
 OVER = {
@@ -37,18 +37,17 @@ OVER = {
 }
 """What stands over the list, the keys that open it, and what shows that it is there."""
 
+TITLES = {"t0": "Pay ACME", "t1": "Pay Bolt", "t2": "Pay Cog"}
+
 TYPED_INTO = ("form", "palette", "filter", "prompt")
 
 
 @contextmanager
 def tasks(tmp_path: Path) -> Iterator[tuple[Platform, Console]]:
     """A dashboard on three tasks; nothing may have been written in the end."""
-    with Platform() as platform:
-        for number, title in enumerate(("Pay ACME", "Pay Bolt", "Pay Cog")):
-            platform.task(f"t{number}", title)
-        with Console(platform, tmp_path, "--screen", "tasks") as console:
-            yield platform, console
-        assert platform.seen(writes) == []
+    with scene(tmp_path, TITLES) as (platform, console):
+        yield platform, console
+    assert platform.seen(writes) == []
 
 
 def open_(console: PtySession, what: str) -> str:
@@ -160,16 +159,10 @@ def test_a_form_that_is_being_sent_is_left_with_the_program_only(tmp_path: Path)
 @contextmanager
 def under_a_shell(tmp_path: Path) -> Iterator[tuple[Platform, PtySession]]:
     """The dashboard as a job of a shell; nothing may have been written in the end."""
-    assert BASH is not None
     with Platform() as platform:
-        for number, title in enumerate(("Pay ACME", "Pay Bolt", "Pay Cog")):
-            platform.task(f"t{number}", title)
-        env = {**platform.env(tmp_path), "PS1": "prompt> ", "HISTFILE": ""}
-        shell = [BASH, "--noprofile", "--norc", "-i"]
-        with PtySession(
-            shell, size=(120, 40), env={**env, "PYTHONPATH": str(REPOSITORY)}
-        ) as session:
-            session.wait_for("prompt>")
+        for task_id, title in TITLES.items():
+            platform.task(task_id, title)
+        with shell((120, 40), **settings(platform, tmp_path)) as session:
             session.press(f"{sys.executable} -m agentco_tui --screen tasks --refresh 1", "enter")
             session.wait_for(LIVE)
             session.wait_for("Pay Cog")
@@ -241,7 +234,7 @@ def test_a_yes_typed_at_the_shell_answers_no_question(how: str, tmp_path: Path) 
     with under_a_shell(tmp_path) as (platform, session):
         open_(session, "question")
         session.wait_quiet(0.5)
-        pid = program_pid(session)
+        pid = children_of(session.pid)[0]
         os.kill(pid, getattr(signal, how))
         session.wait_for("Stopped")
         wait_for_state(pid, "T")

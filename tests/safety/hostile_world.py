@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from tests.text.payloads import PAYLOADS
 
-KEY = "ag_hostile_world_key_0001"
 TEXTS: Sequence[str] = tuple(PAYLOADS.values())
 NAMES: Sequence[str] = tuple(PAYLOADS)
 COUNT = len(TEXTS)
@@ -159,6 +158,8 @@ class HostilePlatform:
 
     `failing` makes every read a 503 whose reason phrase, headers and body hold payloads.
     """
+
+    full_key = "ag_hostile_world_key_0001"
 
     def __init__(self) -> None:
         bodies, csv = answers(), export()

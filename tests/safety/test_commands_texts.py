@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
-from tests.safety.hostile_world import COUNT, KEY, TEXTS, HostilePlatform
+from tests.safety.hostile_world import COUNT, TEXTS, HostilePlatform
 from tests.safety.judge import unclean
-from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import PtySession
+from tests.terminal.dashboard import dashboard
 
 pytestmark = pytest.mark.timeout(400)
 
 
-def run(folder: Path, base_url: str, *words: str) -> bytes:
+def run(folder: Path, platform: HostilePlatform, *words: str) -> bytes:
     """What a command writes to a terminal, standard error included."""
-    env = {**own_folders(folder), "AGENTCO_BASE_URL": base_url, "AGENTCO_API_KEY": KEY}
-    command = [sys.executable, "-m", "agentco_tui", *words]
-    with PtySession(command, env=env, size=(200, 50)) as session:
+    with dashboard(platform, folder, *words, size=(200, 50)) as session:
         session.wait_gone()
         return session.raw
 
@@ -42,7 +38,7 @@ def test_a_command_writes_no_payload_raw(
     words: tuple[str, ...], tag: bytes, tmp_path: Path
 ) -> None:
     with HostilePlatform() as platform:
-        written = run(tmp_path, platform.base_url, *words)
+        written = run(tmp_path, platform, *words)
     assert tag in written
     assert unclean(written, lines=True) == []
     if words[0] in ("tail", "export"):
@@ -57,7 +53,7 @@ def test_a_command_writes_no_payload_raw(
 def test_a_refusal_with_payloads_is_told_clean(command: str, tmp_path: Path) -> None:
     with HostilePlatform() as platform:
         platform.failing = True
-        written = run(tmp_path, platform.base_url, *command.split())
+        written = run(tmp_path, platform, *command.split())
     assert b"503" in written
     assert unclean(written, lines=True) == []
 
@@ -81,7 +77,8 @@ def test_the_journal_is_told_clean(tmp_path: Path) -> None:
     with (folder / "journal.jsonl").open("ab") as file:
         file.write(b'{"kind": "\x1b[31m", "x": 1}\n\x1b]52;c;AA==\x07 no json\xff\xfe\n')
     for words in (["journal"], ["journal", "--json"]):
-        written = run(tmp_path, "http://127.0.0.1:9", *words)
+        with HostilePlatform() as platform:
+            written = run(tmp_path, platform, *words)
         assert written.count(b"\n") >= COUNT
         assert unclean(written, lines=True) == []
 

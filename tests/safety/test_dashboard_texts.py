@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.safety.hostile_world import COUNT, KEY, HostilePlatform
+from tests.safety.hostile_world import COUNT, HostilePlatform
 from tests.safety.judge import tags, unclean
-from tests.terminal.platform_process import own_folders
+from tests.terminal.dashboard import back, dashboard
 from tests.terminal.pty_session import PATIENCE, PtySession
 
 pytestmark = pytest.mark.timeout(400)
@@ -39,12 +39,13 @@ TABLES = {
 
 
 @contextmanager
-def dashboard(platform: HostilePlatform, folder: Path, *words: str) -> Iterator[PtySession]:
-    env = {**own_folders(folder), "AGENTCO_BASE_URL": platform.base_url, "AGENTCO_API_KEY": KEY}
-    command = [sys.executable, "-m", "agentco_tui", "--refresh", "60", *words]
-    with PtySession(command, size=SIZE, env=env) as session:
+def on_hostile(folder: Path) -> Iterator[tuple[HostilePlatform, PtySession]]:
+    with (
+        HostilePlatform() as platform,
+        dashboard(platform, folder, "--refresh", "60", size=SIZE) as session,
+    ):
         session.wait_raw(b"live")
-        yield session
+        yield platform, session
 
 
 def in_columns(session: PtySession, letters: set[str], least: int = COUNT) -> int:
@@ -73,16 +74,10 @@ def choose(session: PtySession, words: str) -> None:
     session.wait_for("? help")
 
 
-def back(session: PtySession) -> None:
-    """Leave the detail for the list."""
-    session.press("esc")
-    session.wait_for(lambda screen: "esc back" not in screen)
-
-
 def test_every_table_and_every_failure(tmp_path: Path) -> None:
     """All payloads in straight columns, clicks on markup, and refusals whose every part is one."""
     pairs = clicked = 0
-    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+    with on_hostile(tmp_path) as (platform, session):
         painted = session.wait_quiet(0.2)
         for key, letters in TABLES.items():
             session.press(key)
@@ -128,7 +123,7 @@ def click_on_markup(session: PtySession) -> int:
 
 
 def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> None:
-    with HostilePlatform() as platform, dashboard(platform, tmp_path) as session:
+    with on_hostile(tmp_path) as (platform, session):
         session.press("4")
         in_columns(session, {"T"})
         painted = session.mark()
@@ -139,15 +134,13 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.wait_for("esc back")
         session.press("G", "x")
         session.wait_for("u001b")
-        back(session)
+        back(session, "esc back")
         session.press("t")
         pairs += in_columns(session, {"K"}, COUNT // 2)
         session.press("G", "x")
         session.wait_for("u001b")
-        session.press("esc")
-        session.wait_for(lambda screen: "TRACE" not in screen)
-        session.press("esc")
-        session.wait_for(lambda screen: "/T000" not in screen)
+        back(session, "TRACE")
+        back(session, "/T000")
         choose(session, "T003")
         session.press("a")
         session.wait_for("APPROVE 1 task")
@@ -160,16 +153,14 @@ def test_details_trace_dialogs_messages_scope_and_clipboard(tmp_path: Path) -> N
         session.wait_for("task ID, all")
         session.press("agent A01")
         session.wait_for("agent A010")
-        session.press("esc")
-        session.wait_for(lambda screen: "task ID, all" not in screen)
+        back(session, "task ID, all")
         session.press("n")
         session.wait_for(FORM)
         session.press("t", "enter", "enter", "enter", "enter")
         session.wait_for("n, esc")  # the question, for which enter is no answer
         session.press("esc")
         session.wait_for("esc leave")
-        session.press("esc")
-        session.wait_for(lambda screen: FORM not in screen)
+        back(session, FORM)
         session.press("2")
         in_columns(session, {"C"})
         session.press("g", "enter")

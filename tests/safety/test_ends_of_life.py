@@ -8,21 +8,18 @@ from __future__ import annotations
 import json
 import signal
 import stat
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.terminal.calm import RUNS, assert_restored, gone_after
-from tests.terminal.platform_process import own_folders
-from tests.terminal.pty_session import NotSeenError, PtySession
+from tests.terminal.calm import RUNS, assert_restored_late, block, gone_after
+from tests.terminal.dashboard import approve, dashboard, leave
 
 pytestmark = pytest.mark.timeout(400)
 
-COMMAND = [sys.executable, "-m", "agentco_tui", "--screen", "tasks", "--refresh", "0.5"]
+TASKS = ("--screen", "tasks", "--refresh", "0.5")
 ENDS = ["SIGHUP", "hang-up ignored", "blocked SIGTERM"]
 """Without an approval on its way, and with every other signal, they are in tests/terminal."""
 
@@ -33,39 +30,6 @@ def platform() -> Iterator[EmbeddedPlatform]:
         yield running
 
 
-def dashboard(platform: EmbeddedPlatform, folder: Path, **options: object) -> PtySession:
-    env = {
-        **own_folders(folder),
-        "AGENTCO_BASE_URL": platform.base_url,
-        "AGENTCO_API_KEY": platform.full_key,
-    }
-    return PtySession(COMMAND, env=env, size=(120, 40), **options)  # type: ignore[arg-type]
-
-
-def approve(session: PtySession) -> None:
-    """Say yes to the first task, however slowly the question comes."""
-    session.press("a")
-    session.wait_for("APPROVE 1 task")
-    session.wait_quiet(0.9)
-    session.press("y")
-    session.wait_for(lambda screen: "APPROVE 1 task" not in screen)
-
-
-def block(session: PtySession) -> None:
-    """Stop reading, and let the app paint until it hangs in its writes."""
-    session.hold()
-    before, since = session.cpu_seconds(), time.monotonic()
-    keys = 0
-    while time.monotonic() - since < 0.5 or keys < 40:
-        if keys < 40:
-            session.press("123456"[keys % 6])
-            keys += 1
-        if (now := session.cpu_seconds()) != before:
-            before, since = now, time.monotonic()
-        with pytest.raises(NotSeenError):
-            session.wait_gone(0.02)
-
-
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("end", ENDS)
 def test_ended_with_an_approval_on_its_way(
@@ -73,7 +37,7 @@ def test_ended_with_an_approval_on_its_way(
 ) -> None:
     platform.faults.clear()
     ignored = [signal.SIGHUP] if "ignored" in end else []
-    with dashboard(platform, tmp_path, ignored=ignored) as session:
+    with dashboard(platform, tmp_path, *TASKS, ignored=ignored) as session:
         session.wait_for("TASKS pending")
         session.wait_for("live")
         session.wait_quiet(0.2)
@@ -88,13 +52,9 @@ def test_ended_with_an_approval_on_its_way(
         else:
             number = signal.Signals[end.rsplit(maxsplit=1)[-1]]
             if "blocked" in end:
-                block(session)
+                block(session, "123456" * 7)
             assert gone_after(session, lambda: session.signal(number)) == 128 + number
-            if "blocked" in end:
-                session.release()
-                session.wait_raw(b"\x1b[?1049l")
-                session.wait_quiet(0.05)
-            assert_restored(session)
+            assert_restored_late(session)
             assert "Traceback" not in session.after_screen()
     state = tmp_path / "state" / "agentco-tui"
     entries = [json.loads(line) for line in (state / "journal.jsonl").read_bytes().splitlines()]
@@ -110,7 +70,7 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_costs_no_figure(
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "agentco-tui").write_text("in the way")
     before = len(platform.requests.matching("approve"))
-    with dashboard(platform, tmp_path) as session:
+    with dashboard(platform, tmp_path, *TASKS) as session:
         session.wait_for("TASKS pending")
         session.wait_for("live")
         seen = session.wait_for("writing is off")
@@ -121,9 +81,7 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_costs_no_figure(
         seen = session.wait_for("COMPANIES all")
         assert "APPROVE 1 task" not in seen, "keys are taken in turn, so that it would show by now"
         assert "writing is off" in seen
-        session.press("q")
-        assert session.wait_gone() == 0
-        assert_restored(session)
+        leave(session)
     assert len(platform.requests.matching("approve")) == before, "nothing without the journal"
 
 
@@ -135,7 +93,7 @@ def test_a_full_disk_is_told_and_nothing_is_sent(
     before = len(platform.requests.matching("approve"))
     state = tmp_path / "state" / "agentco-tui"
     state.mkdir(parents=True, mode=stat.S_IRWXU)
-    with dashboard(platform, tmp_path) as session:
+    with dashboard(platform, tmp_path, *TASKS) as session:
         session.wait_for("TASKS pending")
         session.wait_for("live")
         # No disk can be filled here without harm; a journal that takes no byte is the same to us.

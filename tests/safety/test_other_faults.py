@@ -8,20 +8,21 @@ import json
 import sys
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from email.utils import formatdate
-from pathlib import Path
 
 import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.clock import SystemClock
 from agentco_tui.live.feeds import FeedName, Pace, Phase
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
+from tests.actions.office import until
 from tests.api.canary import transport
 from tests.api.test_transport_tls import CA, showing
 from tests.api.wire_server import WireServer, answering, http
@@ -32,52 +33,50 @@ ONLY = dict.fromkeys(FeedName, Pace.OFF) | {FeedName.COMPANIES: Pace.REFRESH}
 FEED = FeedName.COMPANIES
 
 
-async def until(seen: Callable[[], object]) -> None:
-    """Wait for what a test needs to see; the test's own time limit ends it otherwise."""
-    while not seen():  # noqa: ASYNC110 (what is waited for happens elsewhere)
-        await asyncio.sleep(0.005)
+@asynccontextmanager
+async def polling(wire: Transport) -> AsyncIterator[Store]:
+    """What is polled of the companies, twenty times a second."""
+    store = Store()
+    poller = Poller(Client(wire), store, SystemClock(), refresh=0.05)
+    poller.set_paces(ONLY)
+    running = asyncio.create_task(poller.run())
+    yield store
+    assert running.done() is False
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_certificate_that_expires_in_the_middle_and_is_renewed() -> None:
     """Old data stays with its age and the reason; a new certificate is believed by itself."""
-    store = Store()
     context = showing("right")
     async with (
         answering(*[http(COMPANIES)] * 50, tls=context) as server,
         transport(server.base, ca_file=CA) as wire,
+        polling(wire) as store,
     ):
-        poller = Poller(Client(wire), store, SystemClock(), refresh=0.05)
-        poller.set_paces(ONLY)
-        running = asyncio.create_task(poller.run())
         await until(lambda: store.freshness[FEED].phase is Phase.LIVE)
-        certificate = Path("tests/api/certificates")
-        key = REPOSITORY / certificate / "server-key.pem"
-        context.load_cert_chain(REPOSITORY / certificate / "expired.pem", key)
+        certificates = REPOSITORY / "tests/api/certificates"
+        key = certificates / "server-key.pem"
+        context.load_cert_chain(certificates / "expired.pem", key)
         await until(lambda: store.freshness[FEED].failure is not None)
         stale = store.freshness[FEED]
         assert stale.phase is Phase.STALE
         assert isinstance(stale.failure, errors.TlsFailure)
         assert "has expired" in str(stale.failure)
         assert [company.name for company in store.companies] == ["Acme"]
-        assert running.done() is False
-        context.load_cert_chain(REPOSITORY / certificate / "right.pem", key)
+        context.load_cert_chain(certificates / "right.pem", key)
         await until(lambda: store.freshness[FEED].phase is Phase.LIVE)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_name_that_is_not_known() -> None:
-    store = Store()
-    async with transport("https://no-such-host.invalid", limits=Limits(connect=5)) as wire:
-        poller = Poller(Client(wire), store, SystemClock(), refresh=0.05)
-        poller.set_paces(ONLY)
-        running = asyncio.create_task(poller.run())
+    async with (
+        transport("https://no-such-host.invalid", limits=Limits(connect=5)) as wire,
+        polling(wire) as store,
+    ):
         await until(lambda: store.freshness[FEED].failures >= 2)
         failure = store.freshness[FEED].failure
         assert isinstance(failure, (errors.NameNotFound, errors.Unreachable))
         assert "no-such-host.invalid" in str(failure)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 @pytest.mark.parametrize("days", [-1, 1])

@@ -29,20 +29,8 @@ from tests.actions.office import (
 LIMITS = Limits(connect=5, read=1.5, write=2, pool=5, total=2.5, body=2 * 1024 * 1024)
 VALUES = {
     "status": (
-        "200,body=html",
-        "200,body=empty",
-        "204",
-        "400",
-        "401",
-        "403",
-        "404",
-        "409",
-        "422",
-        "429",
-        "500",
-        "502",
-        "503",
-        "504",
+        *("200,body=html", "200,body=empty", "204", "400", "401", "403", "404"),
+        *("409", "422", "429", "500", "502", "503", "504"),
     ),
     "latency": ("1ms",),
     "drip": ("20ms",),
@@ -53,7 +41,6 @@ FAULTS = [
     f"{kind}={value}" if value else kind for kind in KINDS for value in VALUES.get(kind, ("",))
 ]
 WRITES = ("approve", "create_task", "create_company", "clone_company", "set_limit")
-MEMBERS = len(FAULTS) * len(WRITES)
 
 
 @pytest.fixture
@@ -137,9 +124,3 @@ async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> Non
     at.services.permissions.key_changed()
     task = (await at.pending())[-1]
     assert (await at.approve(task)).kind is OutcomeKind.APPROVED_HERE
-
-
-def test_how_many() -> None:
-    """At least 25 faults on each of the five writes."""
-    assert len(FAULTS) >= 25
-    assert MEMBERS >= 125

@@ -120,9 +120,9 @@ class Stage:
     @property
     def lines(self) -> list[str]:
         """The text of what is on the screen now, dialogs and messages over it."""
-        compositor = self.app.screen._compositor
-        compositor.render_update(full=True, screen_stack=self.app._background_screens)
-        return [strip.text for strip in compositor.render_strips()]
+        screen, behind = self.app.screen, self.app._background_screens
+        drawn: Any = screen._compositor.render_inline(screen.size, screen_stack=behind)
+        return [strip.text for strip in drawn.strips]
 
     @property
     def text(self) -> str:

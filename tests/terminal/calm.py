@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.terminal.apps.calm import CANARY
-from tests.terminal.pty_session import PtySession
+from tests.terminal.pty_session import NotSeenError, PtySession
 
 _ASKED = os.environ.get("AGENTCO_SIGNAL_RUNS")
 
@@ -20,7 +21,6 @@ RUNS = range(int(_ASKED or "1"))
 SOON = 1.0 if _ASKED else 5.0
 """Seconds: one is promised, and is measured when asked; what hangs would take 12 or more,
 so a busy machine does not fail the normal run."""
-
 
 SHOWN = "calm ●"
 """On the screen when the app has drawn; not in the command that starts it."""
@@ -38,6 +38,39 @@ def ready(session: PtySession) -> None:
     session.wait_for(SHOWN)
     session.press("j")
     session.wait_for("pressed: j")
+
+
+def ends(folder: Path, *what: str, keys: str, code: int, **options: Any) -> PtySession:
+    """Run the app, press keys, and wait for its end with this code; the terminal is restored."""
+    with calm(folder, *what, **options) as session:
+        if "mount" not in what:
+            ready(session)
+        session.press(*keys)
+        assert session.wait_gone() == code
+        assert_restored(session)
+    assert (folder / "ended").read_text() == "once\n"
+    return session
+
+
+def block(session: PtySession, keys: str = "") -> None:
+    """Stop reading, and wait until the program hangs in its writes: it uses no processor then."""
+    session.hold()
+    before, since = session.cpu_seconds(), time.monotonic()
+    while keys or time.monotonic() - since < 0.5:
+        session.press(*keys[:1])
+        keys = keys[1:]
+        if (now := session.cpu_seconds()) != before:
+            before, since = now, time.monotonic()
+        with contextlib.suppress(NotSeenError):
+            session.wait_gone(0.02)
+
+
+def assert_restored_late(session: PtySession) -> None:
+    """The same, once what was on its way to the terminal at the end has come there."""
+    session.release()
+    session.wait_raw(b"\x1b[?1049l")
+    session.wait_quiet(0.05)
+    assert_restored(session)
 
 
 def gone_after(session: PtySession, cause: Callable[[], object], within: float = SOON) -> int:

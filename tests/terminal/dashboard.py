@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.terminal.calm import assert_restored
-from tests.terminal.platform_process import PlatformProcess
+from tests.terminal.platform_process import Served, settings
 from tests.terminal.pty_session import NotSeenError, PtySession
 
 __all__ = ["assert_restored"]
@@ -34,7 +34,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def dashboard(
-    platform: PlatformProcess,
+    platform: Served,
     folder: Path,
     *arguments: str,
     key: str | None = None,
@@ -45,7 +45,7 @@ def dashboard(
     """The dashboard on a platform, not yet seen; its own files lie below `folder`."""
     return PtySession(
         command(*arguments),
-        env={**platform.env(folder, key), **(env or {})},
+        env={**settings(platform, folder, key), **(env or {})},
         size=size,
         **options,
     )
@@ -100,6 +100,13 @@ def say_yes(session: PtySession, question: str) -> None:
         session.press("y")
         with contextlib.suppress(NotSeenError):
             session.wait_for(lambda screen: question not in screen, timeout=2.0)
+
+
+def approve(session: PtySession) -> None:
+    """Say yes to the task under the cursor."""
+    session.press("a")
+    session.wait_for("APPROVE 1 task")
+    say_yes(session, "APPROVE 1 task")
 
 
 def back(session: PtySession, *shown: str) -> None:

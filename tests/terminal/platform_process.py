@@ -7,9 +7,8 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tests.terminal.pty_session import REPOSITORY, clean_environment
 
@@ -57,7 +56,9 @@ class PlatformProcess:
         self._child = child
         self._changed = False
         assert child.stdout is not None
-        said = dict(line.strip().rsplit(None, 1) for line in _first(child.stdout, 3))
+        lines = [child.stdout.readline() for _ in range(3)]
+        assert all(lines), "the platform did not start"
+        said = dict(line.strip().rsplit(None, 1) for line in lines)
         self.base_url = said["address"]
         self.full_key = said["full key"]
         self.read_key = said["read key"]
@@ -73,14 +74,6 @@ class PlatformProcess:
             child.stdout.close()
 
     # What a test may do from outside
-
-    def env(self, folder: Path, key: str | None = None) -> dict[str, str | None]:
-        """The environment of a dashboard on this platform whose own files lie below `folder`."""
-        return {
-            **own_folders(folder),
-            "AGENTCO_BASE_URL": self.base_url,
-            "AGENTCO_API_KEY": self.full_key if key is None else key,
-        }
 
     def fault(self, *specs: str) -> None:
         """Put faults in force, as `--fault` takes them."""
@@ -127,6 +120,15 @@ class PlatformProcess:
             return json.loads(answer.read())
 
 
+class Served(Protocol):
+    """Where a platform is, and the key to all of it."""
+
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def full_key(self) -> str: ...
+
+
 def own_folders(folder: Path) -> dict[str, str | None]:
     """Home, config and state below `folder`, so that no test sees a person's own."""
     return {
@@ -136,8 +138,8 @@ def own_folders(folder: Path) -> dict[str, str | None]:
     }
 
 
-def _first(stream: Any, lines: int) -> Sequence[str]:
-    found = [stream.readline() for _ in range(lines)]
-    if not all(found):
-        raise AssertionError("the platform did not start")
-    return found
+def settings(platform: Served, folder: Path, key: str | None = None) -> dict[str, str | None]:
+    """The environment of a program on this platform whose own files lie below `folder`."""
+    key = platform.full_key if key is None else key
+    own = own_folders(folder)
+    return {**own, "AGENTCO_BASE_URL": platform.base_url, "AGENTCO_API_KEY": key}

@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import signal
+import time
 from pathlib import Path
 
 
@@ -16,6 +17,22 @@ def children_of(pid: int) -> list[int]:
         for task in Path(f"/proc/{pid}/task").iterdir()
         for word in (task / "children").read_text().split()
     ]
+
+
+def wait_for_state(pid: int, letters: str, timeout: float = 15.0) -> None:
+    """Wait until the kernel gives a process one of these states: R, S, T (stopped), Z (ended),
+    X (no more).
+    """
+    end, state = time.monotonic() + timeout, ""
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            state = "X"
+        if state in letters:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{state}, not {letters}")
 
 
 def gone(pid: int, within: float = 15.0) -> None:

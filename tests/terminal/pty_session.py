@@ -21,7 +21,7 @@ import contextlib
 import fcntl
 import os
 import re
-import selectors
+import select
 import signal
 import struct
 import subprocess
@@ -33,7 +33,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.terminal.keyboard import bytes_for
 from tests.terminal.picture import Picture, modes_left_on
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -43,6 +42,14 @@ PATIENCE = 60.0
 """Seconds after which what is waited for is taken not to come; a good run never gets near."""
 
 _SEQUENCE = re.compile(r"\x1b\[[0-9;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x07")
+
+KEYS = {
+    **{"enter": b"\r", "esc": b"\x1b", "tab": b"\t", "shift+tab": b"\x1b[Z", "space": b" "},
+    **{"backspace": b"\x7f", "delete": b"\x1b[3~", "insert": b"\x1b[2~", "f1": b"\x1bOP"},
+    **{"up": b"\x1b[A", "down": b"\x1b[B", "right": b"\x1b[C", "left": b"\x1b[D"},
+    **{"home": b"\x1b[H", "end": b"\x1b[F", "pageup": b"\x1b[5~", "pagedown": b"\x1b[6~"},
+}
+"""What a terminal sends for a key."""
 
 Condition = str | re.Pattern[str] | Callable[[str], bool]
 
@@ -71,14 +78,6 @@ def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str
         else:
             environment[name] = value
     return environment
-
-
-def process_state(pid: int) -> str:
-    """The kernel's letter for a process's state: R, S, T (stopped), Z (ended), X (no more)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return "X"
 
 
 class PtySession:
@@ -110,11 +109,11 @@ class PtySession:
         self._reading.set()
         self._paused = threading.Event()
         self._replies = dict(replies or {})
-        self._picture = Picture(*size)
         self._drawn = 0
         self._master, self._slave = os.openpty()
         os.set_blocking(self._master, False)
-        self._set_size(size)
+        self._picture = Picture(*size)
+        self.resize(*size)
         self.termios_before = self.termios()
         """The terminal's settings before the program touched them; compare with `termios()`."""
         self._wake_read, self._wake_write = os.pipe()
@@ -190,11 +189,7 @@ class PtySession:
         return _SEQUENCE.sub("", tail).replace("\r\n", "\n")
 
     def left_on(self) -> set[str]:
-        """Names of terminal modes that the program turned on and not off again.
-
-        Alternate screen, mouse (each kind), bracketed paste, focus reports, synchronised output,
-        in-band resize, the kitty keyboard protocol, a hidden cursor, no line wrap, colours.
-        """
+        """Names of terminal modes that the program turned on and not off again."""
         return modes_left_on(self.raw)
 
     # What the person does
@@ -206,18 +201,22 @@ class PtySession:
             try:
                 pending = pending[os.write(self._master, pending) :]
             except BlockingIOError:
-                self._poll_master(selectors.EVENT_WRITE)
+                select.select([], [self._master], [], 1.0)
 
     def press(self, *keys: str) -> None:
-        """Press keys: names of `keyboard.KEYS`, `ctrl+x`, `alt+x`, or text typed as it is."""
+        """Press keys: names of `KEYS`, `ctrl+x`, `alt+x`, or text typed as it is."""
         for key in keys:
-            self.write(bytes_for(key))
+            if key.startswith("ctrl+"):
+                self.write(bytes([ord(key[-1].upper()) & 0x1F]))
+            else:
+                plain = key.removeprefix("alt+")
+                self.write(b"\x1b" * (plain != key) + KEYS.get(plain, plain.encode()))
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the terminal another size; the program gets SIGWINCH."""
         self._draw()
         self._picture.resize(rows, columns)
-        self._set_size((columns, rows))
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def hold(self) -> None:
         """Stop reading, as a stalled line does: the program's writes block once buffers fill."""
@@ -320,19 +319,8 @@ class PtySession:
         """The terminal's settings now; equal to `termios_before` once all is restored."""
         return termios.tcgetattr(self._slave)
 
-    def terminal_fileno(self) -> int:
-        """The program's side of the terminal, for `termios` calls on it."""
-        return self._slave
-
-    def _set_size(self, size: tuple[int, int]) -> None:
-        columns, rows = size
-        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
     def _shown(self) -> str:
-        rule = "-" * 20
-        return (
-            f"{rule} screen {rule}\n{self.text.rstrip()}\n{rule}\nend of raw: {self.raw[-300:]!r}"
-        )
+        return f"--- screen ---\n{self.text.rstrip()}\n--- end of raw ---\n{self.raw[-300:]!r}"
 
     def _draw(self) -> None:
         with self._changed:
@@ -359,32 +347,24 @@ class PtySession:
                 how = f"the program ended ({self._process.poll()})" if ended else f"{timeout} s"
                 raise NotSeenError(f"{name} not seen: {how}\n{self._shown()}")
 
-    def _poll_master(self, event: int) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._master, event)
-            selector.select(1.0)
-
     def _read(self) -> None:
         """The reader thread: keep what the program writes, answer what a terminal answers."""
         master = self._master
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._wake_read, selectors.EVENT_READ)
-            selector.register(master, selectors.EVENT_READ)
-            while self._master >= 0:
-                ready = {key.fd for key, _ in selector.select()}
-                if self._wake_read in ready:
-                    os.read(self._wake_read, 64)
-                    self._paused.set()
-                    self._reading.wait()
-                    self._paused.clear()
-                    continue
-                with self._changed:
-                    try:
-                        fresh = os.read(master, 65536)
-                    except OSError:
-                        return
-                    self._raw += fresh
-                    self._changed.notify_all()
-                for query, answer in self._replies.items():
-                    if query in fresh:
-                        os.write(master, answer)
+        while self._master >= 0:
+            ready, _, _ = select.select([self._wake_read, master], [], [])
+            if self._wake_read in ready:
+                os.read(self._wake_read, 64)
+                self._paused.set()
+                self._reading.wait()
+                self._paused.clear()
+                continue
+            with self._changed:
+                try:
+                    fresh = os.read(master, 65536)
+                except OSError:
+                    return
+                self._raw += fresh
+                self._changed.notify_all()
+            for query, answer in self._replies.items():
+                if query in fresh:
+                    os.write(master, answer)

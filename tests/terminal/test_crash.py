@@ -14,11 +14,6 @@ from agentco_tui.terminal import crash
 CANARY = "sk_canary_0123456789"
 
 
-def unknown(text: str) -> str:
-    """A redactor that knows no key: the patterns must do."""
-    return text
-
-
 def raised(message: str) -> BaseException:
     def fail() -> NoReturn:
         secret = {"Authorization": f"Bearer {CANARY}"}
@@ -42,45 +37,34 @@ def raised(message: str) -> BaseException:
     ],
 )
 def test_what_looks_like_a_key_is_masked_even_if_nobody_knows_it(message: str) -> None:
-    text = crash.Crash((raised(message),)).report(unknown)
+    text = crash.Crash((raised(message),)).report(str)
     assert CANARY not in text
     assert "****" in text
     assert "ValueError" in text
 
 
-def test_a_key_that_the_redactor_knows_is_masked_wherever_it_stands() -> None:
-    def known(text: str) -> str:
-        return text.replace(CANARY, "****")
-
-    found = crash.Crash((raised(f"broke near {CANARY}/tail"),), words=f"and {CANARY}")
-    assert CANARY not in found.report(known)
-
-
 def test_no_locals_and_no_control_characters() -> None:
-    text = crash.Crash((raised("a \x1b[31mred\x07 \u202e word"),), words="x\x9b31m").report(unknown)
+    text = crash.Crash((raised("a \x1b[31mred\x07 \u202e word"),), words="x\x9b31m").report(str)
     assert CANARY not in text
-    for sign in "\x1b\x07\u202e\x9b":
-        assert sign not in text
-    assert "test_crash.py" in text
-    assert "in raised" in text
+    assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(text)
 
 
 def test_the_cause_within_a_workers_failure_is_told() -> None:
     found = crash.Crash((WorkerFailed(raised("within")),))
     assert found.told().startswith("ValueError in test_crash.py, line ")
     assert "within" not in found.told()
-    assert "in raised" in found.report(unknown)
+    assert "in raised" in found.report(str)
     assert crash.Crash((KeyError(CANARY),)).told() == "KeyError"
     assert crash.Crash((), "words").told() == "an error in the program"
 
 
 def test_the_file_is_its_owners_only_and_old_ones_go(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "state"
-    paths = [crash.write(crash.Crash((), f"number {n}"), folder, unknown) for n in range(23)]
+    paths = [crash.write(crash.Crash((), f"number {n}"), folder, str) for n in range(23)]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert sorted(folder.iterdir()) == paths[-crash.KEPT :]
     (folder / "journal.jsonl").write_text("{}")
-    crash.write(crash.Crash((), "again"), folder, unknown)
+    crash.write(crash.Crash((), "again"), folder, str)
     assert (folder / "journal.jsonl").read_text() == "{}", "other files stay"
     assert stat.S_IMODE(paths[-1].stat().st_mode) == 0o600
     assert "number 22" in paths[-1].read_text()

@@ -51,17 +51,13 @@ def test_the_demo_shows_the_whole_house_and_leaves_nothing(
             assert platform.full_key.encode() not in searched
 
 
-@pytest.mark.parametrize("end", ["SIGTERM", "SIGKILL", "hang-up"])
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGKILL"])
 def test_the_platform_goes_with_the_dashboard_however_that_ends(end: str, tmp_path: Path) -> None:
     with demo(tmp_path, "--speed", "0") as session:
         ready(session)
         (child,) = children_of(session.pid)
-        if end == "hang-up":
-            session.hang_up()
-            assert session.wait_gone() == 128 + signal.SIGHUP
-        else:
-            session.signal(signal.Signals[end])
-            assert session.wait_gone() == 128 + signal.Signals[end]
+        session.signal(signal.Signals[end])
+        assert session.wait_gone() == 128 + signal.Signals[end]
         gone(child)
         if end == "SIGTERM":
             assert_restored(session)

@@ -12,13 +12,13 @@ import pytest
 
 from tests.terminal.dashboard import (
     LIVE,
+    approve,
     assert_restored,
     back,
     dashboard,
     files_below,
     leave,
     ready,
-    say_yes,
 )
 from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.processes import gone
@@ -73,9 +73,7 @@ def test_a_permission_that_was_missing_comes_back_and_a_new_key_is_taken_up(
         platform, tmp_path, source, "--screen", "tasks", "--log-file", str(log)
     ) as session:
         session.wait_for(TITLE)
-        session.press("a")
-        session.wait_for("APPROVE 1 task")
-        say_yes(session, "APPROVE 1 task")
+        approve(session)
         session.wait_for("403")
         session.wait_for(re.compile(r"lacks\s+the\s+permission"))
         session.press("a")
@@ -89,9 +87,7 @@ def test_a_permission_that_was_missing_comes_back_and_a_new_key_is_taken_up(
         kept.put(platform.full_key)
         session.press("r")
         session.wait_for("the key was read again")
-        session.press("a")
-        session.wait_for("APPROVE 1 task")
-        say_yes(session, "APPROVE 1 task")
+        approve(session)
         session.wait_for(lambda _: bool(platform.world()["applied"]))
         session.wait_for("approved here")  # what is not settled would be told at the end
         session.press("1")

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import signal
 import sys
+import time
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
@@ -34,14 +33,14 @@ APPLIED = {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED}
 NOT_APPLIED = {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT, OutcomeKind.REFUSED}
 
 
-@dataclass
 class Journal:
     """What the dashboard wrote, read from its file."""
 
-    path: Path
-    attempts: dict[str, Attempt] = field(default_factory=dict)
-    settled: dict[str, list[Settled]] = field(default_factory=dict)
-    lines: int = 0
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.attempts: dict[str, Attempt] = {}
+        self.settled: dict[str, list[Settled]] = {}
+        self.lines = 0
 
     def read(self) -> Journal:
         """Read it; a line torn by the kill may be the last only until something follows it."""
@@ -61,11 +60,6 @@ class Journal:
     def unsettled(self) -> set[str]:
         """Attempts without an outcome."""
         return self.attempts.keys() - self.settled.keys()
-
-
-def wait(seconds: float) -> None:
-    """Let real time pass: the moment of a kill is drawn, not waited for."""
-    select.select([], [], [], seconds)
 
 
 def messages(screen: str) -> str:
@@ -91,12 +85,14 @@ def approve_a_set(session: PtySession) -> None:
 
 
 def kill_during(session: PtySession, journal: Journal, chance: Random) -> None:
-    """Kill the dashboard when the journal has a drawn number of lines more, or a little later."""
+    """Kill the dashboard when the journal has a drawn number of lines more, or a little later: the
+    moment is drawn, not waited for.
+    """
     until = journal.read().lines + chance.randrange(1, 2 * SET - 8)
     while journal.read().lines < until:
         assert session.alive
-        wait(0.002)
-    wait(chance.uniform(0.0, 0.06))
+        time.sleep(0.002)
+    time.sleep(chance.uniform(0.0, 0.06))
     session.signal(signal.SIGKILL)
     assert session.wait_gone() == 128 + signal.SIGKILL
 
@@ -117,12 +113,12 @@ def check(platform: PlatformProcess, journal: Journal, decisions: list[set[str]]
     """Compare the platform's counts with the journal; returns how many came to which outcome."""
     journal.read()
     applied: dict[str, int] = platform.world()["applied"]
-    headers = [
-        {name.lower(): value for name, value in request["headers"]}
+    sent = Counter(
+        value
         for request in platform.requests()
-        if request["operation"] == "approve"
-    ]
-    sent = Counter(one["idempotency-key"] for one in headers)
+        for name, value in request["headers"]
+        if request["operation"] == "approve" and name.lower() == "idempotency-key"
+    )
     assert max(sent.values()) == 1, "an attempt was sent twice"
     assert max(applied.values()) == 1, "a task was approved twice"
     assert not journal.unsettled

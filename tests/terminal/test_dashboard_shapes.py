@@ -16,7 +16,7 @@ import pytest
 
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
-from tests.terminal.dashboard import dashboard, leave, ready, rows_with, say_yes, show
+from tests.terminal.dashboard import approve, dashboard, leave, ready, rows_with, show
 from tests.terminal.platform_process import PlatformProcess
 
 ODD = "odd rows"
@@ -92,9 +92,8 @@ def test_every_screen_in_every_shape(shape: str, tmp_path: Path) -> None:
             assert ("could not be read" in screen) <= (shape == ODD)
             assert "✖ no data" not in screen
         show(session, 4)
-        session.press("g", "a")
-        session.wait_for("APPROVE 1 task")
-        say_yes(session, "APPROVE 1 task")
+        session.press("g")
+        approve(session)
         session.wait_for("TASKS pending · all companies · 39")
         session.wait_for("approved")
         applied = platform.world()["applied"]

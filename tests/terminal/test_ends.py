@@ -7,24 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.calm import assert_no_key, assert_restored, calm, gone_after, ready
+from tests.terminal.calm import assert_no_key, assert_restored, calm, ends, gone_after, ready
 
 PIXELS = {b"\x1b[?2048$p": b"\x1b[?2048;2$y", b"\x1b[?2026$p": b"\x1b[?2026;2$y"}
 """What a terminal answers that knows in-band resize: Textual turns pixel reports on then, and
 leaves them on by itself."""
 
 
-@pytest.mark.parametrize(("key", "code", "replies"), [("q", 0, PIXELS), ("7", 7, {})])
-def test_a_normal_end(key: str, code: int, replies: dict[bytes, bytes], tmp_path: Path) -> None:
-    with calm(tmp_path, replies=replies) as session:
-        ready(session)
-        if replies:
-            session.wait_raw(b"\x1b[?1016h")
-        session.press(key)
-        assert session.wait_gone() == code
-        assert_restored(session)
-        assert session.after_screen() == ""
-    assert (tmp_path / "ended").read_text() == "once\n"
+@pytest.mark.parametrize(
+    ("what", "key", "code"), [("", "q", 0), ("", "7", 7), ("system-exit", "x", 3)]
+)
+def test_a_normal_end(what: str, key: str, code: int, tmp_path: Path) -> None:
+    session = ends(tmp_path, what, keys=key, code=code, replies=PIXELS)
+    assert b"\x1b[?1016h" in session.raw
+    assert session.after_screen() == ""
     assert not (tmp_path / "state").exists()
 
 
@@ -40,14 +36,10 @@ def test_a_normal_end_with_a_thread_that_cannot_be_stopped(tmp_path: Path) -> No
     "where", ["handler", "worker", "thread-worker", "timer", "mount", "unmount", "panic", "writer"]
 )
 def test_an_error_in_the_program(where: str, tmp_path: Path) -> None:
-    with calm(tmp_path, where) as session:
-        if where != "mount":
-            ready(session)
-            session.press("q" if where == "unmount" else "x")
-        assert session.wait_gone() == 1
-        assert_restored(session)
-        assert_no_key(session, tmp_path)
-        told = session.after_screen().splitlines()
+    keys = {"mount": "", "unmount": "q"}.get(where, "x")
+    session = ends(tmp_path, where, keys=keys, code=1)
+    assert_no_key(session, tmp_path)
+    told = session.after_screen().splitlines()
     (report,) = (tmp_path / "state").iterdir()
     assert len(told) == 2
     assert told[0].startswith("agentco-tui: stopped by an error: ")
@@ -62,26 +54,11 @@ def test_an_error_in_the_program(where: str, tmp_path: Path) -> None:
         assert "RuntimeError: a fault with" in text
         assert "****" in text
         assert "break_down" in text
-    assert (tmp_path / "ended").read_text() == "once\n"
-
-
-def test_system_exit_within_the_app_keeps_its_code(tmp_path: Path) -> None:
-    with calm(tmp_path, "system-exit") as session:
-        ready(session)
-        session.press("x")
-        assert session.wait_gone() == 3
-        assert_restored(session)
-        assert session.after_screen() == ""
-    assert (tmp_path / "ended").read_text() == "once\n"
 
 
 def test_an_error_when_no_report_can_be_written_and_errors_go_to_a_file(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("in the way")
-    with calm(tmp_path, "handler", stderr=tmp_path / "errors") as session:
-        ready(session)
-        session.press("x")
-        assert session.wait_gone() == 1
-        assert_restored(session)
+    ends(tmp_path, "handler", keys="x", code=1, stderr=tmp_path / "errors")
     told = (tmp_path / "errors").read_text().splitlines()
     assert len(told) == 2
     assert told[0].startswith("agentco-tui: stopped by an error: RuntimeError")
@@ -89,14 +66,9 @@ def test_an_error_when_no_report_can_be_written_and_errors_go_to_a_file(tmp_path
 
 
 def test_a_task_that_nobody_waits_for_is_logged_and_does_not_print(tmp_path: Path) -> None:
-    with calm(tmp_path, "task") as session:
-        ready(session)
-        session.press("x", "k")
-        session.wait_for("pressed: k")
-        session.press("q")
-        assert session.wait_gone() == 0
-        assert session.after_screen() == ""
-        assert_no_key(session, tmp_path)
+    session = ends(tmp_path, "task", keys="xkq", code=0)
+    assert session.after_screen() == ""
+    assert_no_key(session, tmp_path)
     log = (tmp_path / "log").read_text()
     assert "Task exception was never retrieved" in log
     assert "RuntimeError: a fault with" in log

@@ -6,25 +6,25 @@ import re
 import shutil
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.terminal.calm import SHOWN, calm, ready
-from tests.terminal.pty_session import PtySession, process_state
+from tests.terminal.processes import children_of, wait_for_state
+from tests.terminal.pty_session import PtySession
 
 BASH = shutil.which("bash")
 
 pytestmark = pytest.mark.skipif(BASH is None, reason="needs bash for job control")
 
 
-def shell() -> PtySession:
+def shell(size: tuple[int, int] = (100, 30), **env: str | None) -> PtySession:
     assert BASH is not None
     session = PtySession(
         [BASH, "--noprofile", "--norc", "-i"],
-        size=(100, 30),
-        env={"PS1": "prompt> ", "HISTFILE": "", "PYTHONPATH": "."},
+        size=size,
+        env={"PS1": "prompt> ", "HISTFILE": "", "PYTHONPATH": ".", **env},
     )
     session.wait_for("prompt>")
     return session
@@ -43,25 +43,6 @@ def back_in_the_shell(session: PtySession) -> None:
     assert session.left_on() <= {"bracketed paste"}
 
 
-def program_pid(session: PtySession) -> int:
-    children = Path(f"/proc/{session.pid}/task/{session.pid}/children").read_text().split()
-    return int(children[0])
-
-
-def wait_for_state(pid: int, letters: str, timeout: float = 15.0) -> None:
-    """Wait until the kernel gives a process one of these states."""
-    end = time.monotonic() + timeout
-    while (state := process_state(pid)) not in letters:
-        assert time.monotonic() < end, f"{state}, not {letters}"
-        time.sleep(0.01)
-
-
-def exit_code(session: PtySession) -> str:
-    session.press("echo code=$?", "enter")
-    seen = session.wait_for(re.compile(r"^code=\d+", re.MULTILINE))
-    return str(re.findall(r"^code=(\d+)", seen, re.MULTILINE)[-1])
-
-
 def settings(session: PtySession, mark: str) -> str:
     """What `stty` says between two marks."""
     session.press(f"echo {mark}; stty -g; echo {mark}", "enter")
@@ -78,7 +59,7 @@ def test_ctrl_z_fg_bg_and_kill(tmp_path: Path) -> None:
         back_in_the_shell(session)
         assert settings(session, "two") == before
         # Continued in the background it waits for fg.
-        pid = program_pid(session)
+        pid = children_of(session.pid)[0]
         session.press("bg", "enter")
         session.wait_for(re.compile(r"prompt> bg\n.*&$", re.MULTILINE | re.DOTALL))
         wait_for_state(pid, "T")
@@ -100,7 +81,7 @@ def test_ctrl_z_fg_bg_and_kill(tmp_path: Path) -> None:
         session.press("ctrl+z")
         session.wait_for("Stopped")
         back_in_the_shell(session)
-        pid = program_pid(session)
+        pid = children_of(session.pid)[0]
         session.press("kill %1", "enter")
         wait_for_state(pid, "X")  # ended, and the shell has noticed
         session.press("enter")
@@ -119,7 +100,8 @@ def test_started_in_the_background_it_waits_for_fg(tmp_path: Path) -> None:
         ready(session)
         session.press("q")
         back_in_the_shell(session)
-        assert exit_code(session) == "0"
+        session.press("echo code=$?", "enter")
+        session.wait_for(re.compile(r"^code=0", re.MULTILINE))
 
 
 @pytest.mark.parametrize("how", ["continued", "aside"])

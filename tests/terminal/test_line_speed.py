@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import threading
+import time
 from pathlib import Path
 
 from agentco_tui.terminal.line_speed import (
@@ -21,51 +21,33 @@ STALL = 2.5
 """Seconds that the reader takes nothing: what is tested, not what is waited for."""
 
 
-def stall_lasts(seconds: float) -> None:
-    threading.Event().wait(seconds)
+class Clock(io.StringIO):
+    """Moved by hand, and by a second for each write to it."""
 
-
-class Clock:
-    """Moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
+    now = 0.0
 
     def __call__(self) -> float:
         return self.now
 
-
-class Slow(io.StringIO):
-    """A stream on which every write takes a second."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__()
-        self.clock = clock
-
     def write(self, text: str) -> int:
-        self.clock.now += 1.0
+        self.now += 1.0
         return super().write(text)
 
 
-def test_the_longest_write_is_told_once() -> None:
+def test_the_longest_write_is_told_once_and_one_that_hangs_while_it_does() -> None:
     clock = Clock()
     speed = LineSpeed(clock)
     assert speed.took() is None
-    file = TimedFile(Slow(clock), speed)
+    file = TimedFile(clock, speed)
     assert file.write("abc") == 3
     file.flush()
     assert file.getvalue() == "abc"
     assert speed.took() == 1.0
     assert speed.took() is None
 
-
-def test_a_write_that_hangs_is_told_while_it_does() -> None:
-    clock = Clock()
-    speed = LineSpeed(clock)
-
     def hangs() -> list[float | None]:
         told = []
-        for now in (5.0, 7.0):
+        for now in (6.0, 8.0):
             clock.now = now
             told.append(speed.took())
         return told
@@ -98,7 +80,7 @@ def test_a_reader_that_stalls_makes_the_dashboard_thin(
         # More than the terminal holds for a reader that is not there.
         for _ in range(20):
             session.press("4", "1")
-        stall_lasts(STALL)
+        time.sleep(STALL)
         session.release()
         session.wait_for(lambda screen: " thin" in screen.split("\n")[0])
         session.wait_raw(b"painting less", mark=stalled)

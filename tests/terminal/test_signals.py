@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import signal
 import termios
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.terminal.calm import RUNS, assert_restored, calm, gone_after, ready
-from tests.terminal.pty_session import NotSeenError, PtySession
+from tests.terminal.calm import (
+    RUNS,
+    assert_restored,
+    assert_restored_late,
+    block,
+    calm,
+    gone_after,
+    ready,
+)
+from tests.terminal.pty_session import NotSeenError
 
 SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
 
@@ -19,18 +26,6 @@ SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
 def run(request: pytest.FixtureRequest) -> int:
     """Once for each run asked for by AGENTCO_SIGNAL_RUNS."""
     return int(request.param)
-
-
-def block(session: PtySession) -> None:
-    """Stop reading, and wait until the app hangs in its writes: it no longer uses the processor."""
-    session.wait_for("00000")
-    session.hold()
-    before, since = session.cpu_seconds(), time.monotonic()
-    while time.monotonic() - since < 0.4:
-        if (now := session.cpu_seconds()) != before:
-            before, since = now, time.monotonic()
-        with pytest.raises(NotSeenError):
-            session.wait_gone(0.02)
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -88,28 +83,25 @@ def test_the_terminal_closed(
 def test_output_blocked_then_a_signal(run: int, tmp_path: Path) -> None:
     number = signal.SIGHUP
     with calm(tmp_path, "flood", size=(160, 50)) as session:
+        session.wait_for("00000")
         block(session)
         assert gone_after(session, lambda: session.signal(number)) == 128 + number
-        session.release()
-        session.wait_raw(b"\x1b[?1049l")
-        session.wait_quiet(0.05)
-        assert_restored(session)
+        assert_restored_late(session)
     assert (tmp_path / "ended").read_text() == "once\n"
 
 
 def test_output_stopped_in_the_kernel_then_a_signal(run: int, tmp_path: Path) -> None:
     with calm(tmp_path, "flood", size=(160, 50)) as session:
         session.wait_for("00000")
-        termios.tcflow(session.terminal_fileno(), termios.TCOOFF)
+        termios.tcflow(session._slave, termios.TCOOFF)
         session.wait_quiet(0.3)
         assert gone_after(session, lambda: session.signal(signal.SIGTERM)) == 143
-        session.wait_raw(b"\x1b[?1049l")
-        session.wait_quiet(0.05)
-        assert_restored(session)
+        assert_restored_late(session)
 
 
 def test_output_blocked_then_the_terminal_closed(run: int, tmp_path: Path) -> None:
     with calm(tmp_path, "flood", size=(160, 50), ignored=[signal.SIGHUP]) as session:
+        session.wait_for("00000")
         block(session)
         assert gone_after(session, session.hang_up) == 128 + signal.SIGHUP
 
