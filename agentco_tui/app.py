@@ -271,7 +271,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
         mapping=settings.mapping,
         attempts=1,
     )
-    client.take_over(start)
+    client.prefetch = start
     folder = state_folder()
     session = make_session(settings, client, folder / "journal.jsonl")
     with suppress(JournalError):

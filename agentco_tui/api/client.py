@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
 from datetime import date
 from decimal import Decimal
@@ -20,9 +20,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from agentco_tui.api import errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.error_messages import KEY_SOURCE, not_sent
-from agentco_tui.api.fetcher import Fetcher, not_the_export
+from agentco_tui.api.error_messages import KEY_SOURCE, failed_inside, not_sent, unusable
+from agentco_tui.api.fetcher import Fetcher
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -37,6 +38,8 @@ from agentco_tui.model import (
     Trace,
 )
 from agentco_tui.reading.decode import read_one
+from agentco_tui.reading.error_body import error_in, says_failed
+from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS
 from agentco_tui.reading.kinds.alert import ALERTS
@@ -44,40 +47,25 @@ from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, rea
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
-from agentco_tui.reading.schema import Kind
+from agentco_tui.reading.schema import Json, Kind
 from agentco_tui.reading.write_response import read_write_response
 
 if TYPE_CHECKING:
-    from agentco_tui.api.prefetch import Prefetch
-    from agentco_tui.api.transport import Limits, Transport
+    from agentco_tui.api.transport import Limits
 
 R = TypeVar("R", bound=Record)
 
 _LONGEST_ID: Final = 2_000
-"""Characters."""
-_MOST_DIGITS: Final = 30
-"""On either side of a limit's point."""
+_MOST_DIGITS: Final = 30  # on either side of a limit's point
 _ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
 
 
-class Client:
+class Client(Fetcher):
     """The platform as methods. Use it with `async with`, in one event loop."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        page_cap: int = 200,
-        record_cap: int = 200_000,
-        mapping: ProfileMapping = AS_SENT,
-    ) -> None:
-        """`page_cap` and `record_cap` end the following of pages; a Listing says if they did."""
-        self.transport = transport
-        self.mapping = mapping
-        self._fetcher = Fetcher(transport, mapping, pages=page_cap, records=record_cap)
-        self._overview: BudgetOverview | None = None
-        self._overview_etag: str | None = None
-        self._decisions: Client | None = None
+    _overview: BudgetOverview | None = None
+    _overview_etag: str | None = None
+    _decisions: Client | None = None
 
     @property
     def for_decisions(self) -> Client:
@@ -87,14 +75,9 @@ class Client:
         """
         if self._decisions is None:
             other = copy(self)
-            other.transport = self.transport.for_decisions()
-            other._fetcher = self._fetcher.over(other.transport)
+            other.transport, other.prefetch = self.transport.for_decisions(), None
             self._decisions = other._decisions = other
         return self._decisions
-
-    def take_over(self, early: Prefetch | None) -> None:
-        """Let the first reading of a list take the answer to a request that was sent before."""
-        self._fetcher.prefetch = early
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -108,7 +91,7 @@ class Client:
 
     async def companies(self) -> Listing[Company]:
         """GET /api/companies."""
-        return await self._fetcher.listing(COMPANIES, "/api/companies")
+        return await self._listing(COMPANIES, "/api/companies")
 
     async def company(self, company_id: str) -> Company:
         """GET /api/companies/:id."""
@@ -130,7 +113,7 @@ class Client:
 
     async def agents(self, company_id: str | None = None) -> Listing[Agent]:
         """GET /api/agents."""
-        return await self._fetcher.listing(AGENTS, "/api/agents", company_id=company_id)
+        return await self._listing(AGENTS, "/api/agents", company_id=company_id)
 
     async def agent(self, agent_id: str) -> Agent:
         """GET /api/agents/:id."""
@@ -146,7 +129,7 @@ class Client:
         """GET /api/tasks. `begins` is called with the first rows of a list that is long and new,
         while the rest of it comes.
         """
-        return await self._fetcher.listing(
+        return await self._listing(
             TASKS, "/api/tasks", begins=begins, company_id=company_id, status=status
         )
 
@@ -179,7 +162,7 @@ class Client:
         from agentco_tui.reading.kinds.trace import read_trace  # noqa: PLC0415
 
         path = self._path("GET", "/api/tasks", task_id, "/trace")
-        return await self._fetcher.read(await self.transport.request("GET", path), read_trace)
+        return await self._read(await self.transport.request("GET", path), read_trace)
 
     async def activity(
         self,
@@ -195,7 +178,7 @@ class Client:
         not cut short.
         """
         # Cut, because a datetime is a date too, and would say its time.
-        return await self._fetcher.listing(
+        return await self._listing(
             ACTIVITY,
             "/api/activity",
             at_most=limit,
@@ -218,19 +201,32 @@ class Client:
         Nothing is handed out before it is known to be no web page and no error in JSON. There is
         no time limit for the whole, one of `Limits.read` between arrivals. `cap` is in bytes.
         """
-        kind = _ACCEPTED.get(file_format)
+        accepted = _ACCEPTED.get(file_format)
         async with self.transport.stream(
             "/api/activity/export",
             params=[("format", file_format)],
-            accept=f"{kind}, */*;q=0.5" if kind else "*/*",
+            accept=f"{accepted}, */*;q=0.5" if accepted else "*/*",
             cap=cap,
         ) as (reply, coming):
             first = b""
             while len(first) < 1024 and (chunk := await anext(coming, None)) is not None:
                 first += chunk
-            wrong = not_the_export(first, file_format, reply)
-            if wrong is not None:
-                raise wrong
+            # A sign-in page or an error in JSON may come with a 200 and under any content type.
+            asked, status = reply.asked, reply.status
+            kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if "html" in kind or looks_like_html(first):
+                raise unusable(errors.WebPage, asked, status)
+            begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+            is_json = begins in (b"{", b"[") or (begins and kind.endswith("json"))
+            if is_json and file_format != "json":
+                found: Json = None
+                with suppress(BodyError):
+                    found = parse_json(first)
+                if says_failed(found) or (isinstance(found, dict) and "error" in found):
+                    raise failed_inside(asked, status, error_in(found))
+                raise unusable(
+                    errors.Unreadable, asked, status, f"JSON where {file_format} was due"
+                )
 
             async def whole() -> AsyncGenerator[bytes]:
                 if first:
@@ -250,19 +246,17 @@ class Client:
         digest = blake2b(reply.body, digest_size=16).digest()
         if last is None or last.digest != digest:
             read = partial(read_overview, mapping=self.mapping)
-            last = msgspec.structs.replace(await self._fetcher.read(reply, read), digest=digest)
+            last = msgspec.structs.replace(await self._read(reply, read), digest=digest)
         self._overview, self._overview_etag = last, reply.headers.get("etag")
         return last
 
     async def company_budgets(self) -> Listing[Budget]:
         """GET /api/budget/companies."""
-        return await self._fetcher.listing(COMPANY_BUDGETS, "/api/budget/companies")
+        return await self._listing(COMPANY_BUDGETS, "/api/budget/companies")
 
     async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
         """GET /api/budget/agents."""
-        return await self._fetcher.listing(
-            AGENT_BUDGETS, "/api/budget/agents", company_id=company_id
-        )
+        return await self._listing(AGENT_BUDGETS, "/api/budget/agents", company_id=company_id)
 
     async def set_agent_limit(
         self, agent_id: str, monthly_limit: Decimal, *, attempt_id: str | None = None
@@ -279,12 +273,12 @@ class Client:
 
     async def budget_alerts(self) -> Listing[Alert]:
         """GET /api/budget/alerts."""
-        return await self._fetcher.listing(ALERTS, "/api/budget/alerts")
+        return await self._listing(ALERTS, "/api/budget/alerts")
 
     async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         path = self._path("GET", collection, identifier)
         read = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
-        return await self._fetcher.read(await self.transport.request("GET", path), read)
+        return await self._read(await self.transport.request("GET", path), read)
 
     async def _write(
         self, kind: Kind[R], path: str, fields: Mapping[str, str] | str | None, attempt: str | None
@@ -302,7 +296,7 @@ class Client:
         headers = () if attempt is None else (("Idempotency-Key", attempt),)
         reply = await self.transport.request("POST", path, json_body=body, headers=headers)
         read = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
-        return await self._fetcher.read(reply, read)
+        return await self._read(reply, read)
 
     def _path(self, method: str, collection: str, identifier: str, rest: str = "") -> str:
         """A path with an identifier as exactly one segment of it, percent-encoded.

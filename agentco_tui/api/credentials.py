@@ -21,7 +21,10 @@ _KEY: Final = re.compile(r"[!-~]+")
 _LONGEST_KEY: Final = 4096
 _LONGEST_ADDRESS: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_HOST_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_HOST_LABEL: Final = re.compile(
+    # As DNS has it, or one of another script, which httpx turns into IDNA.
+    r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?|(?=.*[^\x00-\x7f])([^\W_]|-){1,63}"
+)
 _PREFIX: Final = re.compile(r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*")
 _BEARER: Final = re.compile(r"(?i)(bearer\s+)[^\s'\"]+")
 _NEVER: Final = frozenset(' \\"<>^`{|}')
@@ -43,10 +46,7 @@ class ApiKey:
     __slots__ = ("__text",)
 
     def __init__(self, text: str) -> None:
-        """The key in `text`, without the blanks and the newline around it.
-
-        Raises CredentialError, whose sentence never repeats the text.
-        """
+        """Without the blanks and the newline around it. Raises CredentialError."""
         cleaned = text.strip(" \t\r\n")
         _check(cleaned, "the key is empty: put the API key there, and nothing else")
         _check(
@@ -67,7 +67,7 @@ class ApiKey:
 
     @property
     def masked(self) -> str:
-        """What may be shown: that there is a key, and at most the prefix all of them share."""
+        """At most the prefix all of them share."""
         return "ag_****" if self.__text.startswith("ag_") and len(self.__text) > 8 else "****"
 
     def reveal(self) -> str:
@@ -75,7 +75,6 @@ class ApiKey:
         return self.__text
 
     def redact(self, text: str) -> str:
-        """`text` with every place that holds the key replaced by the mask."""
         return text.replace(self.__text, self.masked)
 
     def __repr__(self) -> str:
@@ -112,11 +111,9 @@ class KeyInUse:
 
     @property
     def key(self) -> ApiKey:
-        """The one for the next request."""
         return self.__key
 
     def authorization(self) -> str:
-        """The value of the header that carries it."""
         return f"Bearer {self.__key.reveal()}"
 
     def replace(self, key: ApiKey) -> None:
@@ -128,13 +125,11 @@ class KeyInUse:
         self.__key = key
 
     def redact(self, text: str) -> str:
-        """`text` with every place that holds one of the keys replaced by its mask."""
         for key in self.__known:
             text = key.redact(text)
         return text
 
     def known(self) -> tuple[ApiKey, ...]:
-        """All of them, the longest first."""
         return self.__known
 
     def __repr__(self) -> str:
@@ -150,7 +145,6 @@ class Redactor:
     __slots__ = ("__keys", "__waiting")
 
     def __init__(self, in_use: KeyInUse) -> None:
-        """Knows the keys that are known now."""
         self.__keys = [(key.reveal().encode(), key.masked.encode()) for key in in_use.known()]
         self.__waiting = b""
 
@@ -204,8 +198,7 @@ def quiet_http_loggers() -> None:
 class BaseUrl(msgspec.Struct, frozen=True):
     """The address of the platform: an origin and, behind a proxy, a path before `/api`."""
 
-    scheme: str
-    """The word http or https."""
+    scheme: str  # the word http or https
     host: str
     """Lower case, without brackets; letters beyond ASCII are kept as they were given."""
     port: int
@@ -251,7 +244,7 @@ class BaseUrl(msgspec.Struct, frozen=True):
         _check(host, f"the address names no host: {_LIKE}")
         labels = host.removesuffix(".").split(".")
         _check(
-            ":" in host or (len(host) <= 253 and all(map(_is_label, labels))),
+            ":" in host or (len(host) <= 253 and all(map(_HOST_LABEL.fullmatch, labels))),
             "the host in the address cannot be a host name: letters, digits, dots and hyphens only",
         )
         _check(
@@ -296,10 +289,3 @@ class BaseUrl(msgspec.Struct, frozen=True):
 def _check(holds: object, words: str) -> None:
     if not holds:
         raise CredentialError(words)
-
-
-def _is_label(label: str) -> bool:
-    """True for a label as DNS has it, or one of another script, which httpx turns into IDNA."""
-    if label.isascii():
-        return bool(_HOST_LABEL.fullmatch(label))
-    return len(label) <= 63 and all(char.isalnum() or char == "-" for char in label)

@@ -110,6 +110,8 @@ _OF_EXCEPTION: Final[Mapping[str, type[ApiError]]] = {
 }
 """All else is Broken."""
 _BROKE: Final = "the connection to {host} broke before a whole answer came: try again"
+_NO_CONNECTION: Final = "no connection to {host}: check base_url and the network"
+_UNKNOWN_NAME: Final = "the name {host} is not known here: check base_url, the network and DNS"
 
 _BY_ERRNO: Final[Mapping[tuple[int, ...], tuple[type[ApiError], str]]] = {
     (errno.ECONNREFUSED,): (
@@ -173,12 +175,11 @@ class Asked(msgspec.Struct, frozen=True):
     path: str
     """Relative to the base address, identifiers percent-encoded."""
     host: SafeText
-    """The configured host, cleaned, with the port where it is not the scheme's own."""
+    """With the port where it is not the scheme's own."""
     key_source: str = KEY_SOURCE
 
     @property
     def writes(self) -> bool:
-        """True if the platform may change something because of it."""
         return self.method not in ("GET", "HEAD")
 
 
@@ -192,11 +193,7 @@ def error_for(
     retry_after: float | None = None,
     refusal: ErrorBody | None = None,
 ) -> ApiError:
-    """The error of class `kind`; `words` are ours or cleaned.
-
-    `sent` beats what the class says. To a write whose outcome is not known the advice is added to
-    look first, because nothing else here may repeat it.
-    """
+    """The error of class `kind`; `words` are ours or cleaned, `sent` beats what the class says."""
     outcome = kind.sent if sent is None else sent
     if asked.writes and outcome is Sent.UNKNOWN:
         words += "; it may have been applied all the same: look before doing it again"
@@ -215,7 +212,7 @@ def error_for(
 
 
 def not_sent(asked: Asked, words: str) -> ApiError:
-    """Refused here: `words` say why."""
+    """Refused here."""
     return error_for(errors.NotSent, words, asked)
 
 
@@ -241,11 +238,7 @@ def failed_inside(asked: Asked, status: int, refusal: ErrorBody) -> ApiError:
 def refused(
     asked: Asked, status: int, headers: Mapping[str, str], body: bytes, now: float
 ) -> ApiError:
-    """The error for a status outside 2xx.
-
-    `headers` has lower-case names, `body` is what could be read of the answer, `now` is our clock
-    in seconds since 1970.
-    """
+    """The error for a status outside 2xx; `body` is what could be read of the answer."""
     refusal = read_error(body, headers.get("content-type", ""))
     wait = asked_wait(status, headers, now)
     failed = 500 <= status < 600
@@ -287,11 +280,20 @@ def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent
     kinds = (_OF_EXCEPTION[name] for name in names if name in _OF_EXCEPTION)
     kind = next(kinds, errors.Broken)
     layers = tuple(_layers(cause))
+    tls = [layer for layer in layers if isinstance(layer, ssl.SSLError)]
     if "ConnectError" in names:
-        kind, words = _no_connection(layers, asked.host)
+        numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
+        known = (told for numbers_, told in _BY_ERRNO.items() if numbers.intersection(numbers_))
+        kind, words = next(known, (errors.Unreachable, _NO_CONNECTION))
+        if tls:
+            kind, words = errors.TlsFailure, tls_words(tls[0], asked.host)
+        elif any(isinstance(layer, socket.gaierror) for layer in layers):
+            kind, words = errors.NameNotFound, _UNKNOWN_NAME
+        elif any(isinstance(layer, UnicodeError) for layer in layers):
+            kind, words = errors.NameNotFound, "{host} cannot be a host name: check base_url"
     elif kind is errors.Broken:
-        for layer in layers:
-            if isinstance(layer, ssl.SSLError) and "CERTIFICATE_REQUIRED" in (layer.reason or ""):
+        for layer in tls:
+            if "CERTIFICATE_REQUIRED" in (layer.reason or ""):
                 kind, words = errors.TlsFailure, tls_words(layer, asked.host)
     return error_for(kind, words.format(host=asked.host, limits=limits), asked, sent=sent)
 
@@ -310,22 +312,6 @@ def tls_words(failure: ssl.SSLError, host: str) -> str:
     if isinstance(failure, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return f"{host} closed the connection in the TLS handshake: is the port right?"
     return f"the TLS handshake with {host} failed: check the port and the server's TLS settings"
-
-
-def _no_connection(layers: tuple[BaseException, ...], host: str) -> tuple[type[ApiError], str]:
-    for layer in layers:
-        if isinstance(layer, ssl.SSLError):
-            return errors.TlsFailure, tls_words(layer, host)
-    if any(isinstance(layer, socket.gaierror) for layer in layers):
-        words = "the name {host} is not known here: check base_url, the network and DNS"
-        return errors.NameNotFound, words
-    if any(isinstance(layer, UnicodeError) for layer in layers):
-        return errors.NameNotFound, "{host} cannot be a host name: check base_url"
-    numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
-    for known, told in _BY_ERRNO.items():
-        if numbers.intersection(known):
-            return told
-    return errors.Unreachable, "no connection to {host}: check base_url and the network"
 
 
 def _layers(cause: BaseException) -> Iterator[BaseException]:
@@ -362,12 +348,10 @@ def _redirect(asked: Asked, status: int, location: str) -> str:
 
 
 def _is_rate_code(code: SafeText | None) -> bool:
-    """True if the platform's code for a refusal means that it came too often."""
     return code is not None and "".join(filter(str.isalnum, code)).lower() in _RATE_CODES
 
 
 def _seconds(wait: float) -> str:
-    """A wait as a person says it: "12 s", "3 min", "2 h"."""
     if wait < 100:
         return f"{max(1, round(wait))} s"
     return f"{round(wait / 60)} min" if wait < 5400 else f"{round(wait / 3600)} h"

@@ -32,7 +32,6 @@ class ApiError(Exception):
     sent = Sent.UNKNOWN
 
     def __init_subclass__(cls, *, kind: str = "", sent: Sent | None = None) -> None:
-        """`kind` is the class's own name in lower case, unless it is given."""
         snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
         cls.kind = kind or snake.removeprefix("_")
         cls.sent = sent or cls.sent
@@ -54,21 +53,15 @@ class ApiError(Exception):
         """What happened and what to do, in our words."""
         self.method = method
         self.path = path
-        self.status = status
-        """The HTTP status, if an answer came."""
+        self.status = status  # the HTTP status, if an answer came
         self.platform_message = platform_message
-        """The platform's own words, cleaned."""
         self.platform_code = platform_code
         self.fields = fields
         """(field, message) pairs of a refusal, for showing beside a form's fields."""
-        self.retry_after = retry_after
-        """Seconds the platform asked us to wait."""
+        self.retry_after = retry_after  # seconds the platform asked us to wait
 
     def bare(self) -> Self:
-        """The error itself, without the frames it came through and what they hold (whole bodies).
-
-        For whoever keeps it longer than to tell of it.
-        """
+        """The error itself, without the frames it came through and what they hold: whole bodies."""
         self.__cause__ = self.__context__ = None
         return self.with_traceback(None)
 

@@ -11,7 +11,6 @@ import operator
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from copy import copy
 from functools import partial
 from hashlib import blake2b
 from time import monotonic
@@ -28,14 +27,8 @@ from agentco_tui.api.response_body import beside
 from agentco_tui.model import Listing, Record
 from agentco_tui.reading.content import identity, marked
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
-from agentco_tui.reading.error_body import error_in, says_failed
-from agentco_tui.reading.json_body import (
-    BodyError,
-    OverfullBodyError,
-    looks_like_html,
-    parse_json,
-)
-from agentco_tui.reading.mapping import ProfileMapping
+from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_json
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import Json, Kind
 from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
 from agentco_tui.text import SafeText, plain
@@ -67,10 +60,8 @@ class _Leaf(msgspec.Struct, Generic[R]):
     etag: str | None
     page: Page[R]
     following: ListRest
-    size: int
-    """Bytes of the body."""
-    rows: KnownRows[R] | None = None
-    """Of a page that was streamed."""
+    size: int  # bytes of the body
+    rows: KnownRows[R] | None = None  # of a page that was streamed
 
 
 class _Last(msgspec.Struct, Generic[R], frozen=True):
@@ -86,39 +77,31 @@ class Fetcher:
     """Fetches, and remembers the last answer to each list."""
 
     def __init__(
-        self, transport: Transport, mapping: ProfileMapping, *, pages: int, records: int
+        self,
+        transport: Transport,
+        *,
+        page_cap: int = 200,
+        record_cap: int = 200_000,
+        mapping: ProfileMapping = AS_SENT,
     ) -> None:
-        """A listing that ended after so many pages or records says so (`Listing.capped`)."""
+        """`page_cap` and `record_cap` end the following of pages; a Listing says if they did."""
+        self.transport = transport
+        self.mapping = mapping
         self.prefetch: Prefetch | None = None
         """A request that was sent before all this was made; its answer is taken over once."""
-        self._transport = transport
-        self._most_pages, self._most_records = pages, records
-        self._mapping = mapping
+        self._page_cap, self._record_cap = page_cap, record_cap
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
 
-    def over(self, transport: Transport) -> Fetcher:
-        """One that remembers the same answers and asks for itself, over another transport."""
-        other = copy(self)
-        other._transport, other.prefetch = transport, None
-        return other
-
-    async def read(self, reply: Reply, work: Callable[[Json], T]) -> T:
-        """What `work` makes of the JSON in an answer.
-
-        Raises WebPage or NotJson for what is no JSON, Unreadable for JSON without what was asked
-        for, and OtherStatus or RateLimited for a 2xx that says that the call failed.
-        """
+    async def _read(self, reply: Reply, work: Callable[[Json], T]) -> T:
+        """What `work` makes of the JSON in an answer; an ApiError for what it cannot be made of."""
         # The error is handed back, so that no parser's exception hangs on to it.
-        outcome: T | ApiError
-        if len(reply.body) > _LARGE:
-            outcome = await beside(partial(_outcome, reply.body, reply.asked, reply.status, work))
-        else:
-            outcome = _outcome(reply.body, reply.asked, reply.status, work)
+        told = partial(_outcome, reply.body, reply.asked, reply.status, work)
+        outcome = await beside(told) if len(reply.body) > _LARGE else told()
         if isinstance(outcome, ApiError):
             raise outcome
         return outcome
 
-    async def listing(
+    async def _listing(
         self,
         kind: Kind[R],
         path: str,
@@ -135,16 +118,16 @@ class Fetcher:
         since the last time it is the very same object, and nothing was decoded. Raises ApiError;
         if any page cannot be had, the listing cannot be either.
         """
-        kind = self._mapping.kind(kind)
+        kind = self.mapping.kind(kind)
         params = tuple((name, value) for name, value in filters.items() if value is not None)
         key = (kind.name, path, params)
-        most = min(self._most_records, kind.most)
+        most = min(self._record_cap, kind.most)
         last: _Last[R] | None = self._last.get(key)
         leaves: list[_Leaf[R]] = []
         seen: set[PageRequest] = set()
         ids: set[str] = set()
         held = size = 0
-        following: PageRequest | None = PageRequest(path, params, self._transport.root)
+        following: PageRequest | None = PageRequest(path, params, self.transport.root)
         ends = monotonic() + _MOST_SECONDS
         beginning: Beginning[R] | None = None
         if begins is not None and last is None:
@@ -173,9 +156,9 @@ class Fetcher:
             stuck = following in seen
             capped = following is not None and (
                 (at_most is not None and held >= at_most)
-                or len(leaves) >= self._most_pages
+                or len(leaves) >= self._page_cap
                 or len(ids) >= most
-                or size >= self._transport.limits.body
+                or size >= self.transport.limits.body
                 or monotonic() > ends
             )
         capped = capped and not stuck
@@ -208,10 +191,10 @@ class Fetcher:
         if self.prefetch is not None:
             reply = await self.prefetch.take(request.path, request.params, beginning)
         if reply is not None:
-            self._transport.measured.answer(reply.elapsed)
+            self.transport.measured.answer(reply.elapsed)
         else:
             rows = known.rows if known and known.signature[0] == request else None
-            reply = await self._transport.request(
+            reply = await self.transport.request(
                 "GET",
                 request.path,
                 params=request.params,
@@ -238,7 +221,7 @@ class Fetcher:
             rows = None
             if streamed is not None:
                 rows = streamed.known
-                page = msgspec.structs.replace(
+                page = replace(
                     page,
                     records=tuple(streamed.records),
                     unread=sum(streamed.unread.values()),
@@ -248,7 +231,7 @@ class Fetcher:
             following = next_page(body, headers, request, length, before)
             return _Leaf(signature, etag, page, following, size, rows)
 
-        return await self.read(reply, leaf)
+        return await self._read(reply, leaf)
 
 
 def list_reader(
@@ -263,28 +246,6 @@ def list_reader(
         return outcome
 
     return ListReader(read, known, kind.most, beginning)
-
-
-def not_the_export(first: bytes, wanted: str, reply: Reply) -> ApiError | None:
-    """What is wrong with an export that begins with `first`; None if it looks as it should.
-
-    A sign-in page or a JSON error may come with a 200 and under any content type, so the first
-    bytes are looked at too. Only for the format `wanted` "json" may it be JSON.
-    """
-    asked, status = reply.asked, reply.status
-    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if "html" in kind or looks_like_html(first):
-        return unusable(errors.WebPage, asked, status)
-    begins = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if not begins or wanted == "json" or not (kind.endswith("json") or begins in (b"{", b"[")):
-        return None
-    try:
-        found = parse_json(first)
-    except BodyError:
-        found = None
-    if says_failed(found) or (isinstance(found, dict) and "error" in found):
-        return error_messages.failed_inside(asked, status, error_in(found))
-    return unusable(errors.Unreadable, asked, status, f"JSON where {wanted} was due")
 
 
 def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) -> T | ApiError:

@@ -14,7 +14,7 @@ import select
 import socket
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import Awaitable, Iterable
 from enum import Enum
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -25,7 +25,6 @@ from urllib.request import getproxies, proxy_bypass
 import h11
 import httpcore
 import httpx
-import msgspec
 
 from agentco_tui.api.credentials import CredentialError
 from agentco_tui.text import safe
@@ -64,13 +63,9 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._between = True
         """No byte of a request has left since the last answer, or since the connection was made."""
         self._requests = 0
-        self._unanswered = False
-        """No byte came since the last request began."""
-
-    # --- httpcore's side --------------------------------------------------------------------
+        self._unanswered = False  # no byte came since the last request began
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        """What has come, nothing at the end."""
         self._between = True
         if not self._chunks and not self._ended:
             self._arrived.clear()
@@ -128,7 +123,6 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> Connection:
-        """Go over to TLS."""
         loop = asyncio.get_running_loop()
         self._between, self._requests = True, 0
         if self._chunks:
@@ -166,37 +160,30 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 await asyncio.sleep(0)
         return any(chunk.strip(_BLANK) for chunk in self._chunks)
 
-    # --- the event loop's side --------------------------------------------------------------
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Nothing is read before it is known whether it is to be TLS."""
         self._transport = transport
+        # Nothing is read before it is known whether it is to be TLS.
         self._transport.pause_reading()
 
     def data_received(self, data: bytes) -> None:
-        """Keep it for whoever reads next."""
         self._chunks.append(data)
         self._arrived.set()
         if sum(map(len, self._chunks)) > _AHEAD:
             self._transport.pause_reading()
 
     def eof_received(self) -> None:
-        """The other side says no more: an idle connection is closed, what has come can be read."""
         self._ended = True
         self._arrived.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wake whoever waits."""
         self._ended, self._error = True, exc
         self._arrived.set()
         self._writable.set()
 
     def pause_writing(self) -> None:
-        """The other side takes no more for now."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """It does again."""
         self._writable.set()
 
 
@@ -204,7 +191,6 @@ class Network(httpcore.AsyncNetworkBackend):
     """Makes such connections."""
 
     def __init__(self, *, resends: bool) -> None:
-        """`resends`: see Connection; only for requests that may be sent twice."""
         self._resends = resends
 
     async def connect_tcp(
@@ -215,7 +201,6 @@ class Network(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> Connection:
-        """To the first address of the host that answers; from any of ours, without options."""
         try:
             return await _within(timeout, self._made(host, port), httpcore.ConnectTimeout)
         except (OSError, UnicodeError) as error:
@@ -224,6 +209,10 @@ class Network(httpcore.AsyncNetworkBackend):
             raise httpcore.ConnectError("no connection to any address") from errors
 
     async def _made(self, host: str, port: int) -> Connection:
+        """Tries the addresses one after the other, the next beside one that is slow (RFC 8305 5).
+
+        asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
+        """
         loop = asyncio.get_running_loop()
         try:
             # An address as it is needs no thread to be looked up in, nor that thread's memory.
@@ -232,38 +221,30 @@ class Network(httpcore.AsyncNetworkBackend):
             found = socket.getaddrinfo(literal, port, type=socket.SOCK_STREAM, flags=flags)
         except OSError:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        won = await _first_connected(found)
+        addresses, attempts = iter(found), list[asyncio.Task[socket.socket]]()
+        won: socket.socket | None = None
+        try:
+            while won is None:
+                if address := next(addresses, None):
+                    attempts.append(asyncio.create_task(_connected(*address)))
+                under_way = [each for each in attempts if not each.done()]
+                if not under_way:
+                    whys = (each.exception() for each in attempts)
+                    raise ExceptionGroup("", [why for why in whys if isinstance(why, Exception)])
+                done, _ = await asyncio.wait(
+                    under_way,
+                    timeout=_NEXT_ADDRESS if address else None,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                won = next((each.result() for each in done if each.exception() is None), None)
+        finally:
+            # Nothing is waited for here: who is cancelled while waiting would lose the one that
+            # won.
+            for each in attempts:
+                if not each.cancel() and each.exception() is None and each.result() is not won:
+                    each.result().close()
         _, made = await loop.create_connection(lambda: Connection(resends=self._resends), sock=won)
         return made
-
-
-async def _first_connected(found: list[Any]) -> socket.socket:
-    """Tries the addresses one after the other, the next beside one that is slow (RFC 8305 5).
-
-    asyncio can do that itself, but loses sockets when it is cancelled meanwhile (Python 3.11).
-    """
-    addresses, attempts = iter(found), list[asyncio.Task[socket.socket]]()
-    won: socket.socket | None = None
-    try:
-        while won is None:
-            if address := next(addresses, None):
-                attempts.append(asyncio.create_task(_connected(*address)))
-            under_way = [each for each in attempts if not each.done()]
-            if not under_way:
-                failures = [each.exception() for each in attempts]
-                raise ExceptionGroup("", [why for why in failures if isinstance(why, Exception)])
-            done, _ = await asyncio.wait(
-                under_way,
-                timeout=_NEXT_ADDRESS if address else None,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            won = next((each.result() for each in done if each.exception() is None), None)
-        return won
-    finally:
-        # Nothing is waited for here: who is cancelled while waiting would lose the one that won.
-        for attempt in attempts:
-            if not attempt.cancel() and attempt.exception() is None and attempt.result() is not won:
-                attempt.result().close()
 
 
 async def _connected(family: int, kind: int, protocol: int, _: str, address: Any) -> socket.socket:
@@ -325,8 +306,7 @@ async def _within(seconds: float | None, work: Awaitable[T], late: type[Exceptio
 class Lane(Enum):
     """Requests that wait for no place of another lane's; the value is how many at once."""
 
-    READS = 8, 1
-    """What the screen shows."""
+    READS = 8, 1  # what the screen shows
     DECISIONS = 6, 2
     """What is read because of a decision: it waits behind no poll that hangs."""
     WRITES = 8, 3
@@ -336,84 +316,47 @@ class Lane(Enum):
     of two hundred approvals would pay for a handshake."""
 
 
+class _Pool(httpx.AsyncHTTPTransport):
+    """Httpx's way to a pool of ours, which it would not take: it names httpcore's exceptions."""
+
+    def __init__(self, pool: httpcore.AsyncConnectionPool) -> None:
+        self._pool = pool
+
+
 class Pools(httpx.AsyncBaseTransport):
     """One pool a lane, made when it is used first. Raises httpx's exceptions."""
 
     def __init__(
         self, context: ssl.SSLContext, *, kept_for: float, proxy: httpx.Proxy | None
     ) -> None:
-        """`kept_for`: seconds for which an unused connection is kept."""
         self._context, self._kept_for = context, kept_for
-        self._proxy = None
-        if proxy is not None:
-            self._proxy = httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
-        self._pools: dict[Lane, httpcore.AsyncConnectionPool] = {}
+        self._proxy = proxy and httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
+        self._pools: dict[Lane, _Pool] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Part of httpx's interface; whatever is no GET goes out on the lane of the writes."""
         lane = request.extensions["lane"] if request.method == "GET" else Lane.WRITES
         if lane not in self._pools:
-            self._pools[lane] = httpcore.AsyncConnectionPool(
-                ssl_context=self._context,
-                proxy=self._proxy,
-                max_connections=lane.value[0],
-                max_keepalive_connections=_KEPT if watch_answers() else 0,
-                keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
-                network_backend=Network(resends=lane is not Lane.WRITES),
-            )
-        url = request.url
-        try:
-            response = await self._pools[lane].handle_async_request(
-                httpcore.Request(
-                    request.method,
-                    httpcore.URL(
-                        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                    ),
-                    headers=request.headers.raw,
-                    content=request.stream,
-                    extensions=request.extensions,
+            self._pools[lane] = _Pool(
+                httpcore.AsyncConnectionPool(
+                    ssl_context=self._context,
+                    proxy=self._proxy,
+                    max_connections=lane.value[0],
+                    max_keepalive_connections=_KEPT if watch_answers() else 0,
+                    keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
+                    network_backend=Network(resends=lane is not Lane.WRITES),
                 )
             )
+        try:
+            return await self._pools[lane].handle_async_request(request)
+        except httpx.TransportError:
+            raise
         except Exception as error:
-            raise as_httpx(error) from error
-        return httpx.Response(
-            response.status,
-            headers=response.headers,
-            stream=_Body(response),
-            extensions=response.extensions,
-        )
+            raise httpx.TransportError("") from error
 
     async def aclose(self) -> None:
-        """Close all."""
         for pool in self._pools.values():
             await pool.aclose()
-
-
-class _Body(msgspec.Struct, httpx.AsyncByteStream, frozen=True):
-    response: httpcore.Response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for part in self.response.aiter_stream():
-                yield part
-        except Exception as error:
-            raise as_httpx(error) from error
-
-    async def aclose(self) -> None:
-        try:
-            await self.response.aclose()
-        except Exception as error:
-            raise as_httpx(error) from error
-
-
-def as_httpx(error: Exception) -> httpx.TransportError:
-    """Httpcore's exception as httpx's of the same name; any other as a plain TransportError."""
-    name = type(error).__name__ if type(error).__module__.startswith("httpcore") else ""
-    kind = getattr(httpx, name, None) if name else None
-    if kind is None or not issubclass(kind, httpx.TransportError):
-        kind = httpx.TransportError
-    found: httpx.TransportError = kind("")
-    return found
 
 
 def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:

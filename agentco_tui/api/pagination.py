@@ -22,10 +22,8 @@ from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.schema import Json
 from agentco_tui.reading.values.scalar import flag, to_count
 
-_MOST_TOKEN: Final = 4_096
-"""Characters."""
-_MOST_JSON: Final = 2_000
-"""Characters of a header that holds JSON."""
+_MOST_TOKEN: Final = 4_096  # characters
+_MOST_JSON: Final = 2_000  # characters of a header that holds JSON
 
 _HEADERS: Final = {
     "link": "next", "x-next-page": "nextpage", "x-next-cursor": "nextcursor",
@@ -49,6 +47,7 @@ _HOLDERS: Final = (
     "cursors", "links", "link", "d", "hits", "view", "hydraview", "collection",
 )  # fmt: skip
 """Objects of an answer that are looked into."""
+_CONNECTION: Final = frozenset({"pageinfo", "nextcursor", "nextpagetoken"})
 _MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
 _IS_LAST: Final = ("last", "islast", "islastpage", "lastpage")
 _TOTALS: Final = (
@@ -110,12 +109,43 @@ class PageRequest(msgspec.Struct, frozen=True):
 
 
 class _Meta(dict[str, Json]):
-    """What an answer says beside its list, by folded names."""
+    """What an answer says beside its list, by folded names.
 
-    def __init__(self) -> None:
+    Inner objects add what is lacking, headers come last.
+    """
+
+    def __init__(self, body: Json, headers: Mapping[str, str]) -> None:
         super().__init__()
-        self.spelt: dict[str, str] = {}
-        """How the answer itself spells a name."""
+        self.spelt: dict[str, str] = {}  # how the answer itself spells a name
+        todo = [(body, 0)] if type(body) is dict else []
+        for holder, depth in todo:
+            for key, value in islice(holder.items(), 200):
+                name = fold(key)
+                if name == "links" and type(value) is list:
+                    # As in `[{"rel": "next", "href": …}]`.
+                    for link in value[:50]:
+                        rel = link.get("rel") if type(link) is dict else None
+                        if "next" in (rel if type(rel) is list else str(rel).lower().split()):
+                            self.setdefault("next", link)
+                elif type(value) is dict:
+                    if name in ("next", "nextpage"):
+                        self.setdefault("next", value)
+                    elif name == "lastevaluatedkey" and value and depth == 0:
+                        self[name] = value
+                    elif name == "total" and len(value) < 4 and "value" in value:
+                        self.setdefault("total", value["value"])  # Elasticsearch
+                    elif depth < 3 and (
+                        # A connection of GraphQL's may have any name.
+                        name in _HOLDERS or _CONNECTION & {fold(key) for key in islice(value, 50)}
+                    ):
+                        todo.append((value, depth + 1))
+                elif type(value) is not list and self.get(name) is None:
+                    self[name] = value
+                    self.spelt[name] = key
+        for told in _in_headers(headers) if _PAGING & headers.keys() else ():
+            for key, value in told.items():
+                if self.get(fold(key)) is None:
+                    self[fold(key)] = value
 
     def count(self, names: Iterable[str]) -> int | None:
         """The first of these that is a count."""
@@ -137,8 +167,7 @@ class _Meta(dict[str, Json]):
 class ListRest(NamedTuple):
     """What an answer says of the rest of its list."""
 
-    request: PageRequest | None
-    """For the page after this one."""
+    request: PageRequest | None  # for the page after this one
     more: bool
     """Whether more seems to exist, though nothing tells how to ask for it."""
     total: int | None
@@ -156,10 +185,10 @@ def next_page(
     More is suspected for a total above what was seen, for a flag or a link that says so, and for a
     page exactly as long as the `limit` that was asked for.
     """
-    meta = _meta_of(body, headers)
+    meta = _Meta(body, headers)
     following = None
     if meta and meta.more is not False:
-        following = _from_link(meta, request) or _from_cursor(meta, request, page_len)
+        following = _from_token(meta, request, page_len)
         if following is None and page_len:
             following = _from_numbers(meta, request, page_len)
             if following is None and meta.more and not _ABOUT_NUMBERS.intersection(meta):
@@ -168,49 +197,19 @@ def next_page(
     if following is not None:
         return ListRest(following, False, total)
     seen = before + page_len
-    asked = to_count(request.get("limit", "per_page", "page_size", "size"))
-    is_full = bool(asked and seen and seen % asked == 0)
-    return ListRest(None, is_full or _tells_more(meta, request, seen, total), total)
-
-
-def _tells_more(meta: _Meta, request: PageRequest, seen: int, total: int | None) -> bool:
-    if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
-        return True
-    if meta.get("lastevaluatedkey"):
-        return True  # DynamoDB: a key of several parts, which no query can carry
+    limits = request.get("limit", "per_page", "page_size", "size"), meta.get("limit")
+    asked, told = map(to_count, limits)
     offset = to_count(request.get("offset")) or 0
-    if total is not None:
-        return total > (seen if seen > offset else seen + offset)
-    limit = to_count(meta.get("limit"))
-    return bool(limit and seen and seen % limit == 0)
-
-
-def _meta_of(body: Json, headers: Mapping[str, str]) -> _Meta:
-    """What the answer says beside its list; inner objects add what is lacking, headers last."""
-    found = _Meta()
-    todo = [(body, 0)] if type(body) is dict else []
-    for holder, depth in todo:
-        for key, value in islice(holder.items(), 200):
-            name = fold(key)
-            if name == "links" and type(value) is list:
-                found.setdefault("next", _next_of(value))
-            elif type(value) is dict:
-                if name in ("next", "nextpage"):
-                    found.setdefault("next", value)
-                elif name == "lastevaluatedkey" and value and depth == 0:
-                    found[name] = value
-                elif name == "total" and len(value) < 4 and "value" in value:
-                    found.setdefault("total", value["value"])  # Elasticsearch
-                elif depth < 3 and (name in _HOLDERS or _is_connection(value)):
-                    todo.append((value, depth + 1))
-            elif type(value) is not list and found.get(name) is None:
-                found[name] = value
-                found.spelt[name] = key
-    for told in _in_headers(headers) if _PAGING & headers.keys() else ():
-        for key, value in told.items():
-            if found.get(fold(key)) is None:
-                found[fold(key)] = value
-    return found
+    more = bool(asked and seen and seen % asked == 0)
+    if meta.more or (meta.more is None and meta.get("next") not in (None, "", False, {})):
+        more = True
+    elif meta.get("lastevaluatedkey"):
+        more = True  # DynamoDB: a key of several parts, which no query can carry
+    elif total is not None:
+        more = more or total > (seen if seen > offset else seen + offset)
+    else:
+        more = more or bool(told and seen and seen % told == 0)
+    return ListRest(None, more, total)
 
 
 def _in_headers(headers: Mapping[str, str]) -> Iterator[Mapping[str, Json]]:
@@ -233,28 +232,24 @@ def _in_headers(headers: Mapping[str, str]) -> Iterator[Mapping[str, Json]]:
                 yield parse_json(text.encode("utf-8", "replace"))
 
 
-def _next_of(links: list[Json]) -> Json:
-    """The link in `[{"rel": "next", "href": …}]`, if there is one."""
-    for link in links[:50]:
-        rel = link.get("rel") if type(link) is dict else None
-        if "next" in (rel if type(rel) is list else str(rel).lower().split()):
-            return link
-    return None
-
-
-def _is_connection(value: Mapping[str, Json]) -> bool:
-    """GraphQL's, of whatever name."""
-    names = ("pageinfo", "nextcursor", "nextpagetoken")
-    return any(fold(key) in names for key in islice(value, 50))
-
-
 def _token(value: Json) -> str | None:
     if type(value) is int:
         return str(value)
     return value if type(value) is str and value.strip() and len(value) <= _MOST_TOKEN else None
 
 
-def _from_cursor(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
+def _from_token(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest | None:
+    """By a link, or by a token of whatever name."""
+    for name in _LINKS:
+        value = meta.get(name)
+        if type(value) is dict:
+            if type(value.get("after")) is str:
+                continue
+            value = value.get("href") or value.get("url") or value.get("link") or value.get("uri")
+        if type(value) is str and _is_address(value):
+            if linked := _to_address(value, request):
+                return linked
+            break
     following = meta.get("next")
     if type(following) is dict:
         for param in ("after", "cursor", "offset", "page"):
@@ -301,18 +296,6 @@ def _from_last_item(body: Json, request: PageRequest) -> PageRequest | None:
             if type(value) is list and value and type(value[-1]) is dict:
                 param = "starting_after" if body.get("object") == "list" else "after"
                 return request.next_by(_token(value[-1].get("id")), param)
-    return None
-
-
-def _from_link(meta: _Meta, request: PageRequest) -> PageRequest | None:
-    for name in _LINKS:
-        value = meta.get(name)
-        if type(value) is dict:
-            if type(value.get("after")) is str:
-                continue
-            value = value.get("href") or value.get("url") or value.get("link") or value.get("uri")
-        if type(value) is str and _is_address(value):
-            return _to_address(value, request)
     return None
 
 

@@ -9,17 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agentco_tui.api import error_messages, errors
 from agentco_tui.api.credentials import KeyInUse, Redactor
 from agentco_tui.api.error_messages import Asked
-from agentco_tui.reading.stream import TooMuchMemoryError, UnstreamableError
+from agentco_tui.reading.stream import ListReader, TooMuchMemoryError, UnstreamableError
 
 if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+MakeReader = Callable[[Asked], ListReader[Any]]
+"""Makes what reads a body of more than four megabytes, anew for each attempt."""
 
 OFFERED_ENCODING: Final = "gzip"
 """What goes out as Accept-Encoding: on a slow line, JSON comes ten times faster packed."""
@@ -35,19 +37,6 @@ _thread = ThreadPoolExecutor(1, thread_name_prefix="reading")
 
 class DamagedBodyError(ValueError):
     """The packed bytes are wrong, end too early, or go on after their end."""
-
-
-class Sink(Protocol):
-    """Reads a long body while it comes; both methods run in the thread that reads.
-
-    Both raise UnstreamableError and TooMuchMemoryError.
-    """
-
-    def feed(self, piece: bytes) -> None:
-        """The next piece."""
-
-    def finish(self) -> None:
-        """The body is whole."""
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:
@@ -112,8 +101,8 @@ async def gathered(
     pieces: AsyncGenerator[bytes],
     asked: Asked,
     status: int,
-    stream: Callable[[Asked], Sink] | None,
-) -> tuple[bytes, Sink | None]:
+    stream: MakeReader | None,
+) -> tuple[bytes, ListReader[Any] | None]:
     """The body as a whole, or what has read it if it is longer than ONE_PIECE.
 
     Raises TooLarge for such a one that can't be read in pieces. While a piece is read no more is

@@ -37,6 +37,8 @@ _DATE: Final = lazy_pattern(
     r"[a-z]{3,9},? [a-z0-9 -]{6,12} \d\d:\d\d:\d\d (GMT|\d{4})", re.ASCII | re.IGNORECASE
 )
 _SECONDS: Final = lazy_pattern(r"\d{1,9}(\.\d{1,6})?", re.ASCII)
+_COUNT: Final = lazy_pattern(r"\d{1,14}", re.ASCII)
+_RESETS: Final = ("ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset")
 _DRAFT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
 
 _NOTICED: Final = 0.05
@@ -50,7 +52,7 @@ def retry_wait(error: ApiError, failed: int, elapsed: float) -> float | None:
 
     Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles. `elapsed` is
     the time since the first attempt began. A long Retry-After is left to the caller, who finds it
-    in the error. A write is never repeated: only a read can tell what the platform did.
+    in the error.
     """
     if isinstance(error, PlatformFailed):
         is_passing = error.status in _PASSING_STATUSES
@@ -87,10 +89,7 @@ class Measured:
         return median(self._skews) if self._skews else None
 
     def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
-        """Headers came after `latency` seconds, at `now` by our clock, with this Date header.
-
-        The Date of an answer out of a cache is that of its making, and to be left out.
-        """
+        """Headers came after `latency` seconds, at `now` by our clock, with this Date header."""
         before, steady = self.smoothed_latency, self.steady_latency
         smooth = latency if before is None else before + _SMOOTHING * (latency - before)
         self.smoothed_latency = smooth
@@ -121,8 +120,14 @@ def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | N
         wait = _LONGEST_WAIT
     elif (at := http_date(value)) is not None:
         wait = at - clock
+    elif status == 429 and (match := _DRAFT_RESET.search(headers.get("ratelimit", "")[:200])):
+        wait = float(match[1])
     elif status == 429:
-        wait = _reset(headers, clock)
+        values = (headers.get(name, "").strip() for name in _RESETS)
+        if told := next((text for text in values if _COUNT.fullmatch(text)), None):
+            # Seconds from now, epoch seconds or epoch milliseconds: told apart by size.
+            wait = float(told) / (1000 if float(told) >= 1e11 else 1)
+            wait = wait - clock if wait >= 1e8 else wait
     return None if wait is None else min(max(wait, 0.0), _LONGEST_WAIT)
 
 
@@ -138,17 +143,3 @@ def http_date(text: str) -> float | None:
     except ValueError:
         return None
     return seconds if seconds >= 0 else None
-
-
-def _reset(headers: Mapping[str, str], clock: float) -> float | None:
-    """Seconds from now, epoch seconds or epoch milliseconds: told apart by size."""
-    if match := _DRAFT_RESET.search(headers.get("ratelimit", "")[:200]):
-        return float(match[1])
-    for name in ("ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"):
-        value = headers.get(name, "").strip()
-        if value.isascii() and value.isdigit() and len(value) <= 14:
-            number = float(value)
-            if number >= 1e11:
-                number /= 1000
-            return number - clock if number >= 1e8 else number
-    return None

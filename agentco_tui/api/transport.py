@@ -37,11 +37,12 @@ from agentco_tui.api.errors import ApiError, Broken, Sent
 from agentco_tui.api.response_body import (
     OFFERED_ENCODING,
     DamagedBodyError,
-    Sink,
+    MakeReader,
     body_pieces,
     gathered,
 )
 from agentco_tui.api.timing import Measured, retry_wait
+from agentco_tui.reading.stream import ListReader
 from agentco_tui.text import safe
 
 if "httpx" not in sys.modules:
@@ -86,20 +87,17 @@ BELOW: Final = (
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a request may take, and how much may come back. Seconds and bytes."""
+    """Seconds and bytes."""
 
     connect: float = 5.0
-    read: float = 10.0
-    """Between two arrivals of bytes."""
+    read: float = 10.0  # between two arrivals of bytes
     write: float = 10.0
-    pool: float = 10.0
-    """For a connection to become free."""
+    pool: float = 10.0  # for a connection to become free
     total: float = 30.0
     """For one attempt as a whole: a server that drips outlives all the others."""
     body: int = 64 * 1024 * 1024
     """Of one body, as it comes and after unpacking."""
-    idle: float = 15.0
-    """For which an unused connection is kept."""
+    idle: float = 15.0  # for which an unused connection is kept
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -109,10 +107,8 @@ class Reply(msgspec.Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     """Names in lower case. Values are platform text, not cleaned."""
-    body: bytes = b""
-    """Unpacked; empty if it was streamed."""
-    streamed: Any = None
-    """What has read a long body while it came, as `stream` has made it; else None."""
+    body: bytes = b""  # unpacked; empty if it was streamed
+    streamed: ListReader[Any] | None = None  # what has read a long body while it came
     elapsed: float = 0.0
     """Seconds from the start of the attempt to the last byte."""
 
@@ -135,12 +131,11 @@ class Transport:
         key_source: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Nothing is sent yet.
+        """`attempts`: how often a read is sent at most. `ca_file`: believe only these CAs.
 
-        `attempts`: how often a read is sent at most. `ca_file`: believe only these CAs.
-        `trust_env`: take proxies and CA files from the environment. `key_source`: where the key is
-        kept, for the sentence of a 401. `clock`: seconds since 1970. Raises CredentialError for a
-        host name, a `ca_file` or a proxy setting that cannot be used.
+        `trust_env`: take proxies and CA files from the environment. `key_source`: for the sentence
+        of a 401. Raises CredentialError for a host name, a `ca_file` or a proxy setting that cannot
+        be used.
         """
         self.root = str(base)
         """What stands before the path of every request."""
@@ -159,7 +154,31 @@ class Transport:
         self._origin = origin.scheme, origin.netloc
         self._host = safe(base.origin.partition("://")[2], 120)
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
-        self._client = _http_client(base, ca_file, trust_env=trust_env, limits=self.limits)
+        if base.scheme == "https":
+            context = tls_context(ca_file, trust_env=trust_env)
+        else:
+            # Never asked, so that it costs nothing to believe nobody.
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        times = {name: getattr(self.limits, name) for name in ("connect", "read", "write", "pool")}
+        try:
+            proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
+            self._client = httpx.AsyncClient(
+                transport=Pools(context, kept_for=self.limits.idle, proxy=proxy),
+                verify=context,
+                trust_env=False,
+                follow_redirects=False,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+                timeout=httpx.Timeout(**times),
+                headers={
+                    "User-Agent": f"agentco-tui/{__version__}",
+                    "Accept-Encoding": OFFERED_ENCODING,
+                },
+            )
+        except (ValueError, ImportError, httpx.InvalidURL):
+            raise CredentialError(
+                "a proxy setting of the environment cannot be used: correct HTTPS_PROXY and the "
+                "like, or take trust_env out of the profile"
+            ) from None
         quiet_http_loggers()
 
     def for_decisions(self) -> Transport:
@@ -181,14 +200,13 @@ class Transport:
         json_body: bytes | None = None,
         headers: Pairs = (),
         etag: str | None = None,
-        stream: Callable[[Asked], Sink] | None = None,
+        stream: MakeReader | None = None,
     ) -> Reply:
         """Send a request and read the whole answer; a failed read is tried again, a write never.
 
         `path` begins with /api, identifiers in it percent-encoded. With `etag`, the one of an
-        answer before, a 304 is an answer, too.
-        `stream` makes what reads a body of more than four megabytes, anew for each attempt; without
-        it such a body is refused. Raises ApiError.
+        answer before, a 304 is an answer, too. Without `stream` a body of more than four megabytes
+        is refused. Raises ApiError.
         """
         asked = self.asked(method, path)
         if etag is not None and _ETAG.fullmatch(etag):
@@ -261,16 +279,12 @@ class Transport:
         await self.aclose()
 
     def asked(self, method: str, path: str) -> Asked:
-        """What a sentence about this request may say."""
         return Asked(method, path, self._host, self._key_source)
 
     def _built(
         self, asked: Asked, params: Pairs, body: bytes | None, accept: str, headers: Pairs
     ) -> httpx.Request:
-        """The request as it will go out on every attempt, without the key.
-
-        Raises NotSent if any part of it cannot.
-        """
+        """As it will go out on every attempt, without the key. Raises NotSent."""
         words = ""
         if not _PATH.fullmatch(asked.path):
             words = "the path is none of the platform's: is an id wrong?"
@@ -315,9 +329,11 @@ class Transport:
             return error_messages.unanswered(cause, asked, self.limits, sent=sent)
 
     async def _attempt(
-        self, request: httpx.Request, asked: Asked, stream: Callable[[Asked], Sink] | None
+        self,
+        request: httpx.Request,
+        asked: Asked,
+        stream: MakeReader | None,
     ) -> Reply:
-        """One try, up to the last byte of the answer."""
         started = time.monotonic()
         response = await self._send(request, asked)
         try:
@@ -331,7 +347,7 @@ class Transport:
         return Reply(asked, response.status_code, headers, body, streamed, elapsed)
 
     async def _send(self, request: httpx.Request, asked: Asked) -> httpx.Response:
-        """One try, up to the head of the answer; raises for a status that is not wanted."""
+        """Up to the head of the answer; raises for a status that is not wanted."""
         if self._client.is_closed:
             raise error_messages.not_sent(asked, "the connection was closed here already")
         started = time.monotonic()
@@ -368,34 +384,3 @@ class Transport:
         connection = response.extensions.get("network_stream")
         if getattr(connection, "surplus", False) and (asked.writes or self._lane is Lane.DECISIONS):
             raise error_messages.unusable(Broken, asked, response.status_code)
-
-
-def _http_client(
-    base: BaseUrl, ca_file: Path | None, *, trust_env: bool, limits: Limits
-) -> httpx.AsyncClient:
-    if base.scheme == "https":
-        context = tls_context(ca_file, trust_env=trust_env)
-    else:
-        # Never asked, so that it costs nothing to believe nobody.
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
-        return httpx.AsyncClient(
-            transport=Pools(context, kept_for=limits.idle, proxy=proxy),
-            verify=context,
-            trust_env=False,
-            follow_redirects=False,
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            timeout=httpx.Timeout(
-                connect=limits.connect, read=limits.read, write=limits.write, pool=limits.pool
-            ),
-            headers={
-                "User-Agent": f"agentco-tui/{__version__}",
-                "Accept-Encoding": OFFERED_ENCODING,
-            },
-        )
-    except (ValueError, ImportError, httpx.InvalidURL):
-        raise CredentialError(
-            "a proxy setting of the environment cannot be used: correct HTTPS_PROXY and the like, "
-            "or take trust_env out of the profile"
-        ) from None

@@ -17,8 +17,7 @@ class Exit(IntEnum):
     """Exit codes. `status` has the same numbers with the meanings of monitoring plugins."""
 
     OK = 0
-    FAILED = 1
-    """Something unforeseen; a log holds more."""
+    FAILED = 1  # something unforeseen; a log holds more
     USAGE = 2
     """The arguments or the settings cannot be used."""
     NO_ANSWER = 3

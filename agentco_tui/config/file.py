@@ -49,8 +49,7 @@ from agentco_tui.reading.mapping import ProfileMapping, field_names
 Table = Mapping[str, Any]
 """Settings by name, each with what checks its value (see `validators`), or with another table."""
 
-EACH = "NAME"
-"""Stands in a table for any name."""
+EACH = "NAME"  # stands in a table for any name
 KEY_SOURCES: Table = {
     "api_key_command": validators.command,
     "api_key_env": validators.variable,
@@ -115,8 +114,7 @@ class ConfigFile:
         self.profiles: Mapping[str, Mapping[str, Any]] = {}
         self.alerts: Mapping[str, Any] = {}
         self.approve: Mapping[str, Any] = {}
-        self.keys: Mapping[str, str] = {}
-        """Rebound keys by binding id."""
+        self.keys: Mapping[str, str] = {}  # rebound keys by binding id
         self.problems: list[Problem] = []
         self._lines: Mapping[str, int] = {}
         try:

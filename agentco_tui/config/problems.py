@@ -20,8 +20,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     setting: str | None = None
     """The setting's full name, `profiles.prod.refresh`, or the flag or variable that set it."""
     file: Path | None = None
-    line: int | None = None
-    """Counted from 1."""
+    line: int | None = None  # counted from 1
 
     def __str__(self) -> str:
         place = "" if self.file is None else f"{self.file}:"

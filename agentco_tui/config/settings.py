@@ -16,8 +16,7 @@ from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
     """From when on something is a warning or critical (`[alerts]`)."""
 
-    warn_percent: Decimal = Decimal(80)
-    """Spent share of a limit, in per cent."""
+    warn_percent: Decimal = Decimal(80)  # spent share of a limit, in per cent
     critical_percent: Decimal = Decimal(100)
     waiting_warning: float = 15 * 60.0
     """How long a task waits for a person, in seconds."""

@@ -235,7 +235,7 @@ async def test_the_memory_of_lists_is_bounded() -> None:
     async with answering(http(b"[]"), keep=True) as server, client_of(server) as client:
         for number in range(100):
             await client.tasks(company_id=f"c{number}")
-        assert len(client._fetcher._last) == 12
+        assert len(client._last) == 12
 
 
 async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:

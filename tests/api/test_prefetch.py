@@ -44,7 +44,7 @@ async def test_the_answer_is_taken_over_once(count: int) -> None:
     body = sent(count)
     assert (len(body) > response_body.ONE_PIECE) == (count > 3)
     async with answering(http(body), keep=True) as server, client_of(server) as client:
-        client.take_over(begun(server))
+        client.prefetch = begun(server)
         first = await client.tasks(status="pending")
         assert len(first.records) == count
         assert len(server.requests) == 1
@@ -74,14 +74,14 @@ async def test_of_a_short_list_nothing_is_told_first() -> None:
 
 async def test_another_question_is_asked_by_itself() -> None:
     async with answering(http(sent(3)), keep=True) as server, client_of(server) as client:
-        client.take_over(begun(server))
+        client.prefetch = begun(server)
         assert len((await client.tasks()).records) == 3
         assert len((await client.tasks(status="pending")).records) == 3
 
 
 async def test_a_failure_is_that_of_the_request_itself() -> None:
     async with answering(http(b"", 403)) as server, client_of(server) as client:
-        client.take_over(begun(server))
+        client.prefetch = begun(server)
         assert (await failure(client.tasks(status="pending"))).status == 403
         assert len(server.requests) == 1
 

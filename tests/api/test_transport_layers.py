@@ -13,7 +13,7 @@ import httpcore
 import httpx
 import pytest
 
-from agentco_tui.api import errors, network
+from agentco_tui.api import errors
 from agentco_tui.api.error_messages import Asked, unanswered
 from agentco_tui.api.errors import Sent
 from agentco_tui.api.transport import BELOW, NOT_SENT, Limits
@@ -66,9 +66,17 @@ def test_every_exception_of_httpx_has_its_error(kind: type[BaseException]) -> No
 
 
 @pytest.mark.parametrize("kind", [*exceptions_of(httpcore), OSError, RuntimeError, UnicodeError])
-def test_below_httpx_every_exception_becomes_one_of_httpx(kind: type[Exception]) -> None:
-    name = kind.__name__ if hasattr(httpx, kind.__name__) else "TransportError"
-    assert type(network.as_httpx(kind("x"))).__name__ == name
+async def test_below_httpx_every_exception_is_told(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    async def fails(*_: object) -> None:
+        raise kind("\x1b[31mBearer ag_canary_7d1c")
+
+    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", fails)
+    async with transport("http://127.0.0.1:1") as wire:
+        error = await failure(wire.request("POST", "/api/tasks/t/approve"))
+    names = {each.__name__ for each in NOT_SENT}
+    assert error.sent is (Sent.NO if kind.__name__ in names else Sent.UNKNOWN)
 
 
 @pytest.mark.parametrize(
