@@ -11,9 +11,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from agentco_tui import __version__
-from agentco_tui.config.problems import WrongError, nearest
 from agentco_tui.config.settings import Flags
-from agentco_tui.config.validators import refresh_word
+from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO, nearest
 from agentco_tui.keys import SCREENS
 from agentco_tui.text import safe
 
@@ -76,13 +75,6 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (help: {self.prog} --help)")
 
 
-def _refresh(text: str) -> float:
-    try:
-        return refresh_word(text)
-    except WrongError as wrong:
-        raise argparse.ArgumentTypeError(str(wrong)) from None
-
-
 def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         try:
@@ -127,7 +119,8 @@ _LOOK = (
     _shared("--read-only", "refuse every change"),
     _shared("--thin", "paint less, for slow lines"),
 )
-_REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_refresh)
+_PACE = _number(REFRESH_FROM, REFRESH_TO, float)
+_REFRESH = _shared("--refresh SECONDS", "how often to ask (default 5, from 0.5)", type=_PACE)
 _JSON = _Flag("--json", "as JSON, for scripts")
 _SPEED = "how fast the world lives (default 1; 0 stands still)"
 _PORT = "port on this machine (default: any that is free)"

@@ -76,7 +76,7 @@ def _problems(resolved: Resolver) -> list[Problem]:
     resolved.check_all()
     problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
     # Without a profile nothing says that this file is meant to hold an address and a key.
-    return list(dict.fromkeys(problems + (resolved.missing if resolved.has_profile else [])))
+    return list(dict.fromkeys(problems + (resolved.missing if resolved.entry else [])))
 
 
 def _rows(resolved: Resolver) -> list[Effective]:

@@ -1,8 +1,14 @@
 """Files, environment and flags to one `Settings`. Knows no screen; the file is never written."""
 
-from agentco_tui.config.problems import NothingSetError, Problem, SettingsError
 from agentco_tui.config.resolve import load, load_for_demo
-from agentco_tui.config.settings import AlertLimits, Flags, Settings
+from agentco_tui.config.settings import (
+    AlertLimits,
+    Flags,
+    NothingSetError,
+    Problem,
+    Settings,
+    SettingsError,
+)
 
 __all__ = [
     "AlertLimits",

@@ -24,7 +24,7 @@ from signal import SIGKILL
 from typing import Any, NamedTuple
 
 from agentco_tui.api.credentials import ApiKey, CredentialError
-from agentco_tui.config.problems import WrongError
+from agentco_tui.config.validators import WrongError
 
 API_KEY = "AGENTCO_API_KEY"
 COMMAND_SECONDS = 10.0
@@ -37,10 +37,7 @@ _ASK_KEYRING = str(Path(__file__).with_name("ask_keyring.py"))
 
 
 class KeyPlace(NamedTuple):
-    """The environment, or one of the profile's four sources; holds no key itself.
-
-    A tuple: a data class takes several times as long to make, and every start makes one.
-    """
+    """The environment, or one of the profile's four sources; holds no key itself."""
 
     words: str
     """Fit for a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
@@ -103,7 +100,6 @@ class KeyPlace(NamedTuple):
 
 
 def _parsed(text: str, what: str = "") -> ApiKey:
-    """A key from a text; WrongError, without the text, if it cannot be one."""
     try:
         return ApiKey.parse(text)
     except CredentialError as error:
@@ -111,11 +107,7 @@ def _parsed(text: str, what: str = "") -> ApiKey:
 
 
 def from_file(path: Path) -> ApiKey:
-    """What the file holds.
-
-    Raises WrongError if it is missing, is no file, others can read or change it, or there is no
-    key in it.
-    """
+    """What the file holds; WrongError also where others can read or change it."""
     try:
         # Without NONBLOCK a named pipe would hold the start for ever.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -141,9 +133,6 @@ def from_file(path: Path) -> ApiKey:
         return _parsed(raw.decode("ascii"), str(path))
     except UnicodeDecodeError:
         raise WrongError(f"{path} holds no key: a key is plain letters, digits and signs") from None
-
-
-# -- what a command prints, with a limit on time and on size, and without a shell
 
 
 class CommandError(Exception):
@@ -192,7 +181,14 @@ def run_for_output(
         except (TimeoutError, subprocess.TimeoutExpired):
             raise CommandError(f"gave no answer within {limit:g} seconds") from None
         finally:
-            _end(process, apart=apart)
+            if apart and process.returncode is None:
+                # With all that it started: it has not been waited for, so the number of its
+                # session is nobody else's yet.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, SIGKILL)
+            if process.poll() is None:
+                process.kill()
+                process.wait()
     if status == 0:
         return out
     said = err.decode("utf-8", "replace").strip()[-300:]
@@ -200,21 +196,9 @@ def run_for_output(
     raise CommandError(f"{how}: {said}" if said else f"{how}, and gave no reason", said)
 
 
-def _end(process: subprocess.Popen[bytes], *, apart: bool) -> None:
-    """End it if it has not ended well; apart from others, with all that it started."""
-    if apart and process.returncode is None:
-        # It has not been waited for, so the number of its session is nobody else's yet.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, SIGKILL)
-    if process.poll() is None:
-        process.kill()
-        process.wait()
-
-
 def _read(
     process: subprocess.Popen[bytes], deadline: float, until: int | None
 ) -> tuple[bytes, bytes]:
-    """Read both pipes to their ends. Raises TimeoutError at the deadline."""
     said = {"out": b"", "err": b""}
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ, "out")  # type: ignore[arg-type]

@@ -1,15 +1,12 @@
-"""Writes what the system's keyring holds for a profile; a script, to be run by its path.
+"""A script: writes what the system's keyring holds for a profile, or a sentence why nothing.
 
 In a process of its own a keyring can be ended, and kept from a terminal it could ask at.
 """
-
-from __future__ import annotations
 
 import sys
 
 
 def ask(profile: str) -> None:
-    """Write the key to stdout, or end with a sentence that says why there is none."""
     try:
         import keyring  # noqa: PLC0415 - an extra
     except ImportError:

@@ -39,9 +39,9 @@ from pathlib import Path
 from typing import Any
 
 from agentco_tui.config import validators
-from agentco_tui.config.problems import Problem, WrongError, nearest
 from agentco_tui.config.rebinding import read_keys
-from agentco_tui.config.settings import AlertLimits
+from agentco_tui.config.settings import AlertLimits, Problem
+from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.model import TaskState
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import ProfileMapping, field_names
@@ -111,7 +111,7 @@ class ConfigFile:
         self.readable = True
         """False if nothing is known of what it says; `problems` has the reason."""
         self.top: Mapping[str, Any] = {}
-        self.profiles: Mapping[str, Mapping[str, Any]] = {}
+        self.profiles: Mapping[str, dict[str, Any]] = {}
         self.alerts: Mapping[str, Any] = {}
         self.approve: Mapping[str, Any] = {}
         self.keys: Mapping[str, str] = {}  # rebound keys by binding id
@@ -171,10 +171,22 @@ class ConfigFile:
 
     def _check(self, data: Mapping[str, Any]) -> None:
         right = self._right("", data, _settings(data))
-        profiles = right.pop("profiles", {})
-        for name, entry in profiles.items():
-            self._check_profile(f"profiles.{name}", entry, data["profiles"][name])
-        self.profiles = profiles
+        self.profiles = right.pop("profiles", {})
+        for name, entry in self.profiles.items():
+            table, written = f"profiles.{name}", data["profiles"][name]
+            if not name.strip() or not name.isprintable():
+                self._wrong(table, "is no name for a profile: use letters, digits, - and _")
+            told = written if isinstance(written, dict) else {}
+            given = [key for key in told if key in KEY_SOURCES and told[key] is not False]
+            for extra in given[1:]:
+                self._wrong(
+                    f"{table}.{extra}",
+                    f"the key comes from exactly one place, and {given[0]} is set already:"
+                    " remove one of the two",
+                )
+            fields, money, status = (entry.pop(key, {}) for key in ("fields", "money", "status"))
+            if fields or money or status:
+                entry["mapping"] = ProfileMapping(fields, status=status, **money)
         self.approve = right.pop("approve", {})
         self.alerts = right.pop("alerts", {})
         alerts = AlertLimits(**self.alerts)
@@ -183,28 +195,14 @@ class ConfigFile:
             ("waiting_warning", "waiting_critical"),
         ):
             if getattr(alerts, low) > getattr(alerts, high):
-                written = low if low in self.alerts else high
-                self._wrong(f"alerts.{written}", f"{low} must not be more than {high}")
+                self._wrong(
+                    f"alerts.{low if low in self.alerts else high}",
+                    f"{low} must not be more than {high}",
+                )
         self.keys, wrong = read_keys(right.pop("keys", {}))
         for name, text in wrong:
             self._wrong(f"keys.{name}", text)
         self.top = right
-
-    def _check_profile(self, table: str, entry: dict[str, Any], written: object) -> None:
-        name = table.removeprefix("profiles.")
-        if not name.strip() or not name.isprintable():
-            self._wrong(table, "is no name for a profile: use letters, digits, - and _")
-        told = written if isinstance(written, dict) else {}
-        given = [key for key in told if key in KEY_SOURCES and told[key] is not False]
-        for extra in given[1:]:
-            self._wrong(
-                f"{table}.{extra}",
-                f"the key comes from exactly one place, and {given[0]} is set already:"
-                " remove one of the two",
-            )
-        fields, money, status = (entry.pop(key, {}) for key in ("fields", "money", "status"))
-        if fields or money or status:
-            entry["mapping"] = ProfileMapping(fields, status=status, **money)
 
     def _right(self, table: str, written: object, known: Table) -> dict[str, Any]:
         if not isinstance(written, dict):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from agentco_tui.config.problems import nearest
-from agentco_tui.config.validators import what
+from agentco_tui.config.validators import nearest, what
 from agentco_tui.key_names import MODIFIERS, key_names, known_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
 
@@ -36,7 +35,19 @@ def read_keys(table: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[s
         wrong += [(name, reason) for reason in reasons]
         if not reasons:
             keymap[name] = ",".join(names) if names else UNBOUND
-    return keymap, [*wrong, *_clashes(keymap)]
+    for number, first in enumerate(COMMANDS):
+        for second in COMMANDS[number + 1 :]:
+            rebound, other = (second, first) if second.id in keymap else (first, second)
+            if rebound.id not in keymap or not first.places & second.places:
+                continue
+            if second.over == first.id or first.over == second.id:
+                continue
+            theirs = keymap.get(other.id, other.keys).split(",")
+            for key in keymap[rebound.id].split(","):
+                if key in theirs and key != UNBOUND:
+                    text = f"the key {key} is taken by {other.id} in the same place"
+                    wrong.append((rebound.id, text))
+    return keymap, wrong
 
 
 def nearest_key(word: str) -> str:
@@ -79,18 +90,3 @@ def _names(texts: list[str], binding: Command) -> tuple[list[str], list[str]]:
     if binding.id == QUIT and not names and not reasons:
         reasons.append("must have a key: there would be no key to leave the program")
     return names, reasons
-
-
-def _clashes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Pairs of bindings that answer to one key in one place, told at the one that was rebound."""
-    for number, first in enumerate(COMMANDS):
-        for second in COMMANDS[number + 1 :]:
-            rebound, other = (second, first) if second.id in keymap else (first, second)
-            if rebound.id not in keymap or not first.places & second.places:
-                continue
-            if second.over == first.id or first.over == second.id:
-                continue
-            theirs = keymap.get(other.id, other.keys).split(",")
-            for key in keymap[rebound.id].split(","):
-                if key in theirs and key != UNBOUND:
-                    yield rebound.id, f"the key {key} is taken by {other.id} in the same place"

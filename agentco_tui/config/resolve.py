@@ -1,7 +1,4 @@
-"""Flags, environment and file put together.
-
-A flag beats the environment, which beats the profile, which beats the default.
-"""
+"""A flag beats the environment, which beats the profile, which beats the default."""
 
 from __future__ import annotations
 
@@ -15,8 +12,15 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.config import validators
 from agentco_tui.config.api_key import API_KEY, KeyPlace, from_file
 from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
-from agentco_tui.config.problems import NothingSetError, Problem, SettingsError, WrongError, nearest
-from agentco_tui.config.settings import AlertLimits, Flags, Settings
+from agentco_tui.config.settings import (
+    AlertLimits,
+    Flags,
+    NothingSetError,
+    Problem,
+    Settings,
+    SettingsError,
+)
+from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.reading.mapping import AS_SENT
 
 CONFIG = "AGENTCO_CONFIG"
@@ -71,11 +75,6 @@ def load_for_demo(flags: Flags, env: Mapping[str, str], base_url: BaseUrl, key: 
     )
 
 
-def default_config_path() -> Path:
-    """The config file in the platform's config folder; it need not exist."""
-    return platformdirs.user_config_path("agentco-tui", appauthor=False) / "config.toml"
-
-
 def config_path(flags: Flags, env: Mapping[str, str]) -> tuple[Path, str]:
     """(the config file, what named it: "--config", "AGENTCO_CONFIG" or "default")."""
     for text, source in ((flags.config, "--config"), (env.get(CONFIG), CONFIG)):
@@ -84,7 +83,8 @@ def config_path(flags: Flags, env: Mapping[str, str]) -> tuple[Path, str]:
                 return Path(text).expanduser().absolute(), source
             except RuntimeError:
                 return Path(text).absolute(), source
-    return default_config_path(), "default"
+    folder = platformdirs.user_config_path("agentco-tui", appauthor=False)
+    return folder / "config.toml", "default"
 
 
 class Resolver:
@@ -97,14 +97,14 @@ class Resolver:
         self._flags = flags
         self._whole_env = env
         self._env = {name: value for name, value in env.items() if value.strip()}
-        self.path, self.path_source = config_path(flags, env)
-        self.file = ConfigFile(self.path, must_exist=self.path_source != "default")
+        self.path, path_source = config_path(flags, env)
+        self.file = ConfigFile(self.path, must_exist=path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
         self.missing: list[Problem] = []
         """What is needed to reach a platform and set nowhere."""
-        self.sources: dict[str, str] = {"config_path": self.path_source}
+        self.sources: dict[str, str] = {"config_path": path_source}
         self.profile: str = _DEFAULTS["profile"]
-        self._entry: Mapping[str, Any] = {}
+        self.entry: Mapping[str, Any] = {}
         self.base_url: BaseUrl | None = None
         self.key_setting: str | None = None
         """AGENTCO_API_KEY, or which of the profile's settings brings the key."""
@@ -112,12 +112,23 @@ class Resolver:
             self._choose_profile()
             self._find_base_url()
             self._find_key_setting()
-        self.values = self._values()
+        values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
+        if values["ca_file"] is not None:
+            values["ca_file"] = self._ca_file(self.profile, values["ca_file"])
+        told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
+        told |= {"approve.hold": "hold" in self.file.approve}
+        told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
+        for setting, in_file in told.items():
+            self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
+        self.values = values | {
+            "mapping": self.entry.get("mapping", AS_SENT),
+            "keys": self.file.keys,
+            "alerts": AlertLimits(**self.file.alerts),
+            "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
+            "config_path": self.path,
+            "sources": dict(self.sources),
+        }
         """Every setting but profile, address and key, as `Settings` takes them."""
-
-    @property
-    def has_profile(self) -> bool:
-        return bool(self._entry)
 
     @property
     def key_source(self) -> str:
@@ -127,17 +138,15 @@ class Resolver:
 
     @property
     def key_place(self) -> KeyPlace | None:
-        """Where the key is kept; None if that was not set."""
         name = self.key_setting
         if name is None:
             return None
-        value: Any = None if name == API_KEY else self._entry[name]
+        value: Any = None if name == API_KEY else self.entry[name]
         if name == "api_key_file":
             value = self._absolute(value)
         return KeyPlace(self.key_source, name, self.profile, value, self._whole_env)
 
     def error(self) -> SettingsError:
-        """Everything that is wrong or missing; NothingSetError if nothing was set anywhere."""
         flags = self._flags
         named = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
         given = flags.profile or flags.base_url or flags.config or named & set(self._env)
@@ -145,10 +154,7 @@ class Resolver:
         return kind((*self.problems, *self.missing))
 
     def fetch_key(self) -> ApiKey | None:
-        """The key from its place; None if that failed, and `problems` holds why.
-
-        May take as long as the profile's command, and ask the system's keyring.
-        """
+        """The key from its place; None if that failed, and `problems` holds why."""
         place = self.key_place
         if place is None:
             return None
@@ -186,7 +192,7 @@ class Resolver:
         if self.sources["profile"] == "default" and len(names) == 1:
             given, self.sources["profile"] = names[0], "the only profile"
         self.profile = given
-        self._entry = self.file.profiles.get(given, {})
+        self.entry = self.file.profiles.get(given, {})
         known = given in names or (given == default and self.sources["profile"] == "default")
         if known or self._explained(f"profiles.{given}"):
             return
@@ -198,32 +204,13 @@ class Resolver:
             where = f"there is no config file at {self.path}"
         self._blame("profile", self.sources["profile"], f'there is no profile "{given}" ({where})')
 
-    def _values(self) -> dict[str, Any]:
-        values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
-        if values["ca_file"] is not None:
-            values["ca_file"] = self._ca_file(self.profile, values["ca_file"])
-        told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
-        told |= {"approve.hold": "hold" in self.file.approve}
-        told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
-        for setting, in_file in told.items():
-            self.sources[setting] = f"config file, {self._place(setting)}" if in_file else "default"
-        return values | {
-            "mapping": self._entry.get("mapping", AS_SENT),
-            "keys": self.file.keys,
-            "alerts": AlertLimits(**self.file.alerts),
-            "hold": self.file.approve.get("hold", _DEFAULTS["hold"]),
-            "config_path": self.path,
-            "sources": dict(self.sources),
-        }
-
     def _pick(self, name: str) -> Any:
-        """The value of a setting; notes where it is from."""
         value, source = _DEFAULTS.get(name), "default"
         if name in self.file.top:
             value, source = self.file.top[name], f"config file, {self._place(name)}"
-        if name in self._entry:
+        if name in self.entry:
             place = self._place(f"profiles.{self.profile}.{name}")
-            value, source = self._entry[name], f"profile {self.profile}, {place}"
+            value, source = self.entry[name], f"profile {self.profile}, {place}"
         told: list[tuple[str, Any]] = []
         if name in VARIABLES:
             told.append((VARIABLES[name], self._env.get(VARIABLES[name])))
@@ -250,43 +237,42 @@ class Resolver:
         return path if path.is_absolute() else self.path.parent / path
 
     def _find_base_url(self) -> None:
-        text = self._pick("base_url")
-        if text is None:
-            if not self._explained(f"profiles.{self.profile}.base_url"):
-                self.missing.append(Problem(text=self._no_address()))
-            return
-        try:
-            http = self._entry.get("allow_http", False)
-            self.base_url = BaseUrl.parse(text, allow_http=http)
-        except CredentialError as error:
-            self._blame("base_url", self.sources["base_url"], str(error))
-
-    def _no_address(self) -> str:
+        text, variable = self._pick("base_url"), VARIABLES["base_url"]
         names = tuple(self.file.profiles)
-        if names and not self._entry and self.sources["profile"] == "default":
-            return (
+        if text is not None:
+            try:
+                http = self.entry.get("allow_http", False)
+                self.base_url = BaseUrl.parse(text, allow_http=http)
+            except CredentialError as error:
+                self._blame("base_url", self.sources["base_url"], str(error))
+            return
+        if self._explained(f"profiles.{self.profile}.base_url"):
+            return
+        if self.entry:
+            words = f"no address: set base_url in profile {self.profile}, or {variable}"
+        elif names and self.sources["profile"] == "default":
+            words = (
                 "there are several profiles and none was chosen: --profile NAME"
                 f' ({", ".join(names)}), or profile = "NAME" at the top of {self.path}'
             )
-        variable = VARIABLES["base_url"]
-        if self._entry:
-            return f"no address: set base_url in profile {self.profile}, or {variable}"
-        return f"no address: set {variable} or --base-url, or make a profile in {self.path}"
+        else:
+            words = f"no address: set {variable} or --base-url, or make a profile in {self.path}"
+        self.missing.append(Problem(text=words))
 
     def _find_key_setting(self) -> None:
-        given = (name for name in KEY_SOURCES if self._entry.get(name, False) is not False)
+        given = (name for name in KEY_SOURCES if self.entry.get(name, False) is not False)
         self.key_setting = API_KEY if API_KEY in self._env else next(given, None)
         settings = (f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)
         if self.key_setting is not None or self._explained(*settings):
             return
-        if self._entry:
+        if self.entry:
             text = f"set {API_KEY}, or one of {', '.join(KEY_SOURCES)} in profile {self.profile}"
         else:
             text = f"set {API_KEY} (no flag takes it: it would show in the process list)"
         self.missing.append(Problem(text=f"no API key: {text}"))
 
     def _explained(self, *settings: str) -> bool:
-        """True if a missing value is explained already: it was ill-typed, or no file was read."""
+        """Whether a missing value is explained already: it was ill-typed, or no file was read."""
         return not self.file.readable or any(
             problem.setting in settings for problem in self.problems
         )

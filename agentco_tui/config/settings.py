@@ -1,8 +1,8 @@
-"""What the program was told to do: one frozen record, made once at the start."""
+"""What the program was told to do: one frozen record, made once at the start; and why not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
@@ -24,33 +24,27 @@ class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Every effective setting. A flag beats the environment, which beats the profile.
-
-    Holds the key of the start, which masks itself in every form of output; nothing here changes.
-    """
+    """Every effective setting; holds the key of the start, which masks itself."""
 
     base_url: BaseUrl
     """Where the platform is; checked, and the only origin the key goes to."""
     profile: str = "default"
     key: ApiKey | None = None
     key_source: str = ""
-    """Where the key is from, in words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
+    """In words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
     key_place: KeyPlace | None = None
     """Where another may be read; None if there is no such place, as for the demo's."""
     company: str | None = None
     screen: str | None = None
-    refresh: float = 5.0
-    """Seconds between two polls of what the screen shows."""
+    refresh: float = 5.0  # seconds between two polls
     read_only: bool = False
     thin: bool = False
-    allow_http: bool = False
-    """True if plain http may go to other hosts than this one."""
+    allow_http: bool = False  # to other hosts than this one
     ca_file: Path | None = None
     """Certificates to trust instead of the system's, PEM."""
     trust_env: bool = False
-    """True if proxies and netrc from the environment are used."""
+    """True if proxies from the environment are used."""
     mapping: ProfileMapping = AS_SENT
-    """What the profile tells of the platform's own names, units and words."""
     theme: str | None = None
     keys: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`.
@@ -78,3 +72,37 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     thin: bool = False
     config: str | None = None
     log_file: str | None = None
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong, and where.
+
+    The text may quote the config file or the environment, so it passes `agentco_tui.text` before
+    it is shown. It never holds an API key.
+    """
+
+    text: str
+    setting: str | None = None
+    """The setting's full name, `profiles.prod.refresh`, or the flag or variable that set it."""
+    file: Path | None = None
+    line: int | None = None  # counted from 1
+
+    def __str__(self) -> str:
+        place = "" if self.file is None else f"{self.file}:"
+        if place and self.line is not None:
+            place += f"{self.line}:"
+        return " ".join(
+            part for part in (place, self.setting and f"{self.setting}:", self.text) if part
+        )
+
+
+class SettingsError(Exception):
+    """The settings cannot be used; `problems` holds every reason, at least one."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(str(problem) for problem in self.problems))
+
+
+class NothingSetError(SettingsError):
+    """No address, no key and no profile: somebody starts the program for the first time."""

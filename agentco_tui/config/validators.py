@@ -6,13 +6,15 @@ so that the file, the environment and the flags are told off in the same words.
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import shlex
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
-from agentco_tui.config.problems import WrongError, nearest
 from agentco_tui.keys import SCREENS
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.mapping import UNITS
@@ -25,15 +27,27 @@ THEMES = (
 )
 """Textual's own themes, written out because this room does not import Textual (a test compares)."""
 
-LONGEST_HOLD = 60.0
-REFRESH_FROM = 0.5
-REFRESH_TO = 86_400.0
+REFRESH_FROM, REFRESH_TO = 0.5, 86_400.0
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off")
 _DURATION = lazy_pattern(r"(?:\d+(?:\.\d+)?\s*[smhd]\s*)+", re.ASCII)
 _DURATION_PART = lazy_pattern(r"(\d+(?:\.\d+)?)\s*([smhd])", re.ASCII)
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+class WrongError(ValueError):
+    """A value that a setting cannot have; `str()` says what it must be, fit for a `Problem`."""
+
+
+def nearest(word: str, names: Sequence[str]) -> str:
+    """The name most like a word, as `_`, `-` and case aside; `names` must hold at least one."""
+
+    def folded(text: str) -> str:
+        return text.replace("-", "_").casefold()
+
+    by_folded = {folded(name): name for name in names}
+    found = difflib.get_close_matches(folded(word), by_folded, n=1, cutoff=0.0)
+    return by_folded[found[0]] if found else names[0]
 
 
 def what(value: object) -> str:
@@ -62,7 +76,6 @@ def boolean(value: object) -> bool:
 
 
 def boolean_word(value: object) -> bool:
-    """True or false, as a word in an environment variable."""
     word = str(value).strip().lower()
     if word in _TRUE + _FALSE:
         return word in _TRUE
@@ -80,26 +93,29 @@ def text(value: object) -> str:
     return value.strip()
 
 
-def variable(value: object) -> str:
-    name = text(value)
-    if not _VARIABLE.fullmatch(name):
-        raise WrongError(
-            "must be the name of an environment variable, such as PROD_KEY, without a $"
-        )
-    return name
+def _matching(pattern: str, words: str) -> Callable[[object], str]:
+    compiled = lazy_pattern(pattern, re.ASCII)
+
+    def check(value: object) -> str:
+        word = text(value)
+        if not compiled.fullmatch(word):
+            raise WrongError(f"must be {words}")
+        return word
+
+    return check
 
 
-def refresh(value: object) -> float:
-    """Seconds between two polls of what the screen shows, from 0.5."""
-    return _seconds(value, REFRESH_FROM, REFRESH_TO)
+variable = _matching(
+    r"[A-Za-z_][A-Za-z0-9_]*",
+    "the name of an environment variable, such as PROD_KEY, without a $",
+)
+dotted_name = _matching(
+    r"[^.]+(\.[^.]+)*", 'a name, or names with one dot between them: "usage.cost_cents"'
+)
+"""A field of the platform's: dots lead into objects."""
 
 
-def hold(value: object) -> float:
-    """Seconds for which a yes can be taken back; 0 for not at all."""
-    return _seconds(value, 0, LONGEST_HOLD)
-
-
-def _seconds(value: object, least: float, most: float) -> float:
+def _seconds(value: object, *, least: float, most: float) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not least <= value <= most:  # type: ignore[operator]
         bounds = f" from {least:g} to {most:g}" if number else ""
@@ -107,24 +123,11 @@ def _seconds(value: object, least: float, most: float) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def refresh_word(value: object) -> float:
-    """The same, from a flag's text."""
-    try:
-        number = float(str(value))
-    except ValueError:
-        raise WrongError(f'must be a number of seconds, is "{str(value)[:40]}"') from None
-    return refresh(number)
+refresh = partial(_seconds, least=REFRESH_FROM, most=REFRESH_TO)
+hold = partial(_seconds, least=0, most=60)
 
 
-def screen(value: object) -> str:
-    return _one_of(value, SCREENS, "a screen")
-
-
-def theme(value: object) -> str:
-    return _one_of(value, THEMES, "a theme")
-
-
-def _one_of(value: object, names: tuple[str, ...], noun: str) -> str:
+def _one_of(value: object, *, noun: str, names: tuple[str, ...]) -> str:
     word = text(value)
     if word not in names:
         raise WrongError(
@@ -132,6 +135,11 @@ def _one_of(value: object, names: tuple[str, ...], noun: str) -> str:
             f" all: {', '.join(names)})"
         )
     return word
+
+
+screen = partial(_one_of, noun="a screen", names=SCREENS)
+theme = partial(_one_of, noun="a theme", names=THEMES)
+unit = partial(_one_of, noun="a unit", names=tuple(UNITS))
 
 
 def path(value: object) -> Path:
@@ -193,18 +201,6 @@ def command(value: object) -> tuple[str, ...]:
     if not words or not words[0] or any("\0" in word for word in words):
         raise WrongError("must name a command to run")
     return tuple(words)
-
-
-def dotted_name(value: object) -> str:
-    """A field of the platform's, `usage.cost_cents`: dots lead into objects."""
-    name = text(value)
-    if not all(name.split(".")):
-        raise WrongError('must be a name, or names with one dot between them: "usage.cost_cents"')
-    return name
-
-
-def unit(value: object) -> str:
-    return _one_of(value, tuple(UNITS), "a unit")
 
 
 def currency(value: object) -> str:

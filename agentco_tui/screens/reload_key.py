@@ -17,7 +17,7 @@ from typing import Final
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.config.api_key import KeyPlace
-from agentco_tui.config.problems import WrongError
+from agentco_tui.config.validators import WrongError
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.screens.header_footer import Say, refresh_key
 from agentco_tui.screens.session import Session

@@ -14,7 +14,7 @@ import pytest
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.config import Flags, Settings, api_key, load
 from agentco_tui.config.api_key import KeyPlace
-from agentco_tui.config.problems import WrongError
+from agentco_tui.config.validators import WrongError
 from tests.config.conftest import Write
 
 OLD, NEW = "ag_canary_before_51d0", "ag_canary_after_98e2"

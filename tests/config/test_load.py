@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -15,7 +16,6 @@ from agentco_tui.config import (
     load,
     load_for_demo,
 )
-from agentco_tui.config.resolve import default_config_path
 from tests.config.conftest import Write
 
 KEY = "ag_0123456789abcdef"
@@ -53,7 +53,7 @@ def test_the_environment_alone_is_enough() -> None:
     assert settings.key_source == "AGENTCO_API_KEY"
     assert (settings.profile, settings.refresh, settings.read_only) == ("default", 5.0, False)
     assert settings.alerts == AlertLimits()
-    assert settings.config_path == default_config_path()
+    assert settings.config_path == platformdirs.user_config_path("agentco-tui") / "config.toml"
     assert KEY not in repr(settings) + str(settings)
 
 

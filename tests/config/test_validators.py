@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from textual.theme import BUILTIN_THEMES
 
 from agentco_tui.config import validators
-from agentco_tui.config.problems import WrongError
+from agentco_tui.config.validators import WrongError
 
 Validator = Callable[[object], object]
 
@@ -21,7 +21,6 @@ Validator = Callable[[object], object]
     [
         (validators.refresh, 0.5, 0.5),
         (validators.refresh, 7, 7.0),
-        (validators.refresh_word, "2.5", 2.5),
         (validators.boolean_word, " Yes ", True),
         (validators.boolean_word, "off", False),
         (validators.percent, 82.5, Decimal("82.5")),
@@ -44,8 +43,6 @@ def test_what_a_value_means(validator: Validator, value: object, meant: object) 
         (validators.refresh, 0.4, "from 0.5"),
         (validators.refresh, True, "is true"),
         (validators.refresh, "5", "is a text"),
-        (validators.refresh_word, "fast", '"fast"'),
-        (validators.refresh_word, "nan", "from 0.5"),
         (validators.boolean, "true", "true or false, is a text"),
         (validators.boolean_word, "maybe", "yes"),
         (validators.percent, 0, "above 0"),
