@@ -330,7 +330,9 @@ class Pools(httpx.AsyncBaseTransport):
         self, context: ssl.SSLContext, *, kept_for: float, proxy: httpx.Proxy | None
     ) -> None:
         self._context, self._kept_for = context, kept_for
-        self._proxy = proxy and httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
+        self._proxy: httpcore.Proxy | None = None
+        if proxy is not None:
+            self._proxy = httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
         self._pools: dict[Lane, _Pool] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from agentco_tui.commands.output import Exit, complain, complain_of, say, say_json
-from agentco_tui.config import Flags, Problem
+from agentco_tui.commands.output import Exit, complain, say, say_json
+from agentco_tui.config import Flags
 from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
@@ -18,20 +19,35 @@ MASK = "****"
 """Stands for the key: neither its length nor a part of it is shown."""
 
 
-def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
-    """Run `config WHAT`; the exit code is 2 if `check` or `show` found a problem.
+def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> Exit:
+    """The exit code is 2 if `check` or `show` found a problem.
 
     JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
     bool, "problems": [{"file", "line", "setting", "text"}]} and of `show`: {"config": str,
     "settings": [{"name", "value", "source"}], "problems": as above}; values are texts, null where
     nothing is set.
     """
+    what: str = found.what
     if what == "path":
-        return _path(flags, env, as_json=as_json)
+        file, source = config_path(flags, env)
+        if found.json:
+            say_json({"path": str(file), "source": source, "exists": file.exists()})
+            return Exit.OK
+        # Nothing else, so that `$EDITOR "$(agentco-tui config path)"` works.
+        say(str(file))
+        if not file.exists():
+            complain("this file does not exist yet")
+        return Exit.OK
     resolved = Resolver(flags, env)
-    path, exists = str(resolved.path), resolved.file.exists
-    problems, rows = _problems(resolved), _rows(resolved)
-    if as_json:
+    path, exists, rows = str(resolved.path), resolved.file.exists, _rows(resolved)
+    # The key is not fetched: no command is run and no keyring is asked.
+    resolved.check_all()
+    problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
+    if resolved.entry:
+        # Without a profile nothing says that this file is meant to hold an address and a key.
+        problems += resolved.missing
+    problems = list(dict.fromkeys(problems))
+    if found.json:
         told: dict[str, Any] = {"path": path, "exists": exists}
         if what == "show":
             told = {"config": path, "settings": [row._asdict() for row in rows]}
@@ -47,20 +63,8 @@ def run(what: str, flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Ex
         for row in rows:
             value = "not set" if row.value is None else row.value
             say(f"{row.name:<{widest}}  {value}  ({row.source})")
-        complain_of(problems)
+        complain(*map(str, problems))
     return Exit.USAGE if problems else Exit.OK
-
-
-def _path(flags: Flags, env: Mapping[str, str], *, as_json: bool) -> Exit:
-    """Print the path and nothing else, so that `$EDITOR "$(agentco-tui config path)"` works."""
-    path, source = config_path(flags, env)
-    if as_json:
-        say_json({"path": str(path), "source": source, "exists": path.exists()})
-        return Exit.OK
-    say(str(path))
-    if not path.exists():
-        complain("this file does not exist yet")
-    return Exit.OK
 
 
 class Effective(NamedTuple):
@@ -69,14 +73,6 @@ class Effective(NamedTuple):
     name: str
     value: str | None
     source: str
-
-
-def _problems(resolved: Resolver) -> list[Problem]:
-    """All that is wrong, without fetching the key: no command is run and no keyring is asked."""
-    resolved.check_all()
-    problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
-    # Without a profile nothing says that this file is meant to hold an address and a key.
-    return list(dict.fromkeys(problems + (resolved.missing if resolved.entry else [])))
 
 
 def _rows(resolved: Resolver) -> list[Effective]:

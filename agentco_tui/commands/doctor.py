@@ -3,71 +3,160 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from argparse import Namespace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import msgspec
 
 from agentco_tui import __version__
 from agentco_tui import format as figures
-from agentco_tui.api.errors import KeyRejected, NotAllowed, Unreachable
-from agentco_tui.commands.asking import connected
-from agentco_tui.commands.doctor_reads import WRITES, ReadResult, all_reads
+from agentco_tui.api.client import Client
+from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable
+from agentco_tui.api.timing import Measured
+from agentco_tui.commands import doctor_fields
 from agentco_tui.commands.output import Exit, error_json, say, say_json
-from agentco_tui.config import Settings
+from agentco_tui.commands.running import connected, running
+from agentco_tui.config import Flags, Settings
+from agentco_tui.keys import COMMANDS
 from agentco_tui.live.clock import SKEW_THAT_MATTERS
+from agentco_tui.live.poller import of_all_companies
+from agentco_tui.live.store import Store
+from agentco_tui.model import BudgetOverview, Listing, Trace
 from agentco_tui.terminal.fitness import Fitness, check
-from agentco_tui.text import signs
+from agentco_tui.text import SafeText, plain, signs
+
+WRITES = tuple(
+    command.operation
+    for command in COMMANDS
+    if command.operation is not None and command.operation.startswith("POST ")
+)
+"""Never tried here: trying one would change something."""
+
+Ask = Callable[[str], Awaitable[object]]
+"""Puts a question; takes the id of a record, "" for a question without one."""
 
 
-class Examined(NamedTuple):
-    """What the platform showed of itself."""
+class ReadResult(NamedTuple):
+    """How one operation went."""
 
-    reads: tuple[ReadResult, ...]
-    latency: float | None
-    """Seconds to the head of an answer, smoothed."""
-    skew: float | None
-    """Seconds that the platform's clock is ahead of this machine's."""
+    operation: str  # method and path
+    asked: bool = True
+    """False if there was nothing to ask for, such as a first task."""
+    seconds: float | None = None
+    """How long the whole answer took, all its pages."""
+    shape: str | None = None  # the envelope that was seen
+    records: int | None = None
+    unread: int = 0
+    pages: int = 1
+    capped: bool = False
+    note: SafeText | None = None
+    error: ApiError | None = None
 
     @property
-    def all_answered(self) -> bool:
-        return all(read.answered for read in self.reads if read.asked)
+    def answered(self) -> bool:
+        return self.asked and self.error is None
 
 
-def run(settings: Settings, env: Mapping[str, str], *, as_json: bool) -> int:
+def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
     """Examine, tell, and return 0 if every read that was asked was answered, else 3.
 
     Changes nothing. Raises SettingsError if no client can be made of the settings.
     """
-    terminal = look(check(env), env)
-    if not as_json:
-        say(*_about_settings(settings), *_about_terminal(terminal), "", "reads:")
-    examined = asyncio.run(_examine(settings, as_lines=not as_json))
-    if as_json:
-        say_json(_as_json(settings, examined, terminal))
-    else:
-        say("", *_conclusions(examined))
-    return Exit.OK if examined.all_answered else Exit.NO_ANSWER
+    with running(flags, env) as settings:
+        if found.fields:
+            return asyncio.run(doctor_fields.examine(settings, as_json=found.json))
+        terminal = look(check(env), env)
+        if not found.json:
+            say(*_about(settings, terminal), "", "reads:")
+        reads, measured = asyncio.run(_examine(settings, as_lines=not found.json))
+        if found.json:
+            say_json(_as_json(settings, reads, measured, terminal))
+        else:
+            say("", *_conclusions(reads, measured))
+        return Exit.OK if _all_answered(reads) else Exit.NO_ANSWER
 
 
-async def _examine(settings: Settings, *, as_lines: bool) -> Examined:
+async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResult], Measured]:
+    """Ask every read operation once, one after the other, and tell how it went.
+
+    Those about one record ask for the first that the list before them brought.
+    """
     reads: list[ReadResult] = []
+    company = settings.company
+    found: dict[str, str | None] = {} if company is None else {"company": company}
     async with connected(settings) as client:
-        async for read in all_reads(client, settings.company):
+
+        def of_all(ask: Callable[[str | None], Awaitable[Listing[object]]]) -> Ask:
+            return lambda _: of_all_companies(ask, Store(), company, client.companies)  # type: ignore[type-var]
+
+        operations: tuple[tuple[str, Ask, str], ...] = (
+            ("/companies", lambda _: client.companies(), "company"),
+            ("/companies/:id", client.company, "company"),
+            ("/agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
+            ("/agents/:id", client.agent, "agent"),
+            ("/tasks", lambda _: client.tasks(company_id=company), "task"),
+            ("/tasks/:id/trace", client.task_trace, "task"),
+            ("/activity", lambda _: client.activity(company_id=company, limit=100), ""),
+            ("/activity/export", lambda _: _beginning_of_export(client), ""),
+            ("/budget", lambda _: client.budget(), ""),
+            ("/budget/companies", lambda _: client.company_budgets(), ""),
+            ("/budget/agents", of_all(client.agent_budgets), ""),  # type: ignore[arg-type]
+            ("/budget/alerts", lambda _: client.budget_alerts(), ""),
+        )
+        for path, ask, kind in operations:
+            operation = f"GET /api{path}"
+            record_id = found.get(kind)
+            if "/:id" in path and record_id is None:
+                note = plain(f"not asked: no {kind} is known")
+                read = ReadResult(operation, asked=False, note=note)
+            else:
+                began = time.monotonic()
+                try:
+                    answer = await ask(record_id or "")
+                    if isinstance(answer, Listing) and answer.records:
+                        found.setdefault(kind, answer.records[0].id)
+                    read = _read(operation, time.monotonic() - began, answer)
+                except ApiError as error:
+                    read = ReadResult(operation, seconds=time.monotonic() - began, error=error)
             reads.append(read)
             if as_lines:
                 say(_read_line(read))
             if isinstance(read.error, Unreachable | KeyRejected):
                 # Nothing else can be answered; eleven more of the same help nobody.
                 break
-        measured = client.transport.measured
-        return Examined(tuple(reads), measured.smoothed_latency, measured.clock_skew)
+        return reads, client.transport.measured
 
 
-# -- for people
+def _read(operation: str, seconds: float, answer: object) -> ReadResult:
+    read = ReadResult(operation, seconds=seconds, records=1)
+    match answer:
+        case Listing(shape=shape, unread=unread, pages=pages, capped=capped):
+            records = len(answer.records)
+            return read._replace(
+                shape=shape, records=records, unread=unread, pages=pages, capped=capped
+            )
+        case Trace(shape=shape, unread=unread):
+            return read._replace(shape=shape, records=len(answer.steps), unread=unread)
+        case BudgetOverview(shape=shape):
+            return read._replace(shape=shape)
+        case str():
+            return read._replace(records=None, note=plain(answer))
+    return read
 
 
-def _about_settings(settings: Settings) -> list[str]:
+async def _beginning_of_export(client: Client) -> str:
+    """Open the export and read its beginning: it may be as long as the platform is old."""
+    async with client.export_activity("csv") as chunks, aclosing(chunks):
+        async for chunk in chunks:
+            if chunk:
+                return "it begins; the rest was not read"
+    return "it is empty"
+
+
+def _about(settings: Settings, terminal: Mapping[str, Any]) -> list[str]:
     url, place = settings.base_url, settings.key_place
     if url.scheme == "https":
         line = f"TLS, certificates of {settings.ca_file or 'the system'}"
@@ -79,18 +168,6 @@ def _about_settings(settings: Settings) -> list[str]:
     again = ", which the dashboard can read again"
     if place is None or not place.can_change:
         again = ", read at the start only" if place else ""
-    return [
-        f"agentco-tui {__version__}",
-        f"profile     {settings.profile} ({settings.sources.get('profile', 'default')})",
-        f"config      {settings.config_path}{'' if exists else ' (does not exist)'}",
-        f"platform    {url} ({settings.sources.get('base_url', 'default')})",
-        f"line        {line}{', proxies of the environment' if settings.trust_env else ''}",
-        f"key         from {settings.key_source}{again}",
-        f"writing     {'refused (read-only)' if settings.read_only else 'allowed from here'}",
-    ]
-
-
-def _about_terminal(terminal: Mapping[str, Any]) -> list[str]:
     colours = figures.count(terminal["colours"]) if terminal["colours"] else "no"
     where = (terminal["multiplexer"], "SSH" if terminal["ssh"] else None)
     facts = [
@@ -102,7 +179,17 @@ def _about_terminal(terminal: Mapping[str, Any]) -> list[str]:
     ]
     refusal = [f"{signs.warning} {terminal['refusal']}"] if terminal["refusal"] else []
     below = [f"            {hint}" for hint in (*refusal, *terminal["hints"])]
-    return [f"terminal    {', '.join(facts)}", *below]
+    return [
+        f"agentco-tui {__version__}",
+        f"profile     {settings.profile} ({settings.sources.get('profile', 'default')})",
+        f"config      {settings.config_path}{'' if exists else ' (does not exist)'}",
+        f"platform    {url} ({settings.sources.get('base_url', 'default')})",
+        f"line        {line}{', proxies of the environment' if settings.trust_env else ''}",
+        f"key         from {settings.key_source}{again}",
+        f"writing     {'refused (read-only)' if settings.read_only else 'allowed from here'}",
+        f"terminal    {', '.join(facts)}",
+        *below,
+    ]
 
 
 def _read_line(read: ReadResult) -> str:
@@ -130,18 +217,32 @@ def _read_line(read: ReadResult) -> str:
     return f"{sign} {name} {took}  {', '.join(facts)}"
 
 
-def _conclusions(examined: Examined) -> list[str]:
-    reads = examined.reads
+def _all_answered(reads: Sequence[ReadResult]) -> bool:
+    return all(read.answered for read in reads if read.asked)
+
+
+def _conclusions(reads: Sequence[ReadResult], measured: Measured) -> list[str]:
     answered, asked = sum(read.answered for read in reads), sum(read.asked for read in reads)
-    lines = [f"{answered} of {asked} reads answered", *_permissions(reads)]
-    if examined.latency is not None:
-        lines.append(f"the platform answers within {figures.duration(examined.latency)}")
-    if examined.skew is None:
+    lines = [f"{answered} of {asked} reads answered"]
+    if any(isinstance(read.error, KeyRejected) for read in reads):
+        lines.append(f"{signs.critical} the key is not accepted")
+    else:
+        denied = [read.operation for read in reads if isinstance(read.error, NotAllowed)]
+        if denied:
+            lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
+        elif answered:
+            lines.append("the key may read everything that was asked")
+        lines.append(f"writes were not tried ({len(WRITES)} operations)")
+    if measured.smoothed_latency is not None:
+        latency = figures.duration(measured.smoothed_latency)
+        lines.append(f"the platform answers within {latency}")
+    skew = measured.clock_skew
+    if skew is None:
         lines.append("the platform does not tell its time")
-    elif abs(examined.skew) >= SKEW_THAT_MATTERS:
-        side = "ahead of" if examined.skew > 0 else "behind"
+    elif abs(skew) >= SKEW_THAT_MATTERS:
+        side = "ahead of" if skew > 0 else "behind"
         lines.append(
-            f"{signs.warning} the platform's clock is {figures.duration(abs(examined.skew))}"
+            f"{signs.warning} the platform's clock is {figures.duration(abs(skew))}"
             f" {side} this machine's; ages are shown by the platform's"
         )
     else:
@@ -149,23 +250,11 @@ def _conclusions(examined: Examined) -> list[str]:
     return lines
 
 
-def _permissions(reads: Sequence[ReadResult]) -> list[str]:
-    if any(isinstance(read.error, KeyRejected) for read in reads):
-        return [f"{signs.critical} the key is not accepted"]
-    denied = [read.operation for read in reads if isinstance(read.error, NotAllowed)]
-    lines = []
-    if denied:
-        lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
-    elif any(read.answered for read in reads):
-        lines.append("the key may read everything that was asked")
-    return [*lines, f"writes were not tried ({len(WRITES)} operations)"]
-
-
-# -- for scripts
-
-
 def _as_json(
-    settings: Settings, examined: Examined, terminal: Mapping[str, Any]
+    settings: Settings,
+    reads: Sequence[ReadResult],
+    measured: Measured,
+    terminal: Mapping[str, Any],
 ) -> dict[str, object]:
     """Everything as JSON.
 
@@ -178,9 +267,14 @@ def _as_json(
     "terminal": {"fits", "refusal", "term", "encoding", "ascii", "colours", "columns", "rows",
     "no_color", "multiplexer", "ssh", "hints"}}
     """
+    permissions = dict.fromkeys(WRITES, "not tried")
+    for read in reads:
+        denied = isinstance(read.error, NotAllowed)
+        told = "allowed" if read.answered else "denied" if denied else "unknown"
+        permissions[read.operation] = told
     return {
         "version": __version__,
-        "ok": examined.all_answered,
+        "ok": _all_answered(reads),
         "profile": settings.profile,
         "config": None if settings.config_path is None else str(settings.config_path),
         "base_url": str(settings.base_url),
@@ -188,32 +282,20 @@ def _as_json(
         "key_source": settings.key_source,
         "read_only": settings.read_only,
         "sources": dict(settings.sources),
-        "latency_seconds": _seconds(examined.latency),
-        "clock_skew_seconds": _seconds(examined.skew),
+        "latency_seconds": _seconds(measured.smoothed_latency),
+        "clock_skew_seconds": _seconds(measured.clock_skew),
         "reads": [
             {**read._asdict(), "answered": read.answered, "seconds": _seconds(read.seconds)}
             | error_json(read.error)
-            for read in examined.reads
+            for read in reads
         ],
-        "permissions": {
-            **{read.operation: _permission(read) for read in examined.reads},
-            **dict.fromkeys(WRITES, "not tried"),
-        },
+        "permissions": permissions,
         "terminal": dict(terminal),
     }
 
 
-def _permission(read: ReadResult) -> str:
-    if read.answered:
-        return "allowed"
-    return "denied" if isinstance(read.error, NotAllowed) else "unknown"
-
-
 def _seconds(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
-
-
-# -- what the terminal can show
 
 
 def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable
-from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, error_json, say, say_json
+from agentco_tui.commands.running import connected
 from agentco_tui.config import Settings
 from agentco_tui.reading.decode import Unshaped
 from agentco_tui.reading.json_body import BodyError, parse_json
@@ -25,15 +24,8 @@ PATHS: Final = {
 """What is asked for each kind of record: one page of it."""
 
 
-def run(settings: Settings, *, as_json: bool) -> int:
-    """Read one page of each kind and tell; 0 if each was read, else 3. Changes nothing.
-
-    Raises SettingsError if no client can be made of the settings.
-    """
-    return asyncio.run(_run(settings, as_json=as_json))
-
-
-async def _run(settings: Settings, *, as_json: bool) -> int:
+async def examine(settings: Settings, *, as_json: bool) -> int:
+    """Read one page of each kind and tell; 0 if each was read, else 3. Changes nothing."""
     told: dict[str, object] = {}
     failed = False
     async with connected(settings) as client:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 import codecs
 import sys
-from collections.abc import AsyncIterator
+from argparse import Namespace
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import IO
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError
+from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, Target, atomic_write
-from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, OutputError, complain, write
-from agentco_tui.config import Settings
+from agentco_tui.commands.running import connected, running
+from agentco_tui.config import Flags, Settings
 from agentco_tui.text import safe
 
 LONGEST_LINE = 1_000_000
 """Characters; a longer line is shown in pieces, so that none can fill the memory."""
 
 
-def run(settings: Settings, *, file_format: str, out: str | None, force: bool) -> int:
+def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
     """Fetch the export; 0, 1 if it cannot be written (any more), 2 if the name cannot be used or is
     taken, 3 if the platform did not give it whole.
 
@@ -29,9 +30,15 @@ def run(settings: Settings, *, file_format: str, out: str | None, force: bool) -
     it. To a terminal each line is cleaned, anywhere else the bytes go as they came. Raises
     SettingsError, BrokenPipeError and OutputError.
     """
-    if out is None or out == "-":
-        return asyncio.run(_to_stdout(settings, file_format))
-    return asyncio.run(_to_file(settings, file_format, Path(out), force=force))
+    if flags.company is not None:
+        raise UsageError(
+            "the platform's export holds all companies: it cannot be asked for one."
+            " Leave out --company, or use: agentco-tui tail --json --company ID"
+        )
+    with running(flags, env) as settings:
+        if found.out in (None, "-"):
+            return asyncio.run(_to_stdout(settings, found.format))
+        return asyncio.run(_to_file(settings, found.format, Path(found.out), force=found.force))
 
 
 async def _to_file(settings: Settings, file_format: str, path: Path, *, force: bool) -> int:
@@ -66,7 +73,7 @@ async def _to_stdout(settings: Settings, file_format: str) -> int:
                         write(f"{safe(line, LONGEST_LINE)}\n")
                 else:
                     async for chunk in chunks:
-                        _pass_on(sys.stdout.buffer, chunk)
+                        write(chunk)
         except ApiError as error:
             complain(f"{error}; what was written is not whole")
             return Exit.NO_ANSWER
@@ -87,13 +94,3 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
     rest += decoder.decode(b"", final=True)
     if rest:
         yield rest
-
-
-def _pass_on(file: IO[bytes], chunk: bytes) -> None:
-    try:
-        file.write(chunk)
-        file.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"the output cannot be written: {error.strerror}") from None

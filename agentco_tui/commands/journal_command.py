@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
+import time
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -15,9 +18,12 @@ import msgspec
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
+from agentco_tui.arguments import UsageError
 from agentco_tui.commands.output import Exit, complain
+from agentco_tui.config import Flags
 from agentco_tui.format import ago, moment
 from agentco_tui.model import Moment
+from agentco_tui.state_folder import state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
 
 _SPANS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
@@ -52,7 +58,17 @@ def since_when(text: str, now: float) -> float:
         ) from None
 
 
-def run(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
+def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+    del flags, env  # the journal is one for all profiles of a person on a machine
+    try:
+        since = None if found.since is None else since_when(found.since, time.time())
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    path = state_folder() / "journal.jsonl"
+    return show(path, as_json=found.json, since=since, out=sys.stdout)
+
+
+def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
     """Print the journal at `path`: a line for each attempt with its outcome, the oldest first.
 
     `since` is the earliest moment, in seconds since 1970. Returns the exit code.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from decimal import Decimal
 from enum import IntEnum
 
 from agentco_tui.api.errors import ApiError
-from agentco_tui.config import Problem, SettingsError
 from agentco_tui.text import safe
 
 
@@ -39,13 +37,11 @@ def say(*lines: str) -> None:
 
 def say_json(value: object) -> None:
     """Write one JSON value on a line of its own, all that is not ASCII escaped: safe to show."""
-    write(json.dumps(value, default=_plain_number) + "\n")
 
-
-def _plain_number(value: object) -> int | float:
-    if isinstance(value, Decimal):
+    def plain_number(value: Decimal) -> int | float:
         return int(value) if value == value.to_integral_value() else float(value)
-    raise TypeError(f"{type(value).__name__} has no place in JSON output")
+
+    write(json.dumps(value, default=plain_number) + "\n")
 
 
 def error_json(error: ApiError | None) -> dict[str, object]:
@@ -55,12 +51,15 @@ def error_json(error: ApiError | None) -> dict[str, object]:
     return {"error": error.kind, "http_status": error.status, "text": safe(str(error))}
 
 
-def write(text: str) -> None:
-    """Write text that is clean already, at once."""
+def write(text: str | bytes) -> None:
+    """Write text that is clean already, or bytes as they are, at once."""
     if sys.stdout is None:
         return
     try:
-        sys.stdout.write(text)
+        if isinstance(text, bytes):
+            sys.stdout.buffer.write(text)
+        else:
+            sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -72,12 +71,3 @@ def complain(*lines: str) -> None:
     """Write what went wrong to stderr, cleaned."""
     for line in lines:
         print(f"agentco-tui: {safe(line, 10_000)}", file=sys.stderr, flush=True)
-
-
-def complain_of(problems: Iterable[Problem]) -> None:
-    complain(*(str(problem) for problem in problems))
-
-
-def settings_failed(error: SettingsError) -> Exit:
-    complain_of(error.problems)
-    return Exit.USAGE

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import select
 import sys
+from argparse import Namespace
+from collections.abc import Mapping
 from datetime import UTC, datetime
-
-import msgspec
 
 from agentco_tui import format as figures
 from agentco_tui.api.client import Client
@@ -20,9 +20,9 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.asking import connected
 from agentco_tui.commands.output import Exit, complain, say, say_json
-from agentco_tui.config import Settings
+from agentco_tui.commands.running import connected, running
+from agentco_tui.config import Flags, Settings
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
 from agentco_tui.live.poller import fetch
@@ -38,27 +38,20 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 """Errors that a person must mend: told at the first poll instead of waited out."""
 
 
-class TailOptions(msgspec.Struct, frozen=True, kw_only=True):
-    follow: bool = False
-    as_json: bool = False
-    agent: str | None = None
-    limit: int | None = None
-    """Entries to ask for; None for the program's own number."""
-
-
-def run(settings: Settings, options: TailOptions) -> int:
+def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
     """Write the feed; 0, or 3 if the platform did not give it. With `follow` it does not return.
 
     Raises SettingsError, BrokenPipeError when the reader goes, and OutputError.
     """
-    return asyncio.run(_Tail(settings, options).run())
+    with running(flags, env) as settings:
+        return asyncio.run(_Tail(settings, found).run())
 
 
 class _Tail:
-    def __init__(self, settings: Settings, options: TailOptions) -> None:
+    def __init__(self, settings: Settings, options: Namespace) -> None:
         self._settings = settings
         self._options = options
-        self._limit = options.limit or DEFAULT_LIMIT
+        self._limit: int = options.limit or DEFAULT_LIMIT
         asked = ActivityFilter(agent=options.agent, limit=self._limit)
         self._query = Query(company=settings.company, activity=asked)
         self._store = Store()
@@ -108,7 +101,7 @@ class _Tail:
         for entry in entries:
             if is_gap(entry):
                 complain(MISSING)
-            elif self._options.as_json:
+            elif self._options.json:
                 say_json(as_json(entry))
             else:
                 say(as_line(entry))

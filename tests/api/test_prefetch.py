@@ -92,6 +92,7 @@ async def test_what_was_handed_over_is_let_go() -> None:
         reply = await early.take("/api/tasks", (("status", "pending"),))
         assert reply is not None
         assert reply.body == b""
+        assert reply.streamed is not None
         assert len(reply.streamed.records) == 30_000
         assert reply not in gc.get_referents(early, *vars(early).values())
         assert await early.take("/api/tasks", (("status", "pending"),)) is None

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentco_tui.commands.doctor import look
-from agentco_tui.commands.doctor_reads import WRITES
+from agentco_tui.commands.doctor import WRITES, look
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command

@@ -12,7 +12,7 @@ import pytest
 
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp, to_line
-from agentco_tui.commands.journal_command import leaving, run, since_when
+from agentco_tui.commands.journal_command import leaving, show, since_when
 
 NOON = 1_700_000_000.0
 
@@ -33,7 +33,7 @@ def outcome(name: str, kind: str = "approved here", words: str | None = None, **
 
 def printed(path: Path, *, as_json: bool = False, since: float | None = None) -> list[str]:
     out = io.StringIO()
-    assert run(path, as_json=as_json, since=since, out=out) == 0
+    assert show(path, as_json=as_json, since=since, out=out) == 0
     return out.getvalue().splitlines()
 
 
@@ -133,7 +133,7 @@ def test_no_journal_is_no_error_and_one_that_cannot_be_read_is(
     [line] = printed(tmp_path / "journal.jsonl")
     assert "nothing was approved or changed from here yet" in line
     assert printed(tmp_path / "journal.jsonl", as_json=True) == []
-    assert run(tmp_path, as_json=False, since=None, out=io.StringIO()) == 1
+    assert show(tmp_path, as_json=False, since=None, out=io.StringIO()) == 1
     assert "can't be read" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
-from agentco_tui.commands.judgement import PARTS, Judgement, State, headline, judge, performance
+from agentco_tui.commands.status import PARTS, Judgement, State, headline, judge, performance
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.poller import take_overview

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.commands.tail import MISSING, TailOptions, _Tail
+from agentco_tui.commands.tail import MISSING, _Tail
 from agentco_tui.config import Settings
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.model import Activity, Listing, Moment
@@ -44,7 +45,7 @@ class Feed:
     def __init__(self, limit: int) -> None:
         self.log = Log()
         settings = Settings(base_url=BaseUrl.parse("http://127.0.0.1:1"))
-        self._tail = _Tail(settings, TailOptions(follow=True, limit=limit))
+        self._tail = _Tail(settings, Namespace(follow=True, limit=limit, agent=None))
 
     def poll(self, numbers: Iterable[int]) -> list[int | str]:
         """The numbers that are told, with "gap" where some may be missing."""

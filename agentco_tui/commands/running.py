@@ -1,0 +1,108 @@
+"""What a command runs with: its settings, its log, its connection, and a way out for signals."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from agentco_tui.api.credentials import CredentialError, KeyFilter, KeyInUse, quiet_http_loggers
+from agentco_tui.arguments import UsageError
+from agentco_tui.commands.output import OutputError
+from agentco_tui.config import Flags, Problem, Settings, SettingsError, load
+from agentco_tui.text import safe_block
+
+if TYPE_CHECKING:
+    from agentco_tui.api.client import Client
+
+
+class _OneEntry(logging.Formatter):
+    """An entry whose text can bring no control characters into the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return safe_block(super().format(record))
+
+
+@contextmanager
+def running(flags: Flags, env: Mapping[str, str]) -> Iterator[Settings]:
+    """The settings for a command that SIGTERM and SIGHUP end without a half-written file.
+
+    Raises SettingsError.
+    """
+    settings = load(flags, env)
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    with logged(settings):
+        before = {
+            number: signal.signal(number, leave)
+            for number in (signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(number) is signal.SIG_DFL
+        }
+        try:
+            yield settings
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
+    """Log to the end of the file that was asked for; what is unforeseen goes there with its place.
+
+    It gets mode 0600 if it is made here, and no key. `key` where another may take the place of the
+    settings' own.
+    """
+    if settings.log_file is None:
+        yield
+        return
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        handle = os.open(settings.log_file, flags, 0o600)
+    except OSError as error:
+        raise UsageError(f"--log-file cannot be written: {error.strerror}") from None
+    stream = os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_OneEntry("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(KeyFilter(one for one in (key or settings.key,) if one is not None))
+    quiet_http_loggers()
+    logger = logging.getLogger("agentco_tui")
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (BrokenPipeError, OutputError)):
+            logging.getLogger(__name__).exception("unforeseen")
+        raise
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+        with suppress(OSError):
+            stream.close()
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[Client]:
+    """A client for the settings' platform. Raises SettingsError if it cannot be made of them."""
+    from agentco_tui.api.client import open_client  # noqa: PLC0415 - the dashboard begins without
+
+    try:
+        client = open_client(
+            settings.base_url,
+            settings.key,
+            ca_file=settings.ca_file,
+            trust_env=settings.trust_env,
+            key_source=settings.key_source,
+            mapping=settings.mapping,
+        )
+    except CredentialError as error:
+        raise SettingsError([Problem(text=str(error))]) from None
+    async with client:
+        yield client
