@@ -52,13 +52,13 @@ def error_json(error: ApiError | None) -> dict[str, object]:
 
 
 def write(text: str | bytes) -> None:
-    """Write text that is clean already, or bytes as they are, at once."""
+    """Write text that is clean already, or bytes as they are, and all that waits, at once."""
     if sys.stdout is None:
         return
     try:
         if isinstance(text, bytes):
             sys.stdout.buffer.write(text)
-        else:
+        elif text:
             sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
