@@ -57,7 +57,7 @@ async def test_the_first_rows_of_a_long_list_are_told_before_the_rest(early: boo
     told: list[Sequence[Task]] = []
     async with answering(http(sent(30_000)), keep=True) as server, client_of(server) as client:
         if early:
-            client.take_over(begun(server))
+            client.prefetch = begun(server)
         whole = await client.tasks(status="pending", begins=told.append)
         assert 0 < len(told[0]) < 3_000
         assert told == [whole.records[: len(told[0])]]
