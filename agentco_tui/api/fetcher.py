@@ -47,7 +47,7 @@ _LARGE: Final = 256 * 1024
 _MOST_REASONS: Final = 5
 _REMEMBERED: Final = 12
 """Lists whose last answer is kept: more than there are feeds."""
-_ALONE: Final = frozenset({"companies", "agents", "tasks", "activity"})
+_ALONE: Final = frozenset({"company", "agent", "task", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
 
 

@@ -34,11 +34,6 @@ UNITS: Final = {
     "units": 0, "cents": -2, "minor": MINOR, "millis": -3, "micros": -6, "nanos": -9,
 }  # fmt: skip
 """What `unit` may say, and the power of ten that makes whole units of it."""
-KINDS: Final = {
-    "company": "companies", "agent": "agents", "task": "tasks", "company_budget": "company_budgets",
-    "agent_budget": "agent_budgets", "budget": "budget", "alert": "alerts", "activity": "activity",
-}  # fmt: skip
-"""The tables below `fields`, and the kinds of record that they are for."""
 
 
 class ProfileMapping:
@@ -52,10 +47,10 @@ class ProfileMapping:
         currency: str | None = None,
         status: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
-        """`fields`: dotted names by our field, by a name of `KINDS`; `unit`: one of `UNITS`;
+        """`fields`: dotted names by our field, by a kind's name; `unit`: one of `UNITS`;
         `status`: the platform's words by the state of a task that they mean.
         """
-        self.fields = {KINDS[kind]: dict(names) for kind, names in (fields or {}).items()}
+        self.fields = fields or {}
         self.unit = Unit(None if unit is None else UNITS[unit], currency)
         self.states = {
             fold_word(word): TaskState(state)
@@ -72,7 +67,7 @@ class ProfileMapping:
         if known is None:
             known = kind.with_mapping(self.fields.get(kind.name, {}))
             known.unit = self.unit
-            if self.states and kind.name == "tasks":
+            if self.states and kind.name == "task":
                 known.build = self._restated(kind.build)
             self._kinds[kind.name] = known
         return known

@@ -38,11 +38,11 @@ _REFUSED: Final = _FAILED | word_set(
 _MOST_LAYERS: Final = 20
 _MAX_DEPTH: Final = 4
 _ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
-    "tasks": ("taskid", "id", "uuid", "approvalid"),
-    "companies": ("companyid", "id", "uuid"),
-    "agents": ("agentid", "id", "uuid"),
-    "agent_budgets": ("agentid", "scopeid", "id"),
-    "company_budgets": ("companyid", "scopeid", "id"),
+    "task": ("taskid", "id", "uuid", "approvalid"),
+    "company": ("companyid", "id", "uuid"),
+    "agent": ("agentid", "id", "uuid"),
+    "agent_budget": ("agentid", "scopeid", "id"),
+    "company_budget": ("companyid", "scopeid", "id"),
 }
 """Folded names of the id of what was written, best first, by the kind's name."""
 

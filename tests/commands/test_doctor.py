@@ -137,7 +137,8 @@ def test_each_kind_tells_its_names_units_and_samples(
     assert ran.code == 0, ran.out
     (limit,) = [line for line in ran.lines if line.startswith("  limit ") and "monthly" in line][:1]
     assert "monthly_limit, unit assumed of USD: " in limit
-    assert any(line.startswith("agent_budget (/api/budget/agents), ") for line in ran.lines)
+    for kind in ("agent_budget (/api/budget/agents), ", "agent (/api/agents), ", "activity (/"):
+        assert any(line.startswith(kind) for line in ran.lines), kind
     assert any(line.startswith("  missing:   ") for line in ran.lines)
     assert any("pause_reason" in line for line in ran.lines if line.startswith("  left over: "))
     assert still.full_key not in ran.out

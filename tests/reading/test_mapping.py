@@ -11,7 +11,7 @@ import pytest
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.file import ConfigFile
-from agentco_tui.model import Budget, BudgetOverview, Listing, Task, TaskState
+from agentco_tui.model import Agent, Budget, BudgetOverview, Listing, Task, TaskState
 from agentco_tui.reading.mapping import ProfileMapping
 from tests.api.canary import CANARY
 from tests.api.wire_server import Exchange, answering, http
@@ -109,8 +109,11 @@ async def test_a_platforms_own_word_for_waiting(tmp_path: Path) -> None:
     mapping = mapping_of(
         tmp_path,
         '[profiles.p.status]\npending = ["needs_ok"]\n'
-        '[profiles.p.fields.task]\ntitle = "what.headline"\n',
+        '[profiles.p.fields.task]\ntitle = "what.headline"\n'
+        '[profiles.p.fields.agent]\nrole = "does"\n[profiles.p.fields.activity]\nverb = "deed"\n',
     )
+    agents: Listing[Agent] = await asked(mapping, "agents", [{"id": "a", "does": "QA", "role": ""}])
+    assert agents.records[0].role == "QA"
     rows = [{"id": "t1", "what": {"headline": "Pay"}, "status": "Needs-OK", "title": "x"}]
     listing: Listing[Task] = await asked(mapping, "tasks", rows)
     (found,) = listing.records

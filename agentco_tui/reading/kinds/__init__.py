@@ -9,13 +9,9 @@ from agentco_tui.reading.schema import Kind
 
 def mappable() -> dict[str, Kind[Any]]:
     """The kinds by the names that a profile and `doctor --fields` use."""
-    from agentco_tui.reading.kinds import alert, budget, company, task  # noqa: PLC0415 - they import us
+    # They import us.
+    from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task  # noqa: PLC0415
 
-    return {
-        "company": company.COMPANIES,
-        "task": task.TASKS,
-        "company_budget": budget.COMPANY_BUDGETS,
-        "agent_budget": budget.AGENT_BUDGETS,
-        "budget": budget.WHOLE,
-        "alert": alert.ALERTS,
-    }
+    budgets = (budget.COMPANY_BUDGETS, budget.AGENT_BUDGETS, budget.WHOLE)
+    kinds = (company.COMPANIES, agent.AGENTS, task.TASKS, *budgets, alert.ALERTS, activity.ACTIVITY)
+    return {kind.name: kind for kind in kinds}

@@ -166,7 +166,7 @@ def _remaining(row: Row, around: Around) -> Money | None:
 
 
 AGENTS: Final[Kind[Agent]] = Kind(
-    "agents",
+    "agent",
     noun="agents",
     own="agents agent agent_list ai_agents",
     also="assistants workers bots members employees staff team workforce roster crew",

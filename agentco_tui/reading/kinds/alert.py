@@ -244,7 +244,7 @@ def read_counts(body: Json) -> Alert | None:
 
 
 ALERTS: Final[Kind[Alert]] = Kind(
-    "alerts",
+    "alert",
     noun="budget alerts",
     own="alerts budget_alerts alert active_alerts active_incidents",
     also="incidents notifications warnings budget_incidents triggered metric_alarms",

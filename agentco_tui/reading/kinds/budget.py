@@ -172,7 +172,7 @@ _NAMELESS: Final = "a budget without the id of what it is for"
 def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind[Budget]:
     owner = f"{scope.value} {scope.value}_id {scope.value}_name"
     return Kind(
-        f"{scope.value}_budgets",
+        f"{scope.value}_budget",
         noun=noun,
         own=own,
         also=f"{also} breakdown policies limits spend costs",

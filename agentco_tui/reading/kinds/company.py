@@ -67,7 +67,7 @@ def _build(row: Row, around: Around) -> Company:
 
 
 COMPANIES: Final[Kind[Company]] = Kind(
-    "companies",
+    "company",
     noun="companies",
     own="companies company company_list",
     also="organizations organisations orgs workspaces tenants accounts",

@@ -323,7 +323,7 @@ def _decided(row: Row, state: TaskState | None) -> tuple[TaskState | None, bool 
 
 
 TASKS: Final[Kind[Task]] = Kind(
-    "tasks",
+    "task",
     noun="tasks",
     own="tasks task task_list pending_tasks",
     also="""approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs
