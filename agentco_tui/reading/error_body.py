@@ -125,7 +125,7 @@ def error_in(body: Json) -> ErrorBody:
     said = list(dict.fromkeys(_said(body, "", 0)))[: 4 * _MAX_FIELDS]
     fields = [(safe(place, 80), line) for place, line in said if place][:_MAX_FIELDS]
     general = [line for place, line in said if not place]
-    best = next((line for line in general if not _is_phrase(line)), None)
+    best = next((x for x in general if fold(x) not in _PHRASES and not _CODE.fullmatch(x)), None)
     lines = [best] if best is not None else general[:1]
     lines += [
         line if fold(place) in _WHOLE else SafeText(f"{place}: {line}")
@@ -264,10 +264,6 @@ def _code(body: Mapping[str, Json]) -> SafeText | None:
             name = value.rpartition("#")[2]
             return None if fold(name) in _PHRASES else safe(name, 60)
     return None
-
-
-def _is_phrase(line: str) -> bool:
-    return fold(line) in _PHRASES or _CODE.fullmatch(line) is not None
 
 
 def _line(text: str) -> SafeText | None:

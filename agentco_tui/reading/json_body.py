@@ -72,7 +72,9 @@ def parse_json(body: bytes) -> Json:
         if not fits_memory(body, as_text=True):
             raise OverfullBodyError("more values than fit into memory", body)
         text = body.decode("utf-8", "agentco-latin1").lstrip("\ufeff").strip(" \t\r\n\0")
-        return _documents(_ESCAPES.sub(_without_lone, text)) if text else None
+        # No encoder, terminal or request can take a lone surrogate.
+        text = _ESCAPES.sub(lambda escape: escape[0] if escape[1] else "\\ufffd", text)
+        return _documents(text) if text else None
     except RecursionError:
         raise BodyError("JSON that is nested too deeply", body) from None
 
@@ -101,15 +103,6 @@ def _latin1_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("agentco-latin1", _latin1_bytes)
 
 
-def _without_lone(escape: re.Match[str]) -> str:
-    """A lone surrogate replaced: no encoder, terminal or request can take it."""
-    return escape[0] if escape[1] else "\\ufffd"
-
-
-def _int(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _MAX_INT_DIGITS else digits
-
-
 def _fraction(digits: str) -> Decimal | str:
     with contextlib.suppress(InvalidOperation):
         value = Decimal(digits)
@@ -118,8 +111,9 @@ def _fraction(digits: str) -> Decimal | str:
 
 
 _loads: Callable[[str], Json] = json.JSONDecoder(
-    parse_int=_int, parse_float=_fraction, parse_constant=lambda _name: None, strict=False
-).decode
+    parse_int=lambda digits: int(digits) if len(digits) <= _MAX_INT_DIGITS else digits,
+    parse_float=_fraction, parse_constant=lambda _name: None, strict=False,
+).decode  # fmt: skip
 
 
 def _documents(text: str) -> Json:

@@ -13,15 +13,17 @@ pending = ["needs_ok"]              # status words of tasks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentco_tui.model import Record, Task, TaskState
 from agentco_tui.reading.decode import Unshaped, outline
 from agentco_tui.reading.envelope import find_list, unwrapped
-from agentco_tui.reading.schema import Around, Json, Kind, Row, dig
+from agentco_tui.reading.schema import Around, Build, Json, Kind, Row, dig
 from agentco_tui.reading.unknown_fields import compact
 from agentco_tui.reading.values.money import Sum, told_unit, unit_beside
 from agentco_tui.reading.values.status_word import fold_word
@@ -68,22 +70,17 @@ class ProfileMapping:
             known = kind.with_mapping(self.fields.get(kind.name, {}))
             known.unit = self.unit
             if self.states and kind.name == "task":
-                known.build = self._restated(kind.build)
+                built: Any = partial(self._restated, kind.build)
+                known.build = built
             self._kinds[kind.name] = known
         return known
 
-    def _restated(self, build: Callable[[Row, Around], R]) -> Callable[[Row, Around], R]:
-        def built(row: Row, around: Around) -> R:
-            record = build(row, around)
-            state = None
-            if isinstance(record, Task) and record.status is not None:
-                state = self.states.get(fold_word(record.status))
-            if state is None:
-                return record
-            waits = state is TaskState.PENDING
-            return msgspec.structs.replace(record, state=state, needs_approval=waits)
-
-        return built
+    def _restated(self, build: Build[Any], row: Row, around: Around) -> Task:
+        task: Task = build(row, around)
+        state = None if task.status is None else self.states.get(fold_word(task.status))
+        if state is None:
+            return task
+        return replace(task, state=state, needs_approval=state is TaskState.PENDING)
 
 
 AS_SENT: Final = ProfileMapping()
@@ -100,10 +97,13 @@ def field_names(kind: Kind[Any]) -> tuple[str, ...]:
 _ROWS: Final = 200
 _MOST_LEFT: Final = 40
 _SAMPLE_BYTES: Final = 60
-_POWERS: Final = {0: "whole units", -2: "cents", -6: "micros", -9: "nanos", MINOR: "minor units"}
+_POWERS: Final = {
+    None: "unit assumed", 0: "whole units", -2: "cents", -6: "micros", -9: "nanos",
+    MINOR: "minor units",
+}  # fmt: skip
 
 
-class ReadField(msgspec.Struct, frozen=True):
+class ReadField(Struct, frozen=True):
     """One of our fields, as an answer had it."""
 
     field: str
@@ -117,7 +117,7 @@ class ReadField(msgspec.Struct, frozen=True):
     """How many of the records had it."""
 
 
-class FieldReport(msgspec.Struct, frozen=True):
+class FieldReport(Struct, frozen=True):
     """What one answer tells of one kind of record."""
 
     kind: str
@@ -143,13 +143,19 @@ def report_fields(name: str, kind: Kind[Any], body: Json) -> FieldReport:
         row = kind.table.read(unwrapped(item, kind))
         records += 1
         left.update(dict.fromkeys(row.left))
-        for slot in row.values:
+        for slot, value in row.values.items():
             field = slot.partition(" ")[0]
-            known = read.get(field)
-            if known is not None:
-                read[field] = msgspec.structs.replace(known, rows=known.rows + 1)
-            else:
-                read[field] = _read(row, slot, field, around)
+            if field in read:
+                read[field] = replace(read[field], rows=read[field].rows + 1)
+                continue
+            source, words = row.source(slot), None
+            sample = compact(dig(row.obj[source.key], source.inner), _SAMPLE_BYTES)
+            if type(value) is Sum:
+                unit = value.unit.with_more(told_unit(row.values, around))
+                size = _POWERS.get(unit.power, f"1e{unit.power}")
+                words = safe(f"{size} of {unit.currency}" if unit.currency else size, 60)
+            name = safe(".".join((source.key, *source.inner)), 80)
+            read[field] = ReadField(field, name, words, safe(sample, 80), 1)
     if not records:
         raise Unshaped(safe(f"the answer holds no {kind.noun}: {outline(body)}"))
     return FieldReport(
@@ -159,22 +165,3 @@ def report_fields(name: str, kind: Kind[Any], body: Json) -> FieldReport:
         tuple(field for field in field_names(kind) if field not in read),
         tuple(safe(key, 60) for key in list(left)[:_MOST_LEFT]),
     )
-
-
-def _read(row: Row, slot: str, field: str, around: Unit) -> ReadField:
-    source, value = row.source(slot), row.values[slot]
-    key, inner = source.key, ".".join(source.inner)
-    unit = told_unit(row.values, around)
-    sample = dig(row.obj[key], source.inner)
-    return ReadField(
-        field,
-        safe(f"{key}.{inner}" if inner else key, 80),
-        _unit_words(value.unit.with_more(unit)) if type(value) is Sum else None,
-        safe(compact(sample, _SAMPLE_BYTES), 80),
-        1,
-    )
-
-
-def _unit_words(unit: Unit) -> SafeText:
-    size = "unit assumed" if unit.power is None else _POWERS.get(unit.power, f"1e{unit.power}")
-    return safe(f"{size} of {unit.currency}" if unit.currency else size, 60)

@@ -152,7 +152,11 @@ class ListReader(Generic[R]):
                 return
             at = found.end() - 1
             self._head, self._rest = self._rest[:at], self._rest[at:]
-            self._closes = _closing(self._head)
+            for bracket in _BRACKETS.findall(self._head):
+                if bracket in b"[{":
+                    self._closes = (b"]" if bracket == b"[" else b"}") + self._closes
+                elif bracket in b"]}":
+                    self._closes = self._closes[1:]
         self._rest = self._rest[self._take_before(len(self._rest) - _TAIL) :]
         if len(self._rest) > _MOST_UNCUT:
             raise UnstreamableError
@@ -275,16 +279,6 @@ class ListReader(Generic[R]):
     def _answer(self, rows: list[bytes]) -> bytes:
         """An answer with these rows, as far as it is known by now."""
         return (self._head or b"") + b",".join(rows) + self._closes
-
-
-def _closing(head: bytes) -> bytes:
-    opened: list[bytes] = []
-    for found in _BRACKETS.findall(head):
-        if found in b"[{":
-            opened.append(b"]" if found == b"[" else b"}")
-        elif found in b"]}" and opened:
-            opened.pop()
-    return b"".join(reversed(opened))
 
 
 def _rows(part: bytes) -> list[bytes] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from agentco_tui.model import Agent, Budget, Company, Receipt, Record, Task, Verdict
 from agentco_tui.reading.decode import Unshaped, read_one
@@ -35,6 +35,7 @@ _REFUSED: Final = _FAILED | word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
     notallowed notapproved"""
 )
+_NO_TITLES: Final = ("id", "type", "action", "payload.type")
 _MOST_LAYERS: Final = 20
 _MAX_DEPTH: Final = 4
 _ID_NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -55,7 +56,9 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     The verdict is NO for `ok: false`, `approved: false`, `decision: "deny"`, a `status` of "error"
     without a record, a lone `error`, and where every item of a 207 failed.
     """
-    if http_status != 207 and _is_listing(kind, body):
+    envelope = body if type(body) is dict else {kind.own[0]: body}
+    own = [each for key, each in envelope.items() if fold(key) in kind.own and type(each) is list]
+    if http_status != 207 and any(len(each) > 1 and {*map(type, each)} == {dict} for each in own):
         raise Unshaped(safe(f"a list of {kind.noun}, as if something else had been asked"))
     layers = list(_layers(body))
     failed = [layer for layer in layers if says_failed(layer) or _refuses(layer)]
@@ -66,8 +69,14 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     if not no and type(body) in (dict, list):
         with suppress(Unshaped):
             record = read_one(kind, body)
-    if record is not None and not _is_whole(record):
-        record = None
+    # It must say what it is about, to stand for the record read before.
+    is_empty = (
+        (isinstance(record, Task) and record.title_from in _NO_TITLES)
+        or (isinstance(record, Agent | Company) and record.name is None)
+        or (isinstance(record, Budget)
+            and not (record.limit or record.unlimited or record.spent))
+    )  # fmt: skip
+    record = None if is_empty else record
     ids = (under(layer, name) for name in _ID_NAMES.get(kind.name, ("id",)) for layer in layers)
     told = next((str(each) for each in ids if type(each) in (str, int) and each != ""), None)
     return Receipt(
@@ -77,18 +86,6 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
         record_id=record.id if record else told,
         status_word=_status(layers),
         message=_message(layers, failed),
-    )
-
-
-def _is_listing(kind: Kind[Any], body: Json) -> bool:
-    lists = (
-        [each for key, each in body.items() if fold(key) in kind.own]
-        if type(body) is dict
-        else [body]
-    )
-    return any(
-        type(each) is list and len(each) > 1 and all(type(row) is dict for row in each)
-        for each in lists
     )
 
 
@@ -108,6 +105,7 @@ def _layers(body: Json) -> Iterator[_Layer]:
 
 
 def _refuses(layer: _Layer) -> bool:
+    """Whether a layer of the answer says no in words, flags or a list of failures."""
     named = {fold(key): value for key, value in islice(layer.items(), 100)}
     if (
         any(named.get(name) is False for name in _DONE)
@@ -129,35 +127,25 @@ def _failed_items(body: Json) -> list[_Layer]:
     for items in lists:
         rows = items if type(items) is list else []
         objects: list[_Layer] = [item for item in rows if type(item) is dict]
-        if objects and all(map(_item_failed, objects)):
+        failed = 0
+        for item in objects:
+            named = {fold(key): value for key, value in islice(item.items(), 100)}
+            codes = (
+                str(named.get(each)) for each in ("status", "statuscode", "code", "httpstatus")
+            )
+            failed += (
+                any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
+                or _word_in(named.get("status"), _REFUSED)
+                or bool(named.get("error"))
+                or False in (named.get("ok"), named.get("success"))
+            )
+        if objects and failed == len(objects):
             return objects
     return []
 
 
-def _item_failed(item: _Layer) -> bool:
-    named = {fold(key): value for key, value in islice(item.items(), 100)}
-    codes = [str(named.get(name)) for name in ("status", "statuscode", "code", "httpstatus")]
-    return (
-        any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
-        or _word_in(named.get("status"), _REFUSED)
-        or bool(named.get("error"))
-        or False in (named.get("ok"), named.get("success"))
-    )
-
-
 def _word_in(value: Json, words: frozenset[str]) -> bool:
     return type(value) is str and fold(value) in words
-
-
-def _is_whole(record: Record) -> bool:
-    """True if it says what it is about, so that it may stand for the record read before."""
-    if isinstance(record, Task):
-        return record.title_from not in ("id", "type", "action", "payload.type")
-    if isinstance(record, (Agent, Company)):
-        return record.name is not None
-    if isinstance(record, Budget):
-        return record.limit is not None or record.unlimited or record.spent is not None
-    return True
 
 
 def _status(layers: list[_Layer]) -> SafeText | None:

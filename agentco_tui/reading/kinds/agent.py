@@ -14,7 +14,7 @@ from agentco_tui.reading.kinds.common_fields import (
     reference,
     references,
 )
-from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row, Values
+from agentco_tui.reading.schema import Around, Field, Json, Kind, Partial, Row
 from agentco_tui.reading.values.money import UNIT_FIELDS, minus, money_field, to_money, told_unit
 from agentco_tui.reading.values.scalar import (
     flag,
@@ -111,7 +111,17 @@ FIELDS: Final = (
 
 def _build(row: Row, around: Around) -> Agent:
     values = row.values
-    status, state = _status(values)
+    status: SafeText | None = values.get("status") or values.get("status_text")
+    if status is not None and status.isdigit() and "status_text" in values:
+        status = values["status_text"]
+    state = agent_state(status) if status is not None else None
+    # Flags serve where no word does; who is paused may still be called active.
+    if values.get("paused") is True and state not in (AgentState.STOPPED, AgentState.ERROR):
+        status, state = status or safe("paused"), AgentState.PAUSED
+    elif status is None and "enabled" in values:
+        is_on = values["enabled"]
+        status = safe("enabled" if is_on else "not enabled")
+        state = AgentState.ACTIVE if is_on else AgentState.STOPPED
     model, vendor = values.get("model"), values.get("provider")
     if vendor is not None and model is not None and not model.startswith(f"{vendor}/"):
         model = safe(f"{vendor}/{model}")
@@ -129,22 +139,6 @@ def _build(row: Row, around: Around) -> Agent:
         state=state,
         model=model,
     )  # fmt: skip
-
-
-def _status(values: Values) -> tuple[SafeText | None, AgentState | None]:
-    """The word and the state; flags such as `paused` and `enabled` serve where no word does."""
-    status: SafeText | None = values.get("status") or values.get("status_text")
-    if status is not None and status.isdigit() and "status_text" in values:
-        status = values["status_text"]
-    state = agent_state(status) if status is not None else None
-    if values.get("paused") is True and state not in (AgentState.STOPPED, AgentState.ERROR):
-        return status or safe("paused"), AgentState.PAUSED
-    if status is None and "enabled" in values:
-        is_on = values["enabled"]
-        return safe("enabled" if is_on else "not enabled"), (
-            AgentState.ACTIVE if is_on else AgentState.STOPPED
-        )
-    return status, state
 
 
 def _remaining(row: Row, around: Around) -> Money | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from agentco_tui.model import Company
 from agentco_tui.reading.kinds.common_fields import CREATED, ids, record
-from agentco_tui.reading.schema import NOTHING, Around, Field, Json, Kind, Partial, Row
+from agentco_tui.reading.schema import NOTHING, Field, Json, Kind, Partial
 from agentco_tui.reading.values.scalar import block, named, to_count, word
 from agentco_tui.text import safe
 
@@ -62,17 +63,13 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-def _build(row: Row, around: Around) -> Company:
-    return record(Company, row, around)
-
-
 COMPANIES: Final[Kind[Company]] = Kind(
     "company",
     noun="companies",
     own="companies company company_list",
     also="organizations organisations orgs workspaces tenants accounts",
     fields=FIELDS,
-    build=_build,
+    build=partial(record, Company),
     needs="id",
     nameless="a company without an id",
     most=20_000,
