@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable
 from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.commands.running import connected
@@ -28,39 +26,33 @@ async def examine(settings: Settings, *, as_json: bool) -> int:
     """Read one page of each kind and tell; 0 if each was read, else 3. Changes nothing."""
     told: dict[str, object] = {}
     failed = False
+    company = settings.company
     async with connected(settings) as client:
-        async for kind, found in _reports(client, settings.company):
+        for name, kind in mappable().items():
+            scoped = company is not None and name in ("agent", "task", "agent_budget")
+            params = (("company_id", str(company)),) if scoped else ()
+            found: FieldReport | ApiError | SafeText
+            try:
+                reply = await client.transport.request("GET", PATHS[name], params=params)
+                found = report_fields(name, client.mapping.kind(kind), parse_json(reply.body))
+            except ApiError as error:
+                found = error
+            except Unshaped as error:
+                found = error.sentence
+            except BodyError as error:
+                found = error.reason
             failed = failed or not isinstance(found, FieldReport)
             if as_json:
-                told[kind] = _as_json(found)
+                told[name] = _as_json(found)
             else:
-                say(*_lines(kind, found), "")
+                say(*_lines(name, found), "")
+            if isinstance(found, Unreachable | KeyRejected):
+                break
     if as_json:
         say_json({"kinds": told})
     else:
         say('what is left over can be read: [profiles.NAME.fields.KIND] our_field = "its.name"')
     return Exit.NO_ANSWER if failed else Exit.OK
-
-
-async def _reports(
-    client: Client, company: str | None
-) -> AsyncIterator[tuple[str, FieldReport | ApiError | SafeText]]:
-    params = () if company is None else (("company_id", company),)
-    for name, kind in mappable().items():
-        path = PATHS[name]
-        try:
-            reply = await client.transport.request(
-                "GET", path, params=params if name in ("agent", "task", "agent_budget") else ()
-            )
-            yield name, report_fields(name, client.mapping.kind(kind), parse_json(reply.body))
-        except ApiError as error:
-            yield name, error
-            if isinstance(error, Unreachable | KeyRejected):
-                return
-        except Unshaped as error:
-            yield name, error.sentence
-        except BodyError as error:
-            yield name, error.reason
 
 
 def _lines(kind: str, found: FieldReport | ApiError | SafeText) -> list[str]:

@@ -78,7 +78,13 @@ def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
             for attempt, outcomes in _stories(file):
                 at = seconds_of(attempt.time)
                 if since is None or at is None or at >= since:
-                    out.write((_json if as_json else _line)(attempt, outcomes) + "\n")
+                    line: str = _line(attempt, outcomes)
+                    if as_json:
+                        told = msgspec.structs.asdict(attempt)
+                        told["outcome"] = _outcome_of(outcomes[-1]) if outcomes else None
+                        told["corrected"] = [_outcome_of(settled) for settled in outcomes[:-1]]
+                        line = json.dumps(told, ensure_ascii=True)
+                    out.write(f"{line}\n")
     except FileNotFoundError:
         if not as_json:
             out.write(f"nothing was approved or changed from here yet ({safe(str(path))})\n")
@@ -100,7 +106,10 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
     if left:
         span = _span(now - min(seconds_of(attempt.time) or now for attempt in left))
         verbs = Counter(attempt.verb for attempt in left).items()
-        what = " and ".join(_count(number, safe(verb, 20)) for verb, number in verbs)
+        counted = [f"{number} × {safe(verb, 20)}" for verb, number in verbs if verb != "approve"]
+        if approvals := sum(number for verb, number in verbs if verb == "approve"):
+            counted.insert(0, f"{approvals} approval{'' if approvals == 1 else 's'}")
+        what = " and ".join(counted)
         was, them = ("was", "it") if len(left) == 1 else ("were", "them")
         told.append(
             plain(
@@ -119,12 +128,6 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
     if journal.lost is not None:
         told.append(plain(f"{signs.warning} {journal.lost.why}"))
     return told
-
-
-def _count(number: int, verb: str) -> str:
-    if verb == "approve":
-        return "1 approval" if number == 1 else f"{number} approvals"
-    return f"{number} × {verb}"
 
 
 def _span(seconds: float) -> str:
@@ -156,13 +159,6 @@ def _stories(file: BinaryIO) -> Iterator[Story]:
             yield entry, first + [settled for settled in became if settled.corrects]
 
 
-def _json(attempt: Attempt, outcomes: list[Settled]) -> str:
-    told = msgspec.structs.asdict(attempt)
-    told["outcome"] = _outcome_of(outcomes[-1]) if outcomes else None
-    told["corrected"] = [_outcome_of(settled) for settled in outcomes[:-1]]
-    return json.dumps(told, ensure_ascii=True)
-
-
 def _outcome_of(settled: Settled) -> dict[str, object]:
     names = ("time", "known_by", "words", "http_status", "sentence", "made", "pid")
     return {"is": settled.outcome, **{name: getattr(settled, name) for name in names}}
@@ -172,7 +168,10 @@ def _line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
     made = next((settled.made for settled in outcomes if settled.made), None)
     what = _what(attempt) + (f" {signs.arrow} {safe(made, 80)}" if made else "")
     profile = safe(attempt.profile, 40)
-    return plain(f"{_when(attempt)}  {profile}  {what}  {_became(outcomes)}")
+    became = _is(outcomes[0]) if outcomes else f"{signs.unknown} unknown: no outcome is written"
+    for settled in outcomes[1:]:
+        became += f"; corrected at {_when(settled)}: {_is(settled)}"
+    return plain(f"{_when(attempt)}  {profile}  {what}  {became}")
 
 
 def _when(entry: Attempt | Settled) -> str:
@@ -188,13 +187,6 @@ def _what(entry: Attempt | Settled) -> str:
     task = f" {safe(entry.task, 80)}" if entry.task else ""
     whose = f" ({people})" if people else ""
     return f"{safe(entry.verb, 20)} “{safe(entry.title, 80)}”{task}{whose}"
-
-
-def _became(outcomes: list[Settled]) -> str:
-    if not outcomes:
-        return f"{signs.unknown} unknown: no outcome is written"
-    later = (f"; corrected at {_when(settled)}: {_is(settled)}" for settled in outcomes[1:])
-    return _is(outcomes[0]) + "".join(later)
 
 
 def _is(settled: Settled) -> str:
