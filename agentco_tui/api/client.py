@@ -1,8 +1,4 @@
-"""One method for each operation of the platform, and nothing else.
-
-Every method raises ApiError. Identifiers go out as one path segment each, whatever is in them;
-parameters that are None are left out.
-"""
+"""One method for each operation of the platform; every one raises ApiError."""
 
 from __future__ import annotations
 
@@ -69,10 +65,7 @@ class Client(Fetcher):
 
     @property
     def for_decisions(self) -> Client:
-        """The same with connections of its own, made as they are used.
-
-        For what a write is decided and settled by: it waits for no other request.
-        """
+        """With connections of its own: a decision waits for no other request."""
         if self._decisions is None:
             other = copy(self)
             other.transport, other.prefetch = self.transport.for_decisions(), None
@@ -299,10 +292,9 @@ class Client(Fetcher):
         return await self._read(reply, read)
 
     def _path(self, method: str, collection: str, identifier: str, rest: str = "") -> str:
-        """A path with an identifier as exactly one segment of it, percent-encoded.
+        """A path with an identifier as exactly one segment of it; NotSent without it in its text.
 
-        The segments "." and ".." would be taken away by clients and proxies, so their dots are
-        encoded, too. Raises NotSent, without the identifier in its text.
+        The dots of "." and ".." are encoded, too: clients and proxies would take them away.
         """
         words = "the id is too long" if len(identifier) > _LONGEST_ID else "the id is empty"
         try:

@@ -37,11 +37,7 @@ class CredentialError(ValueError):
 
 
 class ApiKey:
-    """The key, behind a mask.
-
-    `str`, `repr`, `format` and `vars` never show it, and it can be neither copied, pickled nor
-    written to JSON.
-    """
+    """Shown nowhere: neither copied, pickled nor written to JSON."""
 
     __slots__ = ("__text",)
 
@@ -99,8 +95,7 @@ class ApiKey:
 class KeyInUse:
     """The key that requests are sent with, and those that it took the place of.
 
-    A key that was replaced may still hold elsewhere, so all of them stay secrets to the end: what
-    is shown or written passes `redact`, which knows each. May be used from any thread.
+    All of them stay secrets to the end, since one may still hold elsewhere. For any thread.
     """
 
     __slots__ = ("__key", "__known")
@@ -163,11 +158,7 @@ class Redactor:
 
 
 class KeyFilter(logging.Filter):
-    """Put on a handler: masks the given keys, and anything that follows the word Bearer.
-
-    Message and traceback become one text here, so that no argument and no exception of a lower
-    layer reaches the handler unread.
-    """
+    """Put on a handler: masks the given keys, and anything that follows the word Bearer."""
 
     def __init__(self, keys: Iterable[ApiKey | KeyInUse]) -> None:
         super().__init__()

@@ -271,10 +271,7 @@ def refused(
 
 
 def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent) -> ApiError:
-    """No whole answer came: the error for an exception of httpx or the standard library.
-
-    `sent` is NO only if `cause` proves that no byte of the request has left.
-    """
+    """No whole answer came. `sent` is NO only if `cause` proves that no byte has left."""
     names = [kind.__name__ for kind in type(cause).__mro__]
     words = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), _BROKE)
     kinds = (_OF_EXCEPTION[name] for name in names if name in _OF_EXCEPTION)

@@ -21,10 +21,9 @@ class Sent(StrEnum):
 
 
 class ApiError(Exception):
-    """A request that did not bring what was asked for.
+    """`str(error)` is the sentence with the platform's own words after it, `repr` is for a log.
 
-    `str(error)` is the sentence with the platform's own words after it, fit for a notification;
-    `repr(error)` adds method and path, fit for a log. Neither holds the key, a query or a body.
+    Neither holds the key, a query or a body.
     """
 
     kind = "error"

@@ -91,10 +91,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         return chunk[:max_bytes]
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Send; a request is not begun where something came that nobody asked for.
-
-        A kept connection is then given up for another one, before a byte has left.
-        """
+        """A kept connection on which something came unasked is given up before a byte has left."""
         if not buffer:
             return
         if self._between:
@@ -379,10 +376,8 @@ def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:
 def tls_context(ca_file: Path | None = None, *, trust_env: bool = False) -> ssl.SSLContext:
     """A context that checks certificate and host name; takes 20 to 40 ms.
 
-    With `ca_file` (PEM) only its CAs are believed. Without, those of the machine are, and those of
-    certifi if the machine has none where its OpenSSL looks. SSL_CERT_FILE, SSL_CERT_DIR and
-    SSLKEYLOGFILE count only with `trust_env`. Raises CredentialError for a file that cannot be
-    used.
+    With `ca_file` (PEM) only its CAs are believed; else those of the machine, or of certifi if it
+    has none. SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE count only with `trust_env`.
     """
     if ca_file is not None:
         try:

@@ -109,10 +109,7 @@ class PageRequest(msgspec.Struct, frozen=True):
 
 
 class _Meta(dict[str, Json]):
-    """What an answer says beside its list, by folded names.
-
-    Inner objects add what is lacking, headers come last.
-    """
+    """By folded names; inner objects add what is lacking, headers come last."""
 
     def __init__(self, body: Json, headers: Mapping[str, str]) -> None:
         super().__init__()
@@ -177,13 +174,11 @@ class ListRest(NamedTuple):
 def next_page(
     body: Json, headers: Mapping[str, str], request: PageRequest, page_len: int, before: int = 0
 ) -> ListRest:
-    """How the page after this one is asked for.
+    """How the page after this one is asked for; header names are in lower case.
 
-    `headers` with lower-case names; `page_len` is how many records this page held, `before` how
-    many those before it. Stops on an empty token, on `has_more: false`, on a cursor that was just
-    used, and where a page adds nothing. That a page brings only known ids is for the caller to see.
-    More is suspected for a total above what was seen, for a flag or a link that says so, and for a
-    page exactly as long as the `limit` that was asked for.
+    Stops on an empty token, on `has_more: false`, on a cursor that was just used, and where a page
+    adds nothing. More is suspected for a total above what was seen, for a flag or a link that says
+    so, and for a page exactly as long as the `limit` that was asked for.
     """
     meta = _Meta(body, headers)
     following = None

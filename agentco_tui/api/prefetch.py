@@ -74,10 +74,9 @@ class Prefetch:
     async def take(
         self, path: str, params: Pairs, beginning: Beginning[Any] | None = None
     ) -> Reply | None:
-        """The answer, if this is the request that was sent and it was not taken before.
+        """The answer, if this is the request that was sent and it was not taken before, else None.
 
-        None for any other request. `beginning` gets the first rows of a long list. Raises ApiError
-        as the request itself would.
+        `beginning` gets the first rows of a long list. Raises ApiError as the request itself would.
         """
         reply = self._reply
         if reply is None or (path, tuple(params)) != (_PATH, self.params):

@@ -40,11 +40,7 @@ class DamagedBodyError(ValueError):
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Begin `work` in the thread that reads, beside the event loop; in the order of the calls.
-
-    It is one thread for all: each has memory of its own that it keeps, and Python runs one at a
-    time anyway.
-    """
+    """Begin `work` in the one thread that reads, beside the event loop; in the order of calls."""
     return asyncio.get_running_loop().run_in_executor(_thread, work)
 
 
@@ -105,8 +101,7 @@ async def gathered(
 ) -> tuple[bytes, ListReader[Any] | None]:
     """The body as a whole, or what has read it if it is longer than ONE_PIECE.
 
-    Raises TooLarge for such a one that can't be read in pieces. While a piece is read no more is
-    taken, so that the other side waits as well.
+    While a piece is read no more is taken, so that the other side waits as well.
     """
     body, sink = BytesIO(), None
     try:

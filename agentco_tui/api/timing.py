@@ -50,9 +50,8 @@ _SMOOTHING: Final = 0.3
 def retry_wait(error: ApiError, failed: int, elapsed: float) -> float | None:
     """Seconds until a read is sent again that failed so often, or None to tell the error.
 
-    Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles. `elapsed` is
-    the time since the first attempt began. A long Retry-After is left to the caller, who finds it
-    in the error.
+    Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles. A long
+    Retry-After is left to the caller, who finds it in the error.
     """
     if isinstance(error, PlatformFailed):
         is_passing = error.status in _PASSING_STATUSES
@@ -82,10 +81,7 @@ class Measured:
 
     @property
     def clock_skew(self) -> float | None:
-        """Seconds that the platform's clock is ahead of ours; None until an answer told.
-
-        The Date header has whole seconds, so this is good to about half a second.
-        """
+        """Seconds that the platform's clock is ahead of ours, to about half a second."""
         return median(self._skews) if self._skews else None
 
     def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
@@ -103,12 +99,10 @@ class Measured:
 
 
 def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds the answer asks us to wait, from 0 to a day; None if it asks nothing readable.
+    """Seconds the answer asks us to wait, at most a day; None if it asks nothing readable.
 
-    `headers` has lower-case names, `now` is our clock in seconds since 1970. A date is counted
-    from the platform's own Date header where there is one, so that a wrong clock on either side
-    does not matter. Digits first, then a date, then nothing: a lenient date parser reads "-3" as a
-    year. For a 429 without Retry-After the usual reset headers are read too.
+    A date is counted from the platform's own Date header where there is one, so that a wrong clock
+    on either side does not matter. Digits first: a lenient date parser reads "-3" as a year.
     """
     here = http_date(headers.get("date", ""))
     clock = now if here is None else here

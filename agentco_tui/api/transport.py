@@ -182,10 +182,9 @@ class Transport:
         quiet_http_loggers()
 
     def for_decisions(self) -> Transport:
-        """The same, with reads that wait for no place among the others.
+        """With reads that wait for no place among the others; closing either closes both.
 
         An answer that came with more than itself is not believed here, as it never is to a write.
-        Closing either closes both.
         """
         other = copy(self)
         other._lane = Lane.DECISIONS
@@ -377,10 +376,7 @@ class Transport:
         raise error_messages.refused(asked, status, headers, bytes(said), self._clock())
 
     def _refuse_surplus(self, response: httpx.Response, asked: Asked) -> None:
-        """Raises Broken where more came than one answer, and what it says is to be acted on.
-
-        Which of several answers is the one to this request can't be told.
-        """
+        """Raises Broken where more came than one answer, and what it says is to be acted on."""
         connection = response.extensions.get("network_stream")
         if getattr(connection, "surplus", False) and (asked.writes or self._lane is Lane.DECISIONS):
             raise error_messages.unusable(Broken, asked, response.status_code)

@@ -25,10 +25,7 @@ class DemoError(Exception):
 
 
 def serve(given: Mapping[str, Any]) -> int:
-    """Serve in this process until a signal, or the end of stdin; returns the exit code.
-
-    `given` holds parsed arguments, here and below; what is None is the platform's own default.
-    """
+    """Serve until a signal or the end of stdin; what is None of the arguments is the platform's."""
     from agentco_tui.demo import server  # noqa: PLC0415 - slow to import
 
     return server.serve(

@@ -61,10 +61,7 @@ class ReadResult(NamedTuple):
 
 
 def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
-    """Examine, tell, and return 0 if every read that was asked was answered, else 3.
-
-    Changes nothing. Raises SettingsError if no client can be made of the settings.
-    """
+    """Tell, and return 0 if every read that was asked was answered, else 3. Changes nothing."""
     with running(flags, env) as settings:
         if found.fields:
             return asyncio.run(doctor_fields.examine(settings, as_json=found.json))
@@ -80,10 +77,7 @@ def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
 
 
 async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResult], Measured]:
-    """Ask every read operation once, one after the other, and tell how it went.
-
-    Those about one record ask for the first that the list before them brought.
-    """
+    """Ask every read operation once; about one record, for the first of the list before it."""
     reads: list[ReadResult] = []
     company = settings.company
     found: dict[str, str | None] = {} if company is None else {"company": company}

@@ -23,12 +23,11 @@ LONGEST_LINE = 1_000_000
 
 
 def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
-    """Fetch the export; 0, 1 if it cannot be written (any more), 2 if the name cannot be used or is
-    taken, 3 if the platform did not give it whole.
+    """0, 1 if it cannot be written (any more), 2 if the name cannot be used or is taken, 3 if the
+    platform did not give it whole.
 
-    A file appears under its name only once it is whole; until then it is a temporary one beside
-    it. To a terminal each line is cleaned, anywhere else the bytes go as they came. Raises
-    SettingsError, BrokenPipeError and OutputError.
+    A file appears under its name only once it is whole. To a terminal each line is cleaned,
+    anywhere else the bytes go as they came.
     """
     if flags.company is not None:
         raise UsageError(

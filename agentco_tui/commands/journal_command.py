@@ -69,10 +69,7 @@ def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
 
 
 def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
-    """Print the journal at `path`: a line for each attempt with its outcome, the oldest first.
-
-    `since` is the earliest moment, in seconds since 1970. Returns the exit code.
-    """
+    """A line for each attempt with its outcome, the oldest first; `since` in seconds since 1970."""
     try:
         with path.open("rb") as file:
             for attempt, outcomes in _stories(file):
@@ -97,10 +94,7 @@ def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
 
 
 def leaving(journal: Journal, now: float) -> list[SafeText]:
-    """What to say at the end of the dashboard of what it did and doesn't know the outcome of.
-
-    `now` is in seconds since 1970. Empty if there is nothing to say. Reads no file.
-    """
+    """What to say at the end of the dashboard of what it did and doesn't know the outcome of."""
     left = journal.unsettled_here()
     told: list[SafeText] = []
     if left:

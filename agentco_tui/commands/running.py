@@ -29,10 +29,7 @@ class _OneEntry(logging.Formatter):
 
 @contextmanager
 def running(flags: Flags, env: Mapping[str, str]) -> Iterator[Settings]:
-    """The settings for a command that SIGTERM and SIGHUP end without a half-written file.
-
-    Raises SettingsError.
-    """
+    """Settings for a command that SIGTERM and SIGHUP end without a half-written file."""
     settings = load(flags, env)
 
     def leave(number: int, _frame: FrameType | None) -> None:
@@ -53,10 +50,9 @@ def running(flags: Flags, env: Mapping[str, str]) -> Iterator[Settings]:
 
 @contextmanager
 def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
-    """Log to the end of the file that was asked for; what is unforeseen goes there with its place.
+    """Log, without any key, to the file that was asked for; what is unforeseen with its place.
 
-    It gets mode 0600 if it is made here, and no key. `key` where another may take the place of the
-    settings' own.
+    `key` where another may take the place of the settings' own.
     """
     if settings.log_file is None:
         yield

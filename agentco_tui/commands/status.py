@@ -149,10 +149,7 @@ def judge(
     now: float,
     limits: AlertLimits,
 ) -> Judgement:
-    """Judge the picture for all companies, or for the one with the id `company`.
-
-    `failed` are the feeds without an answer; `now` is the platform's time, seconds since 1970.
-    """
+    """For all companies, or for the one with the id `company`; `now` is the platform's time."""
     names = Names(store)
 
     def ours(record: Task | Agent | Budget | Alert) -> bool:

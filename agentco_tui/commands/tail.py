@@ -39,10 +39,7 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 
 
 def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
-    """Write the feed; 0, or 3 if the platform did not give it. With `follow` it does not return.
-
-    Raises SettingsError, BrokenPipeError when the reader goes, and OutputError.
-    """
+    """0, or 3 if the platform did not give it. With `follow` it does not return."""
     with running(flags, env) as settings:
         return asyncio.run(_Tail(settings, found).run())
 

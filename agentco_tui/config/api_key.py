@@ -65,9 +65,8 @@ class KeyPlace(NamedTuple):
     def read(self, *, apart: bool = False, until: int | None = None) -> ApiKey:
         """The key that stands there now; may take as long as the command or the keyring.
 
-        `apart`: what is run for it has no terminal, and is ended when the descriptor `until` can
-        be read. Raises WrongError, whose text holds no key but may quote what a command wrote to
-        stderr.
+        `apart`: what is run for it has no terminal, and is ended when the descriptor `until` can be
+        read. Raises WrongError without the key, but with what a command wrote to stderr.
         """
         match self.setting:
             case "api_key_file":
@@ -152,12 +151,10 @@ def run_for_output(
     apart: bool = False,
     until: int | None = None,
 ) -> bytes:
-    """What `command` writes to stdout, at most 64 KiB, within `limit` seconds.
+    """What `command` writes to stdout, at most 64 KiB, within `limit` seconds and without stdin.
 
-    It has no stdin, so that it cannot wait for one. What it writes to stderr is told only if it
-    fails. `apart`: it has no terminal either, in a session of its own, which is ended as a whole.
-    `until`: a descriptor; the command is ended when that can be read. Raises CommandError, whose
-    text holds nothing of stdout.
+    `apart`: it has no terminal either, in a session of its own, which is ended as a whole, also
+    when `until` can be read. Raises CommandError, whose text holds nothing of stdout.
     """
     if apart:
         env = {name: value for name, value in env.items() if name not in TERMINAL_NAMES}

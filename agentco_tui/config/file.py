@@ -130,10 +130,7 @@ class ConfigFile:
         self.problems.sort(key=lambda problem: problem.line or 0)
 
     def problem(self, setting: str, text: str) -> Problem:
-        """Something that is wrong with a setting, at its line or that of the table it is in.
-
-        `setting` is dotted, "profiles.prod.refresh".
-        """
+        """Something that is wrong with a setting, at its line or that of the table it is in."""
         known = setting
         while known and known not in self._lines:
             known = known.rpartition(".")[0]

@@ -63,10 +63,7 @@ def load(flags: Flags, env: Mapping[str, str]) -> Settings:
 
 
 def load_for_demo(flags: Flags, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:
-    """The settings for a platform that the program started itself.
-
-    Flags and the file's theme, keys and alert limits count, no profile does. Raises SettingsError.
-    """
+    """For a platform that the program started itself: no profile counts. Raises SettingsError."""
     resolved = Resolver(flags, env, with_profile=False)
     if resolved.problems:
         raise SettingsError(resolved.problems)
@@ -88,10 +85,7 @@ def config_path(flags: Flags, env: Mapping[str, str]) -> tuple[Path, str]:
 
 
 class Resolver:
-    """One reading of all settings: their values, their sources, and what is wrong with them.
-
-    The key is not fetched before `fetch_key`, so looking at settings runs no command.
-    """
+    """All settings, where they are from and what is wrong; no key is fetched before `fetch_key`."""
 
     def __init__(self, flags: Flags, env: Mapping[str, str], *, with_profile: bool = True) -> None:
         self._flags = flags
@@ -165,10 +159,7 @@ class Resolver:
             return None
 
     def check_all(self) -> None:
-        """Add to `problems` what is wrong with every profile, also those that are not in use.
-
-        Addresses, key files and certificates are looked at; no command is run, no keyring asked.
-        """
+        """Add what is wrong with every profile; no command is run, no keyring asked."""
         for name, entry in self.file.profiles.items():
             try:
                 if "base_url" in entry:

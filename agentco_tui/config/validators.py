@@ -1,7 +1,6 @@
 """What values a setting can have: each a function from what was written to what it means.
 
-Every one raises `WrongError` with a sentence that says what the value must be and what was found,
-so that the file, the environment and the flags are told off in the same words.
+Every one raises `WrongError`, which says what the value must be and what was found.
 """
 
 from __future__ import annotations
