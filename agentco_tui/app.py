@@ -108,8 +108,7 @@ class DashboardApp(KeyApp):
         self.place = place
         self._remembered = remembered
         self.main_screen: MainScreen | None = None
-        self._said: list[Notification] = []
-        """Notices that may still stand in the corner."""
+        self._said: list[Notification] = []  # notices that may still stand in the corner
         self._line = SlowLineDetector()
         self._without_colours = WithoutColours(lambda: self.current_theme.dark)
 

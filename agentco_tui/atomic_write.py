@@ -27,8 +27,7 @@ class Target(msgspec.Struct):
 
     path: Path
     file: IO[bytes]
-    written: int = 0
-    """Bytes so far."""
+    written: int = 0  # bytes so far
 
     def write(self, chunk: bytes) -> None:
         """Add bytes. Raises AtomicWriteError."""

@@ -22,18 +22,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SLICE: Final = 0.004
-"""Seconds of work after which other things get their turn."""
-QUIET: Final = 0.03
-"""Seconds after a key for which there is none."""
-AT_ONCE: Final = 20
-"""Steps (of about a millisecond) that are always taken at once."""
-ASKED_SLICE: Final = 0.016
-"""Seconds of work in one go while a person waits for it."""
+SLICE: Final = 0.004  # seconds of work after which other things get their turn
+QUIET: Final = 0.03  # seconds after a key for which there is none
+AT_ONCE: Final = 20  # steps (of about a millisecond) that are always taken at once
+ASKED_SLICE: Final = 0.016  # seconds of work in one go while a person waits for it
 
 
-_quiet_until: Final = [-inf]
-"""When a person acted last, and `QUIET` on top."""
+_quiet_until: Final = [-inf]  # when a person acted last, and `QUIET` on top
 
 
 def person_acts() -> None:
@@ -95,8 +90,7 @@ class SlicedWork:
     """Work for a widget that may be long: few steps are taken at once, the others in slices."""
 
     def __init__(self, node: DOMNode, description: str) -> None:
-        self.idle = asyncio.Event()
-        """Set while nothing is being done in slices."""
+        self.idle = asyncio.Event()  # set while nothing is being done in slices
         self.idle.set()
         self._node = node
         self._description = description

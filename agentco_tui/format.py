@@ -244,23 +244,18 @@ def clock(moment_: Moment | None, now: float, tz: tzinfo | None = None) -> SafeT
     return SafeText(f"{day} {then:%H:%M}" if then.year == today.year else f"{day} {then.year}")
 
 
-def moment(moment_: Moment | None, tz: tzinfo | None = None) -> SafeText:
-    """A point in time with its date: "2025-11-19 12:04:31"."""
-    if moment_ is None:
-        return signs.missing
-    then = _local(moment_.at, tz)
-    return signs.unknown if then is None else SafeText(then.replace(tzinfo=None).isoformat(" "))
-
-
-def moment_full(moment_: Moment | None, tz: tzinfo | None = None) -> SafeText:
-    """`moment` for the detail pane: "2025-11-19 12:04:31 +01:00", and ", zone assumed" if so."""
+def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False) -> SafeText:
+    """A point in time with its date: "2025-11-19 12:04:31", and `full` with its zone:
+    "2025-11-19 12:04:31 +01:00", and ", zone assumed" if so.
+    """
     if moment_ is None:
         return signs.missing
     then = _local(moment_.at, tz)
     if then is None:
-        return plain(f"{signs.unknown} no time a calendar has")
+        return plain(f"{signs.unknown} no time a calendar has") if full else signs.unknown
     text = then.isoformat(" ")
-    return plain(f"{text[:19]} {text[19:]}" + ", zone assumed" * moment_.zone_assumed)
+    zone = f" {text[19:]}" + ", zone assumed" * moment_.zone_assumed
+    return plain(text[:19] + zone * full)
 
 
 def _local(at: float, tz: tzinfo | None) -> datetime | None:

@@ -39,30 +39,21 @@ LEAVING_KEYS = ("ctrl+c", "ctrl+q")
 class Command(msgspec.Struct, frozen=True):
     """One thing that a person can do."""
 
-    id: str
-    """What `[keys]` calls it."""
-    keys: str
-    """The default keys, in Textual's names, parted by commas."""
-    label: str
-    """A word or two for the footer."""
-    tooltip: str
-    """A sentence for the help."""
+    id: str  # what `[keys]` calls it
+    keys: str  # the default keys, in Textual's names, parted by commas
+    label: str  # a word or two for the footer
+    tooltip: str  # a sentence for the help
     where: Place
     run: str
     """The action, as Textual writes it, on the screen or the frame that has the key; `form(…)` is
     one of `dialogs.form_definitions.FORMS`."""
-    also: tuple[Place, ...] = ()
-    """Further places in which the same key does the same."""
-    over: str | None = None
-    """The id whose key this one takes on purpose where it works."""
-    fixed: bool = False
-    """True if `[keys]` may not change it."""
+    also: tuple[Place, ...] = ()  # further places in which the same key does the same
+    over: str | None = None  # the id whose key this one takes on purpose where it works
+    fixed: bool = False  # True if `[keys]` may not change it
     verb: str | None = None
     """What it writes, by the word of `actions`: it is dimmed while that would be refused."""
-    operation: str | None = None
-    """The platform's operation that it asks for."""
-    cursor: bool = False
-    """True if the table itself does it, not the screen around it."""
+    operation: str | None = None  # the platform's operation that it asks for
+    cursor: bool = False  # True if the table itself does it, not the screen around it
 
     @property
     def places(self) -> frozenset[Place]:

@@ -26,16 +26,12 @@ class Signs(msgspec.Struct, frozen=True):
     critical: SafeText = _sign("✖", "x")
     good: SafeText = _sign("●", "*")
     unknown: SafeText = _sign("◌", "?")
-    waiting: SafeText = _sign("○", "o")
-    """Stands for what waits for a person, which is known well."""
-    derived: SafeText = _sign("~", "~")
-    """Stands before a figure that was worked out here."""
-    missing: SafeText = _sign("–", "-")
-    """Stands for a field that was not sent."""
+    waiting: SafeText = _sign("○", "o")  # stands for what waits for a person, which is known well
+    derived: SafeText = _sign("~", "~")  # stands before a figure that was worked out here
+    missing: SafeText = _sign("–", "-")  # stands for a field that was not sent
     ellipsis: SafeText = _sign("…", "~")
     cursor: SafeText = _sign("▌", ">")
-    mark: SafeText = _sign("●", "*")
-    """Stands before a marked row."""
+    mark: SafeText = _sign("●", "*")  # stands before a marked row
     newline: SafeText = _sign("⏎", "|")
     tab: SafeText = _sign("⇥", ">")
     replaced: SafeText = _sign("\ufffd", "?")

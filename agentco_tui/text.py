@@ -51,8 +51,7 @@ from agentco_tui.width import wrap as wrap
 
 _REMOVED: Final = "\ue000"
 """Stands for a removed character while cleaning; the input's own are replaced, as all private."""
-_HOSTILE: Final = lazy_pattern(lambda: f"{_hostile()}+")
-"""What must not be shown as it is."""
+_HOSTILE: Final = lazy_pattern(lambda: f"{_hostile()}+")  # what must not be shown as it is
 _OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARKS}{{8}}){MARKS}+")
 _OVER_TWO_MARKS: Final = lazy_pattern(f"({MARKS}{{2}}){MARKS}+")
 _MARKS_AT_START: Final = lazy_pattern(f"^{MARKS}+")
@@ -219,11 +218,6 @@ def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -
         text = "\n".join(line if _is_plain(line) else _clean(line) for line in lines)
     if unread <= 0 and text.count("\n") < max_lines and cell_width(text) <= max_cells:
         return SafeText(text)
-    return _cut_block(text, max(unread, 0), max_cells, max_lines)
-
-
-def _cut_block(text: str, unread: int, max_cells: int, max_lines: int) -> SafeText:
-    """The first lines of `text`; the last one says what is missing, `unread` included."""
     kept: list[str] = []
     room = max_cells - 40
     for line in text.split("\n"):
@@ -234,7 +228,7 @@ def _cut_block(text: str, unread: int, max_cells: int, max_lines: int) -> SafeTe
         room -= cell_width(shown)
         if shown != line:
             break
-    rest = max(1, unread + len(text) - len("\n".join(kept)))
+    rest = max(1, max(unread, 0) + len(text) - len("\n".join(kept)))
     notice = plain(f"{signs.ellipsis} {rest:,} more character{'s' if rest != 1 else ''}")
     return SafeText("\n".join([*kept, clip(notice, max_cells)]))
 

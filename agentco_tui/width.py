@@ -7,7 +7,6 @@ and terminals agree on every width (cells.txt). Import these names from `text`.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -113,26 +112,25 @@ def wrap(text: SafeText, width: int) -> list[SafeText]:
     Nothing is lost but the blanks at the breaks; a wide character in a width of 1 becomes a sign.
     """
     width = max(width, 1)
-    return [part for line in text.split("\n") for part in _wrap_line(line, width)]
-
-
-def _wrap_line(line: str, width: int) -> Iterator[SafeText]:
-    at = 0
-    # A cell takes three characters at most, so no more of a long line has to be looked at.
-    while len(first := head(line[at : at + 3 * width + 1], width)) < len(line) - at:
-        if not first:
-            yield signs.replaced
-            at += 1
-            continue
-        end = at + len(first)
-        if line[end] != " " and first[-1] != " ":
-            blank = first.rfind(" ")
-            # Blanks at the very start are an indent, no place to break.
-            if blank > 0 and first[:blank].strip(" "):
-                end = at + blank
-        yield SafeText(line[at:end].rstrip(" "))
-        at = end
-        while line[at : at + 1] == " ":
-            at += 1
-    if at < len(line) or not line:
-        yield SafeText(line[at:])
+    lines: list[SafeText] = []
+    for line in text.split("\n"):
+        at = 0
+        # A cell takes three characters at most, so no more of a long line has to be looked at.
+        while len(first := head(line[at : at + 3 * width + 1], width)) < len(line) - at:
+            if not first:
+                lines.append(signs.replaced)
+                at += 1
+                continue
+            end = at + len(first)
+            if line[end] != " " and first[-1] != " ":
+                blank = first.rfind(" ")
+                # Blanks at the very start are an indent, no place to break.
+                if blank > 0 and first[:blank].strip(" "):
+                    end = at + blank
+            lines.append(SafeText(line[at:end].rstrip(" ")))
+            at = end
+            while line[at : at + 1] == " ":
+                at += 1
+        if at < len(line) or not line:
+            lines.append(SafeText(line[at:]))
+    return lines

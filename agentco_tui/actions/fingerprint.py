@@ -97,7 +97,7 @@ def _words(value: object) -> str:
     if isinstance(value, Money):
         return fmt.money_full(value)
     if isinstance(value, Moment):
-        return fmt.moment_full(value)
+        return fmt.moment(value, full=True)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return signs.missing if value is None else str(value)

@@ -36,8 +36,7 @@ _LEAVE: Final = (
 """What must be said once only: a second time it would move the shell's cursor and take the
 shell's own keyboard mode away."""
 
-_CHILD_SECONDS: Final = 3.0
-"""For which a child tries after the end of this process."""
+_CHILD_SECONDS: Final = 3.0  # for which a child tries after the end of this process
 
 
 class TerminalDevice:
@@ -48,10 +47,8 @@ class TerminalDevice:
     """
 
     def __init__(self, inputs: int, output: int) -> None:
-        self.full_screen = False
-        """Whether the app has the screen."""
-        self.ending = False
-        """Whether the app is to end, and takes the screen no more."""
+        self.full_screen = False  # whether the app has the screen
+        self.ending = False  # whether the app is to end, and takes the screen no more
         self._inputs = inputs
         self._settings: list[Any] | None = None
         self._shared = output

@@ -31,18 +31,13 @@ lacks. Python's own would write `\\u2502`: six cells for one, so every row shift
 class Fitness(msgspec.Struct, frozen=True):
     """What the terminal can do."""
 
-    refusal: str | None
-    """One sentence for a person why the dashboard can't run here, or None."""
-    ascii: bool
-    """Only ASCII is safe to write."""
-    colours: int
-    """0 (NO_COLOR, or none), 16, 256 or 16,777,216."""
+    refusal: str | None  # one sentence for a person why the dashboard can't run here, or None
+    ascii: bool  # only ASCII is safe to write
+    colours: int  # 0 (NO_COLOR, or none), 16, 256 or 16,777,216
     columns: int
     rows: int
-    term: str
-    """TERM as set."""
-    encoding: str
-    """Of the stream that is drawn on."""
+    term: str  # TERM as set
+    encoding: str  # of the stream that is drawn on
 
 
 def check(

@@ -24,18 +24,14 @@ from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
 from agentco_tui.textual_patches.driver import guarded, in_loop
 
-DEADLINE: Final = 0.6
-"""Seconds the app has to end after a signal or a lost terminal."""
-LINGER: Final = 3.0
-"""Seconds that a thread may hold the process after the app ended by itself."""
+DEADLINE: Final = 0.6  # seconds the app has to end after a signal or a lost terminal
+LINGER: Final = 3.0  # seconds that a thread may hold the process after the app ended by itself
 RESTORING: Final = 0.15
 """Seconds given to a terminal that takes no output, before it is left to a child process."""
-ON_END_SECONDS: Final = 0.1
-"""Seconds given to `on_end` when the process is ended by force."""
+ON_END_SECONDS: Final = 0.1  # seconds given to `on_end` when the process is ended by force
 KERNEL_DEADLINE: Final = 0.35
 """Seconds after which the kernel ends the process, should ending by force itself hang."""
-GLANCE: Final = 0.5
-"""Seconds between looks at the terminal where it can't be polled (macOS)."""
+GLANCE: Final = 0.5  # seconds between looks at the terminal where it can't be polled (macOS)
 
 ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 _OTHER_SIGNALS: Final = (
@@ -44,8 +40,7 @@ _OTHER_SIGNALS: Final = (
 )
 _WRITER: Final = "textual-output"
 
-_NUDGE: Final = b"\xff"
-"""Goes through the pipe beside the numbers of signals."""
+_NUDGE: Final = b"\xff"  # goes through the pipe beside the numbers of signals
 
 _log = logging.getLogger(__name__)
 

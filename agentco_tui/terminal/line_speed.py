@@ -13,12 +13,10 @@ from typing import IO, Any, Final, TypeVar
 
 T = TypeVar("T")
 
-LONG: Final = 0.25
-"""Seconds that a write may take before the line counts as slow."""
+LONG: Final = 0.25  # seconds that a write may take before the line counts as slow
 HANG: Final = 1.0
 QUICK: Final = 0.05
-SLOW_TO_BEGIN: Final = 2
-"""Looks in a row with a long write after which less is painted."""
+SLOW_TO_BEGIN: Final = 2  # looks in a row with a long write after which less is painted
 QUICK_TO_END: Final = 20
 """Looks in a row, with something written, without one, after which all is painted again."""
 
@@ -90,5 +88,4 @@ class TimedFile:
         return getattr(self._file, name)
 
 
-SPEED: Final = LineSpeed()
-"""Of this process's terminal."""
+SPEED: Final = LineSpeed()  # of this process's terminal

@@ -162,8 +162,7 @@ def renders(
     room = compositor.size.region
     crop = room if crop is None else crop
     lines = Region(0, crop.y, room.width, crop.height)
-    covered = [0] * crop.height
-    """For each line a bit for each column that something in front has."""
+    covered = [0] * crop.height  # for each line a bit for each column that something in front has
     full = ((1 << crop.width) - 1) << crop.x
     for widget, (region, clip) in compositor.visible_widgets.items():
         seen = clip.intersection(lines)

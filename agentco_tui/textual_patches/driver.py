@@ -38,8 +38,7 @@ GRACE: Final = 0.05
 """Seconds that a job continued in the background waits for a signal that is to end it."""
 LAST_LOOK: Final = 0.1
 """Seconds in which what the terminal still sends is read before it is given back."""
-ONE_READ: Final = 4096
-"""Bytes that are read from the terminal at once."""
+ONE_READ: Final = 4096  # bytes that are read from the terminal at once
 BY_HAND: Final = (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp)
 _MEMBERS: Final = (
     "_sigtstp_application",
@@ -60,10 +59,8 @@ _log = logging.getLogger(__name__)
 class ControllingTerminal(Protocol):
     """What the driver needs of the terminal."""
 
-    full_screen: bool
-    """Whether the app has the screen."""
-    ending: bool
-    """Whether the app is to end; then it takes the screen no more."""
+    full_screen: bool  # whether the app has the screen
+    ending: bool  # whether the app is to end; then it takes the screen no more
 
     def note_settings(self) -> None:
         """Remember the settings as they are now as the ones to put back."""

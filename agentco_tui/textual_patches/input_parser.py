@@ -31,20 +31,15 @@ from textual.message import Message
 
 from agentco_tui.patterns import lazy_pattern
 
-PATIENCE: Final = 1.0
-"""Seconds without input after which what has no end is taken to have ended."""
+PATIENCE: Final = 1.0  # seconds without input after which what has no end is taken to have ended
 LONGEST_STRING: Final = 5.0
 """Seconds after which a string without an end is over though input goes on: it is keys by now."""
-LONGEST_SEQUENCE: Final = 128
-"""Characters of the longest sequence that can mean anything."""
-LARGEST_PASTE: Final = 65_536
-"""Characters of a paste that are kept."""
-LARGEST_SCREEN: Final = 1_000
-"""Columns, and rows, of the largest terminal that is believed."""
+LONGEST_SEQUENCE: Final = 128  # characters of the longest sequence that can mean anything
+LARGEST_PASTE: Final = 65_536  # characters of a paste that are kept
+LARGEST_SCREEN: Final = 1_000  # columns, and rows, of the largest terminal that is believed
 REST_OF_PASTE: Final = 30.0
 """Seconds in which the rest of a paste may come that was taken to have ended."""
-TYPED_AT_ONCE: Final = 16
-"""More characters than this, in one read, are nobody's keys in that time."""
+TYPED_AT_ONCE: Final = 16  # more characters than this, in one read, are nobody's keys in that time
 
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
@@ -97,14 +92,11 @@ class InputParser(XTermParser):
     def __init__(self, debug: bool = False, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(debug)
         self._clock = clock
-        self._held = ""
-        """The beginning of a sequence, at the end of what has been read."""
-        self._string = ""
-        """What introduced the string that is being passed over; "" outside of one."""
+        self._held = ""  # the beginning of a sequence, at the end of what has been read
+        self._string = ""  # what introduced the string that is being passed over; "" outside of one
         self._paste: list[str] | None = None
         self._paste_size = 0
-        self._came = self._began = 0.0
-        """When there was input last, and when the string began."""
+        self._came = self._began = 0.0  # when there was input last, and when the string began
         self._cut: float | None = None
         """When a paste was taken to have ended though its end had not come."""
         self._dropped = 0

@@ -56,8 +56,7 @@ class PatchedApp(App[None]):
         self._ends_known = ENDING.fits(self._as_expected)
         self._timers_known = LATE_TIMERS.fits(lambda: Timer(self, 1.0, skip=False)._skip is False)
         self._queues_keys = KEY_QUEUE.fits(_hands_keys_as_expected)
-        self._ahead: deque[Typed] = deque()
-        """Typed ahead: they have come and wait for their turn."""
+        self._ahead: deque[Typed] = deque()  # typed ahead: they have come and wait for their turn
         self._on_its_way: Typed | None = None
         """The one that was handed to a widget, until it has come back or was kept there."""
         self._handed_to: DOMNode = self

@@ -15,8 +15,7 @@ from textual.widget import Widget
 from agentco_tui.text import SafeText, cell_width, fit, plain
 from agentco_tui.widgets.tones import Cell, Pressable, ToneStyles, total_width
 
-GAP = 2
-"""Columns kept free between what stands left and what stands right."""
+GAP = 2  # columns kept free between what stands left and what stands right
 
 
 class StatusLine(Widget):

@@ -19,10 +19,8 @@ from agentco_tui.widgets.tones import Cell, Tone, ToneStyles
 
 Line = tuple[Cell, ...]
 
-LABEL_WIDTH = 13
-"""Columns of a field's label, the gap behind it included."""
-MOST_LINES = 4
-"""Lines of a notice."""
+LABEL_WIDTH = 13  # columns of a field's label, the gap behind it included
+MOST_LINES = 4  # lines of a notice
 
 
 class Heading(msgspec.Struct, frozen=True):

@@ -18,8 +18,7 @@ from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, plain, signs
 
-ENOUGH: Final = 4.5
-"""The contrast that WCAG 2 asks of running text (1 to 21)."""
+ENOUGH: Final = 4.5  # the contrast that WCAG 2 asks of running text (1 to 21)
 NEARLY: Final = 0.9
 STEPS: Final = 10
 CLEARLY: Final = 0.3

@@ -16,7 +16,6 @@ from agentco_tui.format import (
     count,
     duration,
     moment,
-    moment_full,
     money,
     money_full,
     number,
@@ -204,10 +203,10 @@ def test_clock() -> None:
 
 def test_moments_in_the_local_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert moment(Moment(at=NOON), UTC) == "2025-11-19 11:04:31"
-    assert moment_full(Moment(at=NOON), BERLIN) == "2025-11-19 12:04:31 +01:00"
+    assert moment(Moment(at=NOON), BERLIN, full=True) == "2025-11-19 12:04:31 +01:00"
     assumed = Moment(at=NOON, zone_assumed=True)
-    assert moment_full(assumed, UTC) == "2025-11-19 11:04:31 +00:00, zone assumed"
-    assert moment(None) == moment_full(None) == "–"
+    assert moment(assumed, UTC, full=True) == "2025-11-19 11:04:31 +00:00, zone assumed"
+    assert moment(None) == moment(None, full=True) == "–"
 
 
 @given(st.floats())
@@ -215,6 +214,6 @@ def test_any_moment_can_be_shown(at: float) -> None:
     then = Moment(at=at)
     assert cell_width(clock(then, NOON, UTC)) <= 12
     assert cell_width(moment(then, UTC)) <= 19
-    assert cell_width(moment_full(then)) <= 40
+    assert cell_width(moment(then, full=True)) <= 40
     if abs(at) > 1e15:
         assert clock(then, NOON, UTC) == moment(then, UTC) == signs.unknown

@@ -55,8 +55,7 @@ for each id, None for a value that isn't known."""
 
 
 class Term(msgspec.Struct, frozen=True):
-    typed: str
-    """Operator and operand, case folded."""
+    typed: str  # operator and operand, case folded
     column: int | None
     negated: bool
     as_text: bool
@@ -102,8 +101,7 @@ class Filter(msgspec.Struct, frozen=True):
         return frozenset(term.column for term in self.terms if term.column is not None)
 
 
-NOTHING: Final = Filter("", ())
-"""The filter that everything passes."""
+NOTHING: Final = Filter("", ())  # the filter that everything passes
 
 
 def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | FilterError:

@@ -15,18 +15,15 @@ from agentco_tui.widgets.tones import Cell
 R = TypeVar("R")
 """The type of the records a table shows; the table itself knows nothing about it."""
 
-GAP = 2
-"""Empty cells between two columns."""
+GAP = 2  # empty cells between two columns
 
 
 class ColumnKind(Enum):
     """What a column's `filter_value` returns, and so what a filter may compare it with."""
 
-    TEXT = "text"
-    """A string; compared without regard to case."""
+    TEXT = "text"  # a string; compared without regard to case
     NUMBER = "number"
-    SECONDS = "seconds"
-    """A duration or age in seconds; a filter gives it with a unit (`2h`)."""
+    SECONDS = "seconds"  # a duration or age in seconds; a filter gives it with a unit (`2h`)
     SHARE = "share"
     """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
 
@@ -34,15 +31,12 @@ class ColumnKind(Enum):
 class Column(msgspec.Struct, Generic[R], frozen=True):
     key: str
     """The name the program uses: in sort settings, in filters, in tests. Unique in a table."""
-    title: SafeText
-    """The header. Units belong here, once, not in every cell."""
+    title: SafeText  # the header. Units belong here, once, not in every cell
     width: int
     cell: Callable[[R], Cell]
     """What to show. Called for rows on the screen, and once a record when a filter needs text."""
-    min_width: int = 4
-    """What it may shrink to; one that grows does so before another is hidden."""
-    grow: int = 0
-    """Its share of the room that is left over."""
+    min_width: int = 4  # what it may shrink to; one that grows does so before another is hidden
+    grow: int = 0  # its share of the room that is left over
     priority: int = 0
     """0 is never hidden; of the others the highest goes first when it gets narrow."""
     align: Align = "left"
@@ -52,17 +46,14 @@ class Column(msgspec.Struct, Generic[R], frozen=True):
     sort_reader: Callable[[], Callable[[R], Any]] | None = None
     """Makes what stands in for `sort_key` while a whole table is sorted once: it may remember what
     many records share."""
-    ticks: bool = False
-    """True if the cell depends on the clock, so that `tick` looks at it again."""
+    ticks: bool = False  # True if the cell depends on the clock, so that `tick` looks at it again
     kind: ColumnKind = ColumnKind.TEXT
     filter_value: Callable[[R], Any] | None = None
     """What a filter compares, of the type `kind` says, or None if it isn't known. Without it
     `column:value` looks at the cell's text and comparisons are refused."""
-    descending_first: bool = False
-    """True if the first sort by it should put the highest on top."""
+    descending_first: bool = False  # True if the first sort by it should put the highest on top
     aliases: tuple[str, ...] = ()
-    shown: bool = True
-    """False for a column that is only there to be filtered and sorted by."""
+    shown: bool = True  # False for a column that is only there to be filtered and sorted by
 
 
 class Placed(msgspec.Struct, Generic[R], frozen=True):

@@ -27,17 +27,14 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 T = TypeVar("T")
 
-CHUNK: Final = 1_000
-"""Rows worked on between two pauses."""
+CHUNK: Final = 1_000  # rows worked on between two pauses
 FEW: Final = 500
 """Up to this many changes are put in place one by one rather than by sorting everything."""
-RUN: Final = 12_500
-"""Rows sorted in one go."""
+RUN: Final = 12_500  # rows sorted in one go
 MERGED: Final = 8
 """Runs merged in one go: each merging asks for all keys again, which takes longest of all."""
 
-GONE: Final = Cell(plain("gone"), Tone.DIM)
-"""What a ghost says when nobody said what became of it."""
+GONE: Final = Cell(plain("gone"), Tone.DIM)  # what a ghost says when nobody said what became of it
 
 Steps: TypeAlias = Iterator[None]
 """A piece of work in slices: run it to its end, at once or with pauses."""
@@ -59,12 +56,10 @@ class TableModel(Generic[R]):
         self.order: list[str] = []
         self.shown: list[str] = self.order
         self.filter: Filter = NOTHING
-        self.sort_column = sort_column
-        """None is the order in which the records came."""
+        self.sort_column = sort_column  # None is the order in which the records came
         self.descending = descending
         self.held = False
-        self.notes: dict[str, Cell] = {}
-        """What became of rows that are ghosts, or are about to be."""
+        self.notes: dict[str, Cell] = {}  # what became of rows that are ghosts, or are about to be
         self._search_text = search_text
         self._haystacks: dict[str, str] = {}
         self._keys: list[Any] = []

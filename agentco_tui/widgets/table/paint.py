@@ -7,10 +7,9 @@ between. What isn't on the screen costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic, NamedTuple
 
-import msgspec
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -24,8 +23,7 @@ from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, Tone, coloured, tone_style
 
-GUTTER: Final = 3
-"""Cells before the first column: the cursor, the mark and a blank."""
+GUTTER: Final = 3  # cells before the first column: the cursor, the mark and a blank
 SCROLLBAR: Final = 1
 """Cells after the last column, always kept, so that the columns don't jump with the rows."""
 WORTH_A_JUMP: Final = 12
@@ -74,28 +72,22 @@ SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
 """Tones that are told from others under the cursor too."""
 
 
-class TableStyles(msgspec.Struct, frozen=True):
-    tones: dict[Tone, Style]
-    cursor: Style
-    cursor_tones: dict[Tone, Style]
-    """Those of the cursor's row that differ: what is wrong stays to be seen."""
-    cursor_sign: Style
-    """The sign before a cursor row that is painted whole; `mark` is that of one that isn't."""
-    mark: Style
-    header: Style
-    header_sorted: Style
-    scrollbar: Style
-    stale: Style
-    """What rows, ghosts and all, look like while the table is stale."""
+class TableStyles:
+    """The styles of a table, worked out once."""
 
-    @classmethod
-    def of_widget(cls, table: Widget) -> TableStyles:
-        parts = {part: table.get_component_rich_style(f"record-table--{part}") for part in _PARTS}
-        tones = {tone: tone_style(table, tone) for tone in Tone}
-        cursor = parts["cursor"]
-        severe = {tone: coloured(cursor, tones[tone]) for tone in SEVERE}
-        named = {part.replace("-", "_"): style for part, style in parts.items()}
-        return cls(tones=tones, cursor_tones=severe, **named)
+    def __init__(self, table: Widget) -> None:
+        def part(name: str) -> Style:
+            return table.get_component_rich_style(f"record-table--{name}")
+
+        self.tones = {tone: tone_style(table, tone) for tone in Tone}
+        self.cursor = part("cursor")
+        # Those of the cursor's row that differ: what is wrong stays to be seen.
+        self.cursor_tones = {tone: coloured(self.cursor, self.tones[tone]) for tone in SEVERE}
+        # The sign before a cursor row that is painted whole, and before one that isn't.
+        self.cursor_sign, self.mark = part("cursor-sign"), part("mark")
+        self.header, self.header_sorted = part("header"), part("header-sorted")
+        self.scrollbar = part("scrollbar")
+        self.stale = part("stale")  # rows, ghosts and all, while the table is stale
 
     def of(self, tone: Tone, look: RowLook, stale: bool) -> Style:
         """The style of a piece of a row. The cursor's row has few: it is painted most often, and
@@ -144,8 +136,17 @@ class TablePainter(Generic[R]):
             self._size = size
             self.places = arrange(self._model.columns, self._room)
             self._pieces.clear()
-        lines, thumb = self._wanted_lines(), self._wanted_thumb()
-        header = header_pieces(self._model, self.places)
+        lines, header, thumb = self._wanted_lines(), self._wanted_header(), range(0)
+        count, rows = len(self._model.shown), height - 1
+        if 0 < rows < count:
+            long = max(1, rows * rows // count)
+            room, last, top = rows - long, count - rows, self._view.top
+            start = (top * room + last // 2) // last
+            if top and room:
+                start = max(1, start)
+            if top < last:
+                start = max(0, min(start, room - 1))
+            thumb = range(start, start + long)
         regions = [Region(0, 0, width, 1)] if header != self._header else []
         if len(lines) != len(self._lines):
             regions.append(Region(0, 1, width, height - 1))
@@ -186,7 +187,19 @@ class TablePainter(Generic[R]):
             record, note = self._model.known(row_id), self._model.ghost_note(row_id)
             ghost, note = note is not None, note or view.remarks.get(row_id)
             if note is not None:
-                laid = lay_out_note(record, note, self.places)
+                # What became of the record stands where its first columns were, up to the one that
+                # grows, whose text follows it.
+                places = self.places
+                last = next((at for at, place in enumerate(places) if place.column.grow), 0)
+                width, title = places[last].x + places[last].width, places[last].column.cell(record)
+                said = min(width, cell_width(note.text))
+                kept = plain(f" {signs.separator} {title.text.strip()}")
+                rest = (lay_out(place.column.cell(record), place) for place in places[last + 1 :])
+                laid = (
+                    Piece(0, said, fit(note.text, said), note.tone),
+                    Piece(said, width - said, fit(kept, width - said), Tone.PLAIN),
+                    *(piece._replace(tone=Tone.PLAIN) for piece in rest),
+                )
             else:
                 known = self._pieces.get(row_id)
                 if known is None or known[0] is not record:
@@ -203,18 +216,21 @@ class TablePainter(Generic[R]):
             lines.append(RowLook((Piece(0, self._room, text, Tone.DIM),)))
         return lines + [RowLook()] * (height - len(lines))
 
-    def _wanted_thumb(self) -> range:
-        count, height = len(self._model.shown), self._size.height - 1
-        if count <= height or height <= 0:
-            return range(0)
-        size = max(1, height * height // count)
-        room, last, top = height - size, count - height, self._view.top
-        start = (top * room + last // 2) // last
-        if top and room:
-            start = max(1, start)
-        if top < last:
-            start = max(0, min(start, room - 1))
-        return range(start, start + size)
+    def _wanted_header(self) -> tuple[Piece, ...]:
+        model, pieces = self._model, []
+        for place in self.places:
+            title, align, width = place.column.title, place.column.align, place.width
+            text, tone = fit(title, width, align), Tone.PLAIN
+            if place.index == model.sort_column:
+                sign = signs.down if model.descending else signs.up
+                tone = Tone.STRONG
+                if align == "left" and cell_width(title) + 2 <= width:
+                    text = fit(plain(f"{title} {sign}"), width)
+                else:
+                    # The first cell of the gap behind the column is the sign's: the title is whole.
+                    text, width = plain(text + sign), width + 1
+            pieces.append(Piece(place.x, width, text, tone))
+        return tuple(pieces)
 
     def _changes(self, before: RowLook, after: RowLook) -> list[tuple[int, int]]:
         """The stretches (x and width) of a line that differ; less than `WORTH_A_JUMP` cells
@@ -261,39 +277,6 @@ def lay_out(cell: Cell, place: Placed[R]) -> Piece:
     """A cell cut and padded to its place."""
     text = fit(cell.text, place.width, place.column.align)
     return Piece(place.x, place.width, text, cell.tone)
-
-
-def lay_out_note(record: R, note: Cell, places: Sequence[Placed[R]]) -> tuple[Piece, ...]:
-    """What became of a record stands where its first columns were, up to the one that grows, whose
-    text follows it.
-    """
-    last = next((at for at, place in enumerate(places) if place.column.grow), 0)
-    width = places[last].x + places[last].width
-    said = min(width, cell_width(note.text))
-    title = plain(f" {signs.separator} {places[last].column.cell(record).text.strip()}")
-    rest = (lay_out(place.column.cell(record), place) for place in places[last + 1 :])
-    return (
-        Piece(0, said, fit(note.text, said), note.tone),
-        Piece(said, width - said, fit(title, width - said), Tone.PLAIN),
-        *(piece._replace(tone=Tone.PLAIN) for piece in rest),
-    )
-
-
-def header_pieces(model: TableModel[R], places: Iterable[Placed[R]]) -> tuple[Piece, ...]:
-    pieces = []
-    for place in places:
-        title, align, width = place.column.title, place.column.align, place.width
-        text, tone = fit(title, width, align), Tone.PLAIN
-        if place.index == model.sort_column:
-            sign = signs.down if model.descending else signs.up
-            tone = Tone.STRONG
-            if align == "left" and cell_width(title) + 2 <= width:
-                text = fit(plain(f"{title} {sign}"), width)
-            else:
-                # The first cell of the gap behind the column is the sign's: the title stays whole.
-                text, width = plain(text + sign), width + 1
-        pieces.append(Piece(place.x, width, text, tone))
-    return tuple(pieces)
 
 
 def _spread(

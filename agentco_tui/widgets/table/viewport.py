@@ -19,8 +19,7 @@ class Viewport:
 
     def __init__(self, model: TableModel[Any]) -> None:
         self._model = model
-        self.height = 0
-        """Lines for rows; those it had last while the table is hidden."""
+        self.height = 0  # lines for rows; those it had last while the table is hidden
         self.top = 0
         self.cursor: str | None = None
         """The id of the record with the cursor; None if no row is shown."""
@@ -29,8 +28,7 @@ class Viewport:
         """Whether somebody moved here; before, the top of the list is what is seen."""
         self.marks: dict[str, None] = {}
         """Marked ids in the order they were marked. Ghosts are never among them."""
-        self.marked_last: str | None = None
-        """The row marked or unmarked last: where a range begins."""
+        self.marked_last: str | None = None  # the row marked or unmarked last: where a range begins
         self.remarks: dict[str, Cell] = {}
         """What is said of rows in the place where a ghost says what became of it."""
         self.stale = False

@@ -28,18 +28,14 @@ from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell
 
-_FILTER_AGES: Final = 10.0
-"""Seconds after which a filter on a ticking column is applied anew."""
-_WHEEL: Final = 3
-"""Rows that one notch of the wheel scrolls."""
+_FILTER_AGES: Final = 10.0  # seconds after which a filter on a ticking column is applied anew
+_WHEEL: Final = 3  # rows that one notch of the wheel scrolls
 
 
 class TableState(Enum):
-    LOADING = "loading"
-    """No answer yet."""
+    LOADING = "loading"  # no answer yet
     READY = "ready"
-    STALE = "stale"
-    """The rows are the last that were read; they are shown dimmed."""
+    STALE = "stale"  # the rows are the last that were read; they are shown dimmed
     FAILED = "failed"
     """The last read failed; rows from before are shown dimmed, a text if there are none."""
 
@@ -56,8 +52,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         def __init__(self, table: RecordTable[Any]) -> None:
             super().__init__()
             self.table = table
-            self.row_id = table.cursor_id or ""
-            """The row with the cursor, if there is one."""
+            self.row_id = table.cursor_id or ""  # the row with the cursor, if there is one
 
     class CursorMoved(TableMessage):
         """The cursor is on another record now, or on none."""
@@ -401,7 +396,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         if self._styles is None:
-            self._styles = paint.TableStyles.of_widget(self)
+            self._styles = paint.TableStyles(self)
         return self._painter.strip(y, self._styles)
 
     def render_lines(self, crop: Region) -> list[Strip]:
