@@ -14,15 +14,7 @@ from typing import Literal
 import msgspec
 
 Place = Literal[
-    "every",
-    "table",
-    "overview",
-    "companies",
-    "agents",
-    "tasks",
-    "budget",
-    "activity",
-    "dialog",
+    "every", "table", "overview", "companies", "agents", "tasks", "budget", "activity", "dialog"
 ]
 """Where a key works; "table" is any screen with a list, "every" any screen at all."""
 

@@ -76,12 +76,8 @@ def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) ->
     if fitness.ascii:
         use_ascii()
     for stream in (sys.__stdout__, sys.__stderr__):
-        if not isinstance(stream, io.TextIOWrapper):
-            continue
-        if fitness.ascii:
-            stream.reconfigure(encoding="ascii", errors=HANDLER)
-        else:
-            stream.reconfigure(errors=HANDLER)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="ascii" if fitness.ascii else None, errors=HANDLER)
     if fitness.colours == 16:
         # COLORTERM survives sudo, su and screen; the console they run on has 16 colours all the
         # same, and Textual asks this variable first.

@@ -157,24 +157,21 @@ class TerminalGuard:
             while True:
                 time.sleep(1.0)
         try:
-            self._tell_crash(self._restore(stuck=False))
+            self._leave(stuck=False)
         finally:
             self._settled.set()
 
-    def _restore(self, *, stuck: bool) -> Callable[[str], object]:
-        """Put the terminal right; gives the way by which a person can be told something now."""
+    def _leave(self, *, stuck: bool) -> None:
+        """Put the terminal right, and tell of a crash in the way in which that reaches a person."""
         device = self._device
         by_force = stuck or device.full_screen or self._writer_lost
         if by_force:
             device.leave_by_force(RESTORING)
         device.restore_settings()
         device.tidy()
-        return device.say if by_force else _say
-
-    def _tell_crash(self, say: Callable[[str], object]) -> None:
         words = self._console.getvalue()
         # Losing the terminal makes every part of Textual fail; that is no error in the program.
-        if not (self._errors or words) or self._device.gone():
+        if not (self._errors or words) or device.gone():
             return
         found = crash_report.Crash(tuple(self._errors), words)
         self._errors = self._errors or [RuntimeError(words)]
@@ -184,8 +181,13 @@ class TerminalGuard:
         except Exception as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             where = f"no report could be written: {reason}"
+        text = f"agentco-tui: stopped by an error: {found.told()}\n{where}\n"
         with contextlib.suppress(OSError):
-            say(f"agentco-tui: stopped by an error: {found.told()}\n{where}\n")
+            if by_force:
+                device.say(text)
+            elif sys.__stderr__ is not None:
+                sys.__stderr__.write(text)
+                sys.__stderr__.flush()
 
     def _call_on_end(self) -> None:
         if self._on_end is None or not self._ended.acquire(blocking=False):
@@ -270,7 +272,7 @@ class TerminalGuard:
         last_words = threading.Thread(target=self._call_on_end, daemon=True)
         last_words.start()
         if self._settling.acquire(blocking=False):
-            self._tell_crash(self._restore(stuck=not self._device.writable()))
+            self._leave(stuck=not self._device.writable())
         else:
             self._settled.wait(RESTORING)
         last_words.join(ON_END_SECONDS)
@@ -282,9 +284,3 @@ class TerminalGuard:
     def _wake(self, what: bytes) -> None:
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_write, what)
-
-
-def _say(text: str) -> None:
-    if sys.__stderr__ is not None:
-        sys.__stderr__.write(text)
-        sys.__stderr__.flush()

@@ -41,16 +41,9 @@ LAST_LOOK: Final = 0.1
 ONE_READ: Final = 4096  # bytes that are read from the terminal at once
 BY_HAND: Final = (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp)
 _MEMBERS: Final = (
-    "_sigtstp_application",
-    "_sigcont_application",
-    "_get_terminal_size",
-    "can_suspend",
-    "close",
-    "process_message",
-    "run_input_thread",
-    "start_application_mode",
-    "stop_application_mode",
-    "write",
+    *("_sigtstp_application", "_sigcont_application", "_get_terminal_size", "can_suspend"),
+    *("close", "process_message", "run_input_thread", "start_application_mode"),
+    *("stop_application_mode", "write"),
 )
 
 _log = logging.getLogger(__name__)
@@ -62,14 +55,9 @@ class ControllingTerminal(Protocol):
     full_screen: bool  # whether the app has the screen
     ending: bool  # whether the app is to end; then it takes the screen no more
 
-    def note_settings(self) -> None:
-        """Remember the settings as they are now as the ones to put back."""
-
-    def in_foreground(self) -> bool:
-        """Whether this process may touch the terminal now."""
-
-    def canvas(self) -> Any:
-        """The text stream that the picture goes to."""
+    def note_settings(self) -> None: ...  # as they are now, as the ones to put back
+    def in_foreground(self) -> bool: ...  # whether this process may touch the terminal now
+    def canvas(self) -> Any: ...  # the text stream that the picture goes to
 
 
 def shell_above() -> bool:

@@ -20,14 +20,9 @@ from agentco_tui.widgets.tones import Cell, Tone
 class Asking(Protocol):
     """Who wants to have words, and what is done with them."""
 
-    def typed(self, text: str) -> None:
-        """Other words stand there now."""
-
-    async def entered(self, text: str) -> None:
-        """Enter: these words are meant."""
-
-    def left(self) -> None:
-        """Escape: nothing is meant."""
+    def typed(self, text: str) -> None: ...  # other words stand there now
+    async def entered(self, text: str) -> None: ...  # enter: these words are meant
+    def left(self) -> None: ...  # escape: nothing is meant
 
 
 class Words(Input):
@@ -93,8 +88,8 @@ class Prompt(Horizontal):
     def hint(self, words: SafeText, *, bad: bool = False) -> None:
         """Say how to go on, or what is wrong with the words."""
         # What is wrong with the words counts for more than room to type; a usage for less.
-        share = (3, 4) if bad else (1, 2)
-        most = self.app.size.width * share[0] // share[1]
+        width = self.app.size.width
+        most = width * 3 // 4 if bad else width // 2
         self._hint.styles.width = min(cell_width(words) + 1, most)
         self._hint.show([Cell(words, Tone.WARNING if bad else Tone.DIM)])
 

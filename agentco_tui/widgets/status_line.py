@@ -10,15 +10,14 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
-from agentco_tui.text import SafeText, cell_width, fit, plain
-from agentco_tui.widgets.tones import Cell, Pressable, ToneStyles, total_width
+from agentco_tui.text import cell_width, fit, plain
+from agentco_tui.widgets.tones import Cell, Pressable, TonedWidget, total_width
 
 GAP = 2  # columns kept free between what stands left and what stands right
 
 
-class StatusLine(Widget):
+class StatusLine(TonedWidget):
     """A header, a row of tabs, a panel's title or a row of keys."""
 
     DEFAULT_CSS = "StatusLine { height: 1; width: 1fr; }"
@@ -34,11 +33,6 @@ class StatusLine(Widget):
         super().__init__(id=id, classes=classes)
         self._left: tuple[Cell, ...] = ()
         self._right: tuple[Cell, ...] = ()
-        self._styles_of = ToneStyles(self)
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._styles_of.forget()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return 1
@@ -47,31 +41,25 @@ class StatusLine(Widget):
         """Draw these cells; only the columns that differ from what stands there are painted."""
         if tuple(left) == self._left and tuple(right) == self._right:
             return
-        width = self.size.width
-        before = self._laid_out(width)
+        before = self.cells
         self._left, self._right = tuple(left), tuple(right)
-        if not width:
+        first, last = differing(before, self.cells)
+        if not self.size.width:
             self.refresh()
-            return
-        first, last = differing(before, self._laid_out(width))
-        if first is not None:
+        elif first is not None:
             self.refresh(Region(first, 0, last - first, 1))
 
     @property
-    def shown(self) -> SafeText:
-        """What the line says now, without its colours."""
-        return plain("".join(cell.text for cell in self._laid_out(self.size.width)))
-
-    def _laid_out(self, width: int) -> tuple[Cell, ...]:
-        return lay_out(self._left, self._right, width)
+    def cells(self) -> tuple[Cell, ...]:
+        """What the line says now, as wide as it is."""
+        return lay_out(self._left, self._right, self.size.width)
 
     def render_line(self, y: int) -> Strip:
-        cells = self._laid_out(self.size.width)
-        return Strip([Segment(cell.text, self._styles_of.of(cell.tone)) for cell in cells])
+        return Strip([Segment(cell.text, self.style_of(cell.tone)) for cell in self.cells])
 
     def on_click(self, event: events.Click) -> None:
         at = 0
-        for cell in self._laid_out(self.size.width):
+        for cell in self.cells:
             at += cell_width(cell.text)
             if event.x < at:
                 if isinstance(cell, Pressable):
@@ -98,7 +86,7 @@ def cut(cells: Sequence[Cell], room: int) -> list[Cell]:
     for cell in cells:
         width = cell_width(cell.text)
         if width > room:
-            return [*taken, structs.replace(cell, text=fit(cell.text, room))] if room > 0 else taken
+            return [*taken, structs.replace(cell, text=fit(cell.text, room))]
         taken.append(cell)
         room -= width
     return taken

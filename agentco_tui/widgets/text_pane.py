@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, wrap
 from agentco_tui.widgets.status_line import cut, differing, lay_out
-from agentco_tui.widgets.tones import Cell, Tone, ToneStyles
+from agentco_tui.widgets.tones import Cell, Tone, TonedWidget
 
 Line = tuple[Cell, ...]
 
@@ -91,7 +91,7 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
     return lines
 
 
-class TextPane(ScrollView, can_focus=True):
+class TextPane(ScrollView, TonedWidget, can_focus=True):
     """Shows items broken to its width."""
 
     DEFAULT_CSS = (
@@ -115,9 +115,9 @@ class TextPane(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._items: tuple[Item, ...] = ()
-        self._lines: list[Line] = []
+        self.lines: list[Line] = []
+        """All of them, also those scrolled out of sight."""
         self._due = False
-        self._styles_of = ToneStyles(self)
 
     def show(self, items: Iterable[Item], *, top: bool = False) -> None:
         """Show these items; with `top` from their first line, else where the pane stands."""
@@ -131,12 +131,7 @@ class TextPane(ScrollView, can_focus=True):
     def below(self) -> int:
         """How many lines lie below the last one in sight."""
         height = self.scrollable_content_region.height
-        return max(0, len(self._lines) - self.scroll_offset.y - height) if height else 0
-
-    @property
-    def shown(self) -> SafeText:
-        """All lines of the pane without their colours, also those scrolled out of sight."""
-        return SafeText("\n".join("".join(cell.text for cell in line) for line in self._lines))
+        return max(0, len(self.lines) - self.scroll_offset.y - height) if height else 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(broken(self._items, width))
@@ -146,8 +141,8 @@ class TextPane(ScrollView, can_focus=True):
         self._due = width <= 0  # hidden: when it is drawn again
         if self._due:
             return
-        before, self._lines = self._lines, broken(self._items, width)
-        height = len(self._lines)
+        before, self.lines = self.lines, broken(self._items, width)
+        height = len(self.lines)
         if not self.styles.is_auto_height:
             # As long as all fits, its length changes nothing but its own lines.
             height = max(height, self.scrollable_content_region.height)
@@ -158,16 +153,12 @@ class TextPane(ScrollView, can_focus=True):
             return
         top = self.scroll_offset.y
         for at in range(top, top + self.size.height):
-            old, new = before[at : at + 1], self._lines[at : at + 1]
+            old, new = before[at : at + 1], self.lines[at : at + 1]
             if old == new:
                 continue
             first, last = differing(old[0], new[0]) if old and new else (0, width)
             if first is not None:
                 self.refresh(Region(first, at - top, last - first, 1))
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._styles_of.forget()
 
     def on_resize(self, event: events.Resize) -> None:
         """A new width breaks the lines anew; a new height decides what there is to scroll."""
@@ -182,10 +173,10 @@ class TextPane(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         at = y + self.scroll_offset.y
         width = self.size.width
-        base = self._styles_of.of(None)
-        if at >= len(self._lines):
+        base = self.style_of(None)
+        if at >= len(self.lines):
             return Strip.blank(width, base)
-        segments = [Segment(cell.text, self._styles_of.of(cell.tone)) for cell in self._lines[at]]
+        segments = [Segment(cell.text, self.style_of(cell.tone)) for cell in self.lines[at]]
         return Strip([*segments, Segment(plain(""), base)]).adjust_cell_length(width, base)
 
 
@@ -207,6 +198,6 @@ class Notice(TextPane, can_focus=False):
         self._fit()
 
     def _fit(self) -> None:
-        lines = max(1, min(MOST_LINES, len(self._lines)))
+        lines = max(1, min(MOST_LINES, len(self.lines)))
         if self.styles.height is None or self.styles.height.value != lines:
             self.styles.height = lines

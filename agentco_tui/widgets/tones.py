@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from rich.color import ColorType
@@ -85,23 +85,25 @@ def tone_style(widget: Widget, tone: Tone) -> Style:
     return style
 
 
-class ToneStyles:
-    """The styles of a widget's tones, worked out once; to be forgotten when its style changes."""
+class TonedWidget(Widget):
+    """Draws cells by their tones. The styles are worked out once, until theme, focus or style sheet
+    change.
+    """
 
-    def __init__(self, widget: Widget) -> None:
-        self._widget = widget
-        self._known: dict[Tone | None, Style] = {}
+    def __init__(self, *children: Widget, **options: Any) -> None:
+        super().__init__(*children, **options)
+        self._tone_styles: dict[Tone | None, Style] = {}
 
-    def of(self, tone: Tone | None) -> Style:
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._tone_styles.clear()
+
+    def style_of(self, tone: Tone | None) -> Style:
         """The style of a tone; of None that of the widget itself."""
-        if (style := self._known.get(tone)) is None:
-            style = self._widget.rich_style if tone is None else tone_style(self._widget, tone)
-            self._known[tone] = style
+        if (style := self._tone_styles.get(tone)) is None:
+            style = self.rich_style if tone is None else tone_style(self, tone)
+            self._tone_styles[tone] = style
         return style
-
-    def forget(self) -> None:
-        """Theme, focus or style sheet have changed."""
-        self._known.clear()
 
 
 def total_width(cells: Iterable[Cell]) -> int:

@@ -34,6 +34,8 @@ from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.session import Session
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.text_pane import TextPane
 from tests.actions.office import QUICK
 
 NOW = 1_790_000_000.0
@@ -268,6 +270,12 @@ class Stage:
     def queries(self, operation: str) -> list[str]:
         """The query strings of an operation's requests."""
         return [seen.query for seen in self.platform.requests.matching(operation)]
+
+
+def text_of(shown: TextPane | StatusLine) -> str:
+    """What a pane or a line says, without its colours."""
+    lines = shown.lines if isinstance(shown, TextPane) else [shown.cells]
+    return "\n".join("".join(cell.text for cell in line) for line in lines)
 
 
 def key_event(key: str) -> events.Key:

@@ -4,7 +4,7 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
-from tests.screens.harness import PLACES, Stage, Staging
+from tests.screens.harness import PLACES, Stage, Staging, text_of
 
 
 async def test_a_filter_works_while_it_is_typed(on: Staging) -> None:
@@ -55,7 +55,7 @@ async def test_a_filter_that_cannot_be_used_is_told(on: Staging, typed: str, wor
     async with on(place="tasks") as s:
         await s.press("slash")
         await s.type(typed)
-        await s.wait_until(lambda: words in s.main.prompt._hint.shown, "what is wrong with it")
+        await s.wait_until(lambda: words in text_of(s.main.prompt._hint), "what is wrong with it")
         assert "enter keeps it" not in s.text
         await s.press("escape")
         assert len(s.rows) == 40

@@ -12,7 +12,7 @@ from agentco_tui.actions.outcome import Verb
 from agentco_tui.keys import COMMANDS, RESERVED_KEYS, Place
 from agentco_tui.screens.dialogs.base import Palette
 from agentco_tui.screens.dialogs.form_definitions import FORMS
-from tests.screens.harness import PLACES, Stage, Staging, key_event
+from tests.screens.harness import PLACES, Stage, Staging, key_event, text_of
 
 PRINTABLE = [c for c in string.printable if c.isprintable() and c not in "qy"]
 OTHERS = [
@@ -97,7 +97,7 @@ async def test_help_lists_every_key_of_the_screen(on: Staging, place: Place) -> 
     async with on(place=place, size=(120, 60)) as s:
         await s.press("?")
         await s.sees("Keys on", "Filters", "Signs")
-        shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
+        shown = text_of(s.app.screen.pane)  # type: ignore[attr-defined]
         flat = " ".join(shown.split())
         for key in COMMANDS:
             if place in key.places and key.where != "dialog":
@@ -166,7 +166,7 @@ async def test_rebound_keys(on: Staging) -> None:
         assert "q quit" not in s.text
         await s.press("?")
         await s.sees("Keys on Tasks")
-        shown = s.app.screen.pane.shown  # type: ignore[attr-defined]
+        shown = text_of(s.app.screen.pane)  # type: ignore[attr-defined]
         assert next(line for line in shown.splitlines() if "The tasks," in line).startswith("T ")
         assert next(line for line in shown.splitlines() if "else the program" in line).startswith(
             "none"

@@ -11,7 +11,7 @@ from agentco_tui.model import Moment, Money, Trace, TraceStep
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import broken
-from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging
+from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of
 
 
 async def test_the_longest_wait_first(on: Staging) -> None:
@@ -83,11 +83,11 @@ async def test_the_trace_shows_its_steps(on: Staging) -> None:
 async def test_raw_shows_all_fields_with_what_hides(on: Staging) -> None:
     async with on(place="tasks", size=WIDE) as s:
         await s.press("x")
-        await s.wait_until(lambda: '"title_from": "title"' in s.view.detail.shown, "all fields")
-        assert '"estimated_cost": 0.34' in s.view.detail.shown, "those not understood as well"
-        assert "\\n" not in s.view.detail.shown
+        await s.wait_until(lambda: '"title_from": "title"' in text_of(s.view.detail), "all fields")
+        assert '"estimated_cost": 0.34' in text_of(s.view.detail), "those not understood as well"
+        assert "\\n" not in text_of(s.view.detail)
         await s.press("x")
-        await s.wait_until(lambda: "title_from" not in s.view.detail.shown, "the detail again")
+        await s.wait_until(lambda: "title_from" not in text_of(s.view.detail), "the detail again")
 
 
 COLUMNS: dict[tuple[Place, int], str] = {
@@ -231,7 +231,7 @@ async def test_the_detail_shows_the_record_and_follows_its_changes(on: Staging) 
     async with on(place="agents", size=(120, 40)) as s:
         await s.press("j", "j", "j")
         agent = s.platform.world.agent(str(s.cursor))
-        await s.wait_until(lambda: agent.id in s.view.detail.shown, "its detail")
+        await s.wait_until(lambda: agent.id in text_of(s.view.detail), "its detail")
         with s.platform.world.living() as state:
             agent.model = "quite-another-model"
             state.changed(agent)

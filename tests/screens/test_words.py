@@ -32,7 +32,7 @@ from agentco_tui.screens.header_footer import age_bound, health_cells
 from agentco_tui.screens.tasks_view import task_columns
 from agentco_tui.signs import ASCII, UNICODE
 from agentco_tui.text import plain, signs
-from tests.screens.harness import WIDE, Staging, stage
+from tests.screens.harness import WIDE, Staging, stage, text_of
 
 
 def dollars(amount: str) -> Money:
@@ -94,7 +94,7 @@ async def test_the_detail_of_an_agent_is_in_its_budgets_currency(on: Staging) ->
         for key in "jjjj":
             await s.press(key)
             await s.at_rest()
-            left = next(line for line in s.view.detail.shown.splitlines() if "left" in line)
+            left = next(line for line in text_of(s.view.detail).splitlines() if "left" in line)
             assert "$" in left
             assert "currency not sent" not in left
 

@@ -1,4 +1,4 @@
-"""Each patch looks before it leaps, and Textual still needs it."""
+"""Each patch looks before it leaps, and Textual still needs it; an end of the app is no crash."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from agentco_tui.textual_patches import registry
 from agentco_tui.textual_patches.driver import JobControlDriver, guarded
 from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.textual_patches.registry import PATCHES, SHOWN_EVENTS
-from tests.textual_patches.test_patched_app import EndsThenFails
+from tests.textual_patches.test_compositor import told_what_is_shown
 
 FOLDER = Path(registry.__file__).parent
 
@@ -66,6 +66,64 @@ def test_what_does_not_fit_is_left_alone_and_logged(
         assert not patch.fits(lambda: False)
         assert not patch.fits(fails)
     assert caplog.text.count(patch.name) >= 2
+
+
+# ---- an end is no crash
+
+
+class BrokenError(Exception):
+    """Stands for whatever a widget says when something is not as it takes it to be."""
+
+
+class EndsThenFails(PatchedApp):
+    def on_ready(self) -> None:
+        """The end is asked for, and then the same handler can't go on."""
+        self.exit(return_code=0)
+        raise BrokenError
+
+
+class FailsThenEnds(PatchedApp):
+    def on_ready(self) -> None:
+        """The program is broken, and ends of itself."""
+        self.call_later(self.exit)
+        raise BrokenError
+
+
+class FailsAtOnce(PatchedApp):
+    def on_mount(self) -> None:
+        """The program is broken from the start."""
+        raise BrokenError
+
+
+async def test_an_error_after_the_end_was_asked_for_is_logged_and_changes_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = EndsThenFails()
+    with caplog.at_level(logging.WARNING, "agentco_tui"):
+        await app.run_async(headless=True)
+    assert app.return_code == 0
+    assert "BrokenError" in caplog.text
+
+
+@pytest.mark.parametrize("make", [FailsThenEnds, FailsAtOnce])
+async def test_an_error_before_the_end_is_told(make: type[PatchedApp]) -> None:
+    app = make()
+    with pytest.raises(BrokenError):
+        async with app.run_test():
+            pass
+    assert app.return_code == 1
+
+
+async def test_an_error_that_comes_when_the_app_runs_no_more_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = PatchedApp()
+    async with app.run_test():
+        pass
+    with caplog.at_level(logging.WARNING, "agentco_tui"):
+        app._handle_exception(BrokenError())
+    assert not app.return_code
+    assert "BrokenError" in caplog.text
 
 
 # ---- looks before it leaps
@@ -213,28 +271,8 @@ async def _late_timers() -> bool:
 
 async def _shown_events() -> bool:
     """What is displayed before its size is asked is not told that it is shown."""
-    told: list[str] = []
-
-    class Told(Static):
-        def on_show(self) -> None:
-            told.append("show")
-
-    class Shows(App[None]):
-        def compose(self) -> ComposeResult:
-            yield Told()
-
     SHOWN_EVENTS.uninstall()
-    app = Shows()
-    async with app.run_test() as pilot:
-        widget = app.query_one(Told)
-        widget.display = False
-        await pilot.pause()
-        told.clear()
-        app.screen._compositor._full_map_invalidated = True
-        widget.display = True
-        assert widget.size.width
-        await pilot.pause()
-    return not told
+    return await told_what_is_shown(False) and not await told_what_is_shown(True)
 
 
 NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from rich.console import Console
 from textual.events import MouseScrollDown
 
-from agentco_tui.text import plain, use_ascii
+from agentco_tui.text import plain
 from agentco_tui.widgets.table.widget import RecordTable, TableState
 from tests.widgets.watched import LARGE, SMALL, Watched, cursor, job
 
@@ -169,25 +167,6 @@ async def test_themes_and_no_colour_keep_cursor_and_marks_visible(
             assert app.line(1)[1] == "●"
 
 
-@pytest.fixture
-def in_ascii() -> Iterator[None]:
-    use_ascii()
-    yield
-    use_ascii(False)
-
-
-@pytest.mark.usefixtures("in_ascii")
-async def test_ascii_only() -> None:
-    app = Watched(100)
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.press("space")
-        app.table.hold()
-        app.table.apply(removed=[app.table.rows.shown[3]])
-        own = (app.line(y)[:3] + app.line(y)[-1] for y in range(24))
-        assert all(text.isascii() for text in own)
-        assert app.line(4).strip().startswith("gone - ")
-
-
 # ---- cursor and view
 
 
@@ -241,22 +220,6 @@ async def test_until_somebody_moves_the_top_of_the_list_is_what_is_seen() -> Non
         app.table.apply(job(f"n{number:02d}", -2.0) for number in range(50))
         assert cursor(app) == at
         assert any(line.startswith("▌") for line in app.lines())
-
-
-async def test_when_its_record_goes_the_cursor_goes_to_the_row_below_and_at_the_end_above() -> None:
-    app = Watched(30)
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.press(*"jjj")
-        ids = list(app.table.rows.shown)
-        app.table.apply(removed=[ids[3], ids[4]])
-        assert cursor(app) == ids[5]
-        assert app.line(4).startswith("▌")
-        await pilot.press("G")
-        app.table.apply(removed=ids[28:])
-        assert cursor(app) == ids[27]
-        app.table.apply(removed=ids)
-        assert cursor(app) is None
-        assert app.told(RecordTable.CursorMoved)
 
 
 async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:

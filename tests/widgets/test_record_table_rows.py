@@ -43,18 +43,6 @@ async def test_sorting_keeps_the_cursor_on_its_record() -> None:
             app.table.sort_by("nobody")
 
 
-async def test_a_filter_that_cannot_be_used_leaves_the_one_before() -> None:
-    app = Watched(100)
-    async with app.run_test(size=SMALL):
-        assert app.table.set_filter("agent:linus") is None
-        count = len(app.table.rows.shown)
-        assert 0 < count < 100
-        error = app.table.set_filter("agnet:ada")
-        assert error is not None
-        assert "did you mean agent" in error.message
-        assert (len(app.table.rows.shown), app.table.rows.filter.text) == (count, "agent:linus")
-
-
 async def test_a_filter_on_age_lets_rows_in_as_time_goes_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

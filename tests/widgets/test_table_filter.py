@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import attrgetter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,40 +28,22 @@ class Task:
     state: str = "pending"
 
 
+def column(key: str, title: str, **more: Any) -> Column[Task]:
+    """A column of what the field says; unless it is text, a filter compares the field's value."""
+    value = attrgetter(key)
+    if "kind" in more:
+        more["filter_value"] = value
+    return Column(key, plain(title), 8, lambda task: Cell(safe(value(task))), **more)
+
+
 COLUMNS: list[Column[Task]] = [
-    Column("title", plain("TASK"), 20, lambda task: Cell(safe(task.title))),
-    Column("agent", plain("AGENT"), 10, lambda task: Cell(safe(task.agent)), aliases=("who",)),
+    column("title", "TASK"),
+    column("agent", "AGENT", aliases=("who",)),
+    column("age", "WAITING", ticks=True, kind=ColumnKind.SECONDS),
+    column("spent", "SPENT %", kind=ColumnKind.SHARE),
+    column("trust", "TRUST", kind=ColumnKind.NUMBER),
     Column(
-        "age",
-        plain("WAITING"),
-        6,
-        lambda task: Cell(plain(f"{task.age} s")),
-        ticks=True,
-        kind=ColumnKind.SECONDS,
-        filter_value=lambda task: task.age,
-    ),
-    Column(
-        "spent",
-        plain("SPENT %"),
-        6,
-        lambda task: Cell(plain(f"{task.spent}")),
-        kind=ColumnKind.SHARE,
-        filter_value=lambda task: task.spent,
-    ),
-    Column(
-        "trust",
-        plain("TRUST"),
-        6,
-        lambda task: Cell(plain(f"{task.trust}")),
-        kind=ColumnKind.NUMBER,
-        filter_value=lambda task: task.trust,
-    ),
-    Column(
-        "state",
-        plain("STATE"),
-        6,
-        lambda task: Cell(plain("●")),
-        filter_value=lambda task: task.state,
+        "state", plain("STATE"), 6, lambda _: Cell(plain("●")), filter_value=attrgetter("state")
     ),
 ]
 

@@ -1,5 +1,5 @@
 """Partial repaints give the same picture as Textual's own, for fewer bytes, and ask only who can be
-seen, for the lines that are repainted.
+seen, for the lines that are repainted; and a widget is told that it is shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.geometry import Region
@@ -24,15 +24,20 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agentco_tui.textual_patches import compositor as patched
-from agentco_tui.textual_patches.registry import PARTIAL_PAINT
+from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
 WIDTH, HEIGHT = 24, 4
 
 
 @pytest.fixture(autouse=True)
 def left_as_it_was() -> Iterator[None]:
+    told_before = bool(SHOWN_EVENTS.replaced)
     yield
     PARTIAL_PAINT.uninstall()
+    if told_before:
+        patched.install_shown_events()
+    else:
+        SHOWN_EVENTS.uninstall()
 
 
 def console(colors: Any = "truecolor") -> Console:
@@ -264,3 +269,90 @@ async def test_nobody_is_asked_who_stands_behind_others() -> None:
         assert [widget.id for widget in asked] == ["float"]
         _, asked = repainted(app, {Region(16, 11, 20, 1)})
         assert app.screen not in asked
+
+
+# ---- who is told
+
+
+class Told(Widget):
+    """Notes what it is told."""
+
+    DEFAULT_CSS = "Told { height: 1fr; }"
+
+    def __init__(self, number: int) -> None:
+        super().__init__(id=f"w{number}")
+        self.told: list[str] = []
+
+    def on_show(self) -> None:
+        self.told.append("show")
+
+    def on_hide(self) -> None:
+        self.told.append("hide")
+
+    def on_resize(self) -> None:
+        self.told.append(f"resize {self.size.width} {self.size.height}")
+
+
+class Pair(App[None]):
+    """Two widgets of which one is displayed."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Told(1)
+            yield Told(2)
+
+    def on_mount(self) -> None:
+        self.query_one("#w2").display = False
+
+
+async def told_what_is_shown(asked: bool) -> bool:
+    """Whether two widgets that take turns are told so, also when their size is asked before."""
+    app, told = Pair(), []
+    async with app.run_test(size=(30, 10)) as pilot:
+        first, second = app.query_one("#w1", Told), app.query_one("#w2", Told)
+        await pilot.pause()
+        for shown, hidden in ((second, first), (first, second)) * 3:
+            first.told.clear()
+            second.told.clear()
+            # As when a widget that isn't on the screen was refreshed.
+            app.screen._compositor._full_map_invalidated = True
+            shown.display, hidden.display = True, False
+            if asked:
+                assert shown.size.width == 30, "asked before it was laid out"
+            await pilot.pause()
+            told.append((sorted(shown.told), hidden.told))
+    return told == [(["resize 30 10", "show"], ["hide"])] * 6
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["not asked", "asked"])
+async def test_what_is_shown_is_told_so(asked: bool) -> None:
+    assert patched.install_shown_events()
+    assert await told_what_is_shown(asked)
+
+
+async def test_a_second_layout_tells_nothing_again() -> None:
+    assert patched.install_shown_events()
+    app = Pair()
+    async with app.run_test(size=(30, 10)) as pilot:
+        first, second = app.query_one("#w1", Told), app.query_one("#w2", Told)
+        await pilot.pause()
+        second.display = True
+        app.screen._compositor._full_map_invalidated = True
+        assert first.size == (30, 5)
+        await pilot.pause()
+        assert sorted(second.told) == ["resize 30 5", "show"]
+        assert first.told[-1] == "resize 30 5"
+        told = list(first.told), list(second.told)
+        app.screen._compositor._full_map_invalidated = True
+        assert first.size == (30, 5)
+        first.refresh(layout=True)
+        await pilot.pause()
+        assert (first.told, second.told) == told
+
+
+def test_a_textual_that_lays_out_otherwise_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    SHOWN_EVENTS.uninstall()
+    monkeypatch.setattr(Compositor, "reflow", lambda self, size: (self, size))
+    assert not patched.install_shown_events()
+    monkeypatch.setattr(Compositor, "full_map", None)
+    assert not patched.install_shown_events()
