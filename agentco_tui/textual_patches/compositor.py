@@ -95,62 +95,48 @@ def _change(before: Rendition, after: Rendition) -> str:
     return min(step, whole, key=len)
 
 
-class SegmentWriter:
-    """Writes segments, remembering the style the terminal is in."""
-
-    def __init__(self, console: Console) -> None:
-        self.out: list[str] = []
-        self._system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
-        self._look = _PLAIN
-
-    def move(self, x: int, y: int) -> None:
-        self.out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
-
-    def write(self, segments: Iterable[Segment]) -> None:
-        for text, style, control in segments:
+def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> str:
+    """What to write for strips at their places (x and y), with each change of style once."""
+    system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
+    out: list[str] = []
+    now = _PLAIN
+    for x, y, strip in placed:
+        out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
+        for text, style, control in strip:
             if control or not text:
-                self.out.append(text)
+                out.append(text)
             elif style is not None and style.link:
-                self.lift()
-                self.out.append(Strip.render_style(style, text, self._system))
+                out += _change(now, _PLAIN), Strip.render_style(style, text, system)
+                now = _PLAIN
             else:
-                now = self._look
-                look = _PLAIN if style is None else _look(style, self._system)
+                look = _PLAIN if style is None else _look(style, system)
                 if look is not now:
                     shows = (look[0] | now[0]) & _SHOW_ON_BLANKS
                     if look[2] == now[2] and text.isspace() and not shows:
                         look = now
-                    self.out.append(_change(now, look))
-                    self._look = look
-                self.out.append(text)
-
-    def lift(self) -> None:
-        self.out.append(_change(self._look, _PLAIN))
-        self._look = _PLAIN
+                    out.append(_change(now, look))
+                    now = look
+                out.append(text)
+    return "".join(out) + _change(now, _PLAIN)
 
 
 def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
     """What to write for a partial update: of each span (line, left, right) just that."""
-    writer = SegmentWriter(console)
-    for y, left, right in update.spans:
-        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
-            if strip is None or x >= right or end <= left:
-                continue
-            start, stop = max(x, left), min(end, right)
-            writer.move(start, y)
-            writer.write(strip.crop(start - x, stop - x))
-    writer.lift()
-    return "".join(writer.out)
+    return write_strips(
+        (
+            (max(x, left), y, strip.crop(max(x, left) - x, min(end, right) - x))
+            for y, left, right in update.spans
+            for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False)
+            if strip is not None and x < right and end > left
+        ),
+        console,
+    )
 
 
 def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
-    writer = SegmentWriter(console)
-    for y, strips in enumerate(update.strips, update.region.y):
-        writer.move(update.region.x, y)
-        for strip in strips:
-            writer.write(strip)
-    writer.lift()
-    return "".join(writer.out)
+    x, top, *_ = update.region
+    lines = enumerate(update.strips, top)
+    return write_strips(((x, y, Strip.join(strips)) for y, strips in lines), console)
 
 
 def renders(

@@ -94,8 +94,7 @@ class InputParser(XTermParser):
         self._clock = clock
         self._held = ""  # the beginning of a sequence, at the end of what has been read
         self._string = ""  # what introduced the string that is being passed over; "" outside of one
-        self._paste: list[str] | None = None
-        self._paste_size = 0
+        self._paste: str | None = None
         self._came = self._began = 0.0  # when there was input last, and when the string began
         self._cut: float | None = None
         """When a paste was taken to have ended though its end had not come."""
@@ -120,7 +119,7 @@ class InputParser(XTermParser):
             if another or self._came - self._cut > REST_OF_PASTE:
                 self._cut = None
             elif end >= 0 or (len(data) > TYPED_AT_ONCE and data[0] != "\x1b"):
-                self._paste = []
+                self._paste = ""
         text, self._held = self._held + data, ""
         at = 0
         while at < len(text):
@@ -205,27 +204,19 @@ class InputParser(XTermParser):
         next_one = text.find(PASTE_BEGINS, at)
         end = text.find(PASTE_ENDS, at)
         end = max(end, text.rfind(PASTE_ENDS, at, next_one if next_one >= 0 else len(text)))
-        if end >= 0:
-            self._keep(text[at:end])
-            self._cut = None
-            self._end_paste(found)
-            return end + len(PASTE_ENDS)
-        stop = len(text)
+        stop = end if end >= 0 else len(text)
         begun = text.rfind("\x1b", max(at, stop - len(PASTE_ENDS)))
-        if begun >= 0 and PASTE_ENDS.startswith(text[begun:]):
+        if end < 0 <= begun and PASTE_ENDS.startswith(text[begun:]):
             stop, self._held = begun, text[begun:]
-        self._keep(text[at:stop])
-        return len(text)
-
-    def _keep(self, text: str) -> None:
-        assert self._paste is not None
-        room = LARGEST_PASTE - self._paste_size
-        kept = _NO_TEXT.sub("", text)[:room]
-        self._paste.append(kept)
-        self._paste_size += len(kept)
+        self._paste += _NO_TEXT.sub("", text[at:stop])[: LARGEST_PASTE - len(self._paste)]
+        if end < 0:
+            return len(text)
+        self._cut = None
+        self._end_paste(found)
+        return end + len(PASTE_ENDS)
 
     def _end_paste(self, found: list[Message]) -> None:
-        pasted, self._paste, self._paste_size = "".join(self._paste or ()), None, 0
+        pasted, self._paste = self._paste, None
         if pasted:
             found.append(events.Paste(pasted))
 
@@ -298,10 +289,8 @@ class InputParser(XTermParser):
         releases (kind 3) are none.
         """
         sequence = match.group()
-        if sequence == PASTE_BEGINS:
-            self._paste = []
-            return
-        if sequence == PASTE_ENDS:
+        if sequence in (PASTE_BEGINS, PASTE_ENDS):
+            self._paste = "" if sequence == PASTE_BEGINS else None
             return
         if other := _OTHER_KEY.fullmatch(sequence):  # xterm's modifyOtherKeys
             number, modifiers, kind, text, final = other[2], other[1], "", "", "u"

@@ -320,7 +320,7 @@ async def told_what_is_shown(asked: bool) -> bool:
             if asked:
                 assert shown.size.width == 30, "asked before it was laid out"
             await pilot.pause()
-            told.append((sorted(shown.told), hidden.told))
+            told.append((sorted(shown.told), list(hidden.told)))
     return told == [(["resize 30 10", "show"], ["hide"])] * 6
 
 

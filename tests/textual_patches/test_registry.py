@@ -272,7 +272,7 @@ async def _late_timers() -> bool:
 async def _shown_events() -> bool:
     """What is displayed before its size is asked is not told that it is shown."""
     SHOWN_EVENTS.uninstall()
-    return await told_what_is_shown(False) and not await told_what_is_shown(True)
+    return not await told_what_is_shown(asked=True)
 
 
 NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
