@@ -271,7 +271,7 @@ class BudgetView(ListView[Budget]):
         """The alert under the cursor while the keys are there or its detail is read, else the
         budget.
         """
-        row_id = self.alerts.cursor_id
+        row_id = self.alerts.view.cursor
         meant = self._reads_alert if self.reading else self.alerts.has_focus
         alert = self.alerts.rows.record(row_id) if meant and row_id is not None else None
         return alert or super().subject()

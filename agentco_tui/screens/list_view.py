@@ -241,7 +241,8 @@ class ListView(Widget, Generic[R]):
             self.show_state()
             if self._whole is not None and self._whole.id in ids:
                 self._whole = None
-            if table.cursor_id is None or table.cursor_id in {self.row_id(feed, i) for i in ids}:
+            cursor = table.view.cursor
+            if cursor is None or cursor in {self.row_id(feed, record_id) for record_id in ids}:
                 self.show_detail()
         elif feed in self.names_from and self._names() != self._names_seen:
             self.reload_calmly()
@@ -403,7 +404,7 @@ class ListView(Widget, Generic[R]):
 
     def subject(self) -> Any:
         """The record that a command is about: the one under the cursor."""
-        row_id = self.table.cursor_id
+        row_id = self.table.view.cursor
         return None if row_id is None else self.table.rows.record(row_id)
 
     def show_detail(self, *, top: bool = False) -> None:
@@ -414,7 +415,7 @@ class ListView(Widget, Generic[R]):
 
     def show_whole(self, feed: FeedName, record: Record) -> None:
         """A record was read by itself: it may have fields that the list leaves out."""
-        if feed in self.lists and self.table.cursor_id == record.id:
+        if feed in self.lists and self.table.view.cursor == record.id:
             self._whole = record
             self.show_detail()
 

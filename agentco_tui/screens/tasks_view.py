@@ -234,7 +234,7 @@ class TasksView(TaskListView[Task]):
 
     def take_decisions(self) -> None:
         super().take_decisions()
-        if self.table.cursor_id is not None and self.session.decisions.of(self.table.cursor_id):
+        if self.table.view.cursor is not None and self.session.decisions.of(self.table.view.cursor):
             self.show_detail()
 
     # ---- marks

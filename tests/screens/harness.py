@@ -150,7 +150,7 @@ class Stage:
     @property
     def cursor(self) -> str | None:
         """The id under the cursor."""
-        return self.view.table.cursor_id
+        return self.view.table.view.cursor
 
     def svg(self) -> str:
         """The screen as a picture."""

@@ -128,7 +128,7 @@ async def test_alerts_beside_the_gauges(on: Staging) -> None:
             await s.press("j")
             alerts = s.view.alerts  # type: ignore[attr-defined]
             assert alerts.has_focus
-            assert alerts.cursor_id == alerts.rows.shown[1]
+            assert alerts.view.cursor == alerts.rows.shown[1]
             await s.press("l")
             await s.sees("SET LIMIT", "Ada")
             await s.press("escape")
@@ -178,7 +178,7 @@ async def test_tab_leads_to_the_alerts_and_back(on: Staging, size: tuple[int, in
         assert budget(s).alerts.has_focus
         await s.press("j")
         alerts = budget(s).alerts
-        assert alerts.cursor_id == alerts.rows.shown[1]
+        assert alerts.view.cursor == alerts.rows.shown[1]
         await s.press("tab")
         await s.sees("tab to these")
         assert budget(s).table.has_focus

@@ -217,7 +217,7 @@ class Host(App[None]):
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
 
     def action_change(self) -> None:
-        cursor = self.table.cursor_id
+        cursor = self.table.view.cursor
         job = self.table.rows.record(cursor) if cursor is not None else None
         if job is not None:
             self.table.apply(changed=[(job.id, replace(job, trust=(job.trust or 0) + 1))])

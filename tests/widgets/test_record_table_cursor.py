@@ -78,18 +78,18 @@ def test_the_cursor_stays_with_its_record(
     do(table, ("load", dict(zip(IDS, first, strict=False))))
     do(table, ("move", place))
     for change in changes:
-        before, cursor = list(table.rows.shown), table.cursor_id
+        before, cursor = list(table.rows.shown), table.view.cursor
         do(table, change)
         shown = list(table.rows.shown)
-        assert (table.cursor_id is None) is (not shown)
+        assert (table.view.cursor is None) is (not shown)
         if change[0] in {"move", "mark"} or not shown:
             continue
         if cursor is None:
-            assert table.cursor_id == shown[0]
+            assert table.view.cursor == shown[0]
         elif cursor in shown:
-            assert table.cursor_id == cursor
+            assert table.view.cursor == cursor
         else:
-            assert table.cursor_id == nearest(before, cursor, shown)
+            assert table.view.cursor == nearest(before, cursor, shown)
         for row_id in table.marked:
             assert table.rows.record(row_id) is not None
             assert not table.rows.ghost_note(row_id)

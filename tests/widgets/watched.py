@@ -70,7 +70,7 @@ class Watched(Host):
 
 
 def cursor(app: Watched) -> str | None:
-    return app.table.cursor_id
+    return app.table.view.cursor
 
 
 def marked(app: Watched) -> tuple[str, ...]:

@@ -88,8 +88,12 @@ def arrange(columns: Sequence[Column[R]], room: int) -> tuple[Placed[R], ...]:
             break
         kept.remove(last)
     widths = [max(1, columns[index].width) for index in kept]
-    _shrink(widths, [needed(index) for index in kept], room)
-    _shrink(widths, [least(index) for index in kept], room)
+    for floor in (needed, least):
+        for _ in range(_total(widths) - room):
+            slack = [width - floor(index) for width, index in zip(widths, kept, strict=True)]
+            if not any(slack):
+                break
+            widths[slack.index(max(slack))] -= 1
     spare = room - _total(widths)
     shares = [columns[index].grow for index in kept]
     if spare > 0 and (whole := sum(shares)):
@@ -112,14 +116,3 @@ def arrange(columns: Sequence[Column[R]], room: int) -> tuple[Placed[R], ...]:
 def _total(widths: Iterable[int]) -> int:
     """Cells of columns with the gaps between them."""
     return max(0, sum(width + GAP for width in widths) - GAP)
-
-
-def _shrink(widths: list[int], least: list[int], room: int) -> None:
-    """Takes what is too much for `room` from `widths`, none below its `least`, always from the one
-    that has most to give.
-    """
-    for _ in range(_total(widths) - room):
-        slack = [width - low for width, low in zip(widths, least, strict=True)]
-        if not any(slack):
-            return
-        widths[slack.index(max(slack))] -= 1

@@ -118,11 +118,9 @@ class TablePainter(Generic[R]):
         self._pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         """Records on the screen as they were laid out."""
 
-    def forget(self, *, columns: bool = False) -> None:
-        """Everything is painted at the next update; with `columns` it is also laid out anew."""
+    def forget(self) -> None:
+        """Everything is painted at the next update."""
         self._lines, self._header = [], ()
-        if columns:
-            self._size = Size(0, 0)
 
     def forget_cells(self, row_ids: Iterable[str] | None = None) -> None:
         """The cells of these rows, or of all, are made anew at the next update."""

@@ -52,7 +52,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         def __init__(self, table: RecordTable[Any]) -> None:
             super().__init__()
             self.table = table
-            self.row_id = table.cursor_id or ""  # the row with the cursor, if there is one
+            self.row_id = table.view.cursor or ""  # the row with the cursor, if there is one
 
     class CursorMoved(TableMessage):
         """The cursor is on another record now, or on none."""
@@ -254,10 +254,6 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     # ---- cursor and marks
 
-    @property
-    def cursor_id(self) -> str | None:
-        return self.view.cursor
-
     def move_cursor_to(self, row_id: str) -> bool:
         self.work.finish()
         place = self.rows.position(row_id)
@@ -288,7 +284,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._move_to(len(self.rows.shown) - 1)
 
     def action_open(self) -> None:
-        if self.cursor_id is not None:
+        if self.view.cursor is not None:
             self.post_message(self.Opened(self))
 
     @property
@@ -322,7 +318,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self.view.marked_last = None
 
     def action_toggle_mark(self) -> None:
-        row_id = self.cursor_id
+        row_id = self.view.cursor
         if self.can_mark and row_id is not None:
             (self.unmark if row_id in self.view.marks else self.mark)([row_id])
             self.action_move(1)
@@ -330,7 +326,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
     def action_mark_range(self) -> None:
         """Marks the rows shown from the one marked last to the cursor, in either direction."""
         self.work.finish()
-        last, cursor = self.view.marked_last or self.cursor_id, self.view.cursor_at
+        last, cursor = self.view.marked_last or self.view.cursor, self.view.cursor_at
         place = None if last is None else self.rows.position(last)
         if self.can_mark and place is not None:
             self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
@@ -382,8 +378,8 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def _sync(self) -> None:
         """Asks for a repaint of what looks different now, and of nothing else."""
-        if self.cursor_id != self._cursor_told:
-            self._cursor_told = self.cursor_id
+        if self.view.cursor != self._cursor_told:
+            self._cursor_told = self.view.cursor
             self.post_message(self.CursorMoved(self))
         if regions := self._look_again():
             self.refresh(*regions)
@@ -420,7 +416,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             return []
         self._fitted_to, self._fit_due = self.size, False
         self.view.fit(max(0, self.size.height - 1))
-        self._painter.forget(columns=True)
+        self._painter.forget()
         return self._look_again()
 
     def notify_style_update(self) -> None:
