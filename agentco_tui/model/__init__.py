@@ -103,13 +103,12 @@ class BudgetScope(StrEnum):
 
 
 class Company(Record, frozen=True, kw_only=True, gc=False):
-    """A company of agents."""
+    """A company of agents; `status` is the platform's word, as in all records."""
 
     name: SafeText | None = None
     template: SafeText | None = None
     mission: SafeText | None = None
     status: SafeText | None = None
-    """The platform's word."""
     created: Moment | None = None
     agent_count: int | None = None
     task_count: int | None = None
@@ -128,7 +127,6 @@ class Agent(Record, frozen=True, kw_only=True, gc=False):
     """The score where it is a word."""
     budget_remaining: Money | None = None
     status: SafeText | None = None
-    """The platform's word."""
     state: AgentState | None = None
     pause_reason: SafeText | None = None
     model: SafeText | None = None
@@ -147,7 +145,6 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     description: SafeText | None = None
     """Several lines, safe as a block."""
     status: SafeText | None = None
-    """The platform's word."""
     state: TaskState | None = None
     """None if no status was sent."""
     needs_approval: bool | None = None
@@ -187,22 +184,19 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
 
 
 class SharedTask(Task, frozen=True, kw_only=True, gc=False):
-    """One of several tasks that came with one id and are not the same.
+    """One of several tasks that came with one id and are not the same: the `nth` of `sharers`.
 
     The first of them keeps the id, so that whoever looks for it finds that it is shared; the ids of
     the others are made up.
     """
 
     sharers: int
-    """How many there are."""
     nth: int
-    """Which of them it is, from 1."""
-
+    """From 1."""
     shared_id: ClassVar[bool] = True
 
     @property
     def sent_id(self) -> str:
-        """The id as it was sent."""
         return self.id if self.nth == 1 else self.id.removesuffix(f"\0{self.nth}")
 
     @property
@@ -307,9 +301,8 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
     records: tuple[R, ...]
     unread: int = 0
-    """How many records could not be read."""
     unread_reasons: tuple[SafeText, ...] = ()
-    """Why, for the first few."""
+    """Of the first few that could not be read."""
     capped: bool = False
     """True if more exist than were fetched, because a stated cap was reached."""
     more: bool = False
@@ -351,9 +344,8 @@ class Receipt(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     verdict: Verdict
     http_status: int
     record: R | None = None
-    """The record in the answer, if it holds one."""
+    """The record in the answer, and its id, where it holds them."""
     record_id: str | None = None
-    """The id in the answer, if it names one."""
     status_word: SafeText | None = None
     """`status` in the answer: of the call or of the record, a hint only."""
     message: SafeText | None = None

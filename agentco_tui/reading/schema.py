@@ -98,12 +98,9 @@ class Field(NamedTuple):
                 yield from ((each, source.strip()) for each in _expanded(name))
 
 
-_BRACES: Final = re.compile(r"\{([^{}]*)\}")
-
-
 def _expanded(name: str) -> list[str]:
     """`{a,b}.c` as `a.c` and `b.c`."""
-    found = _BRACES.search(name)
+    found = re.search(r"\{([^{}]*)\}", name)
     if found is None:
         return [name]
     start, end = name[: found.start()], name[found.end() :]
@@ -111,15 +108,13 @@ def _expanded(name: str) -> list[str]:
 
 
 class Candidate(NamedTuple):
-    """One name of the table, and the key that it is in an object."""
+    """One name of the table, as declared, and the key that it is in an object."""
 
     field: Field
     name: str
-    """As declared."""
     inner: tuple[str, ...]
     """The folded names below the key; empty if the value is under the key itself."""
     rank: int
-    """Among all names of the table."""
     reader: Reader
     key: str = ""
     unit: Unit = NO_UNIT
@@ -245,7 +240,7 @@ class Table:
         return [each.at(key, key) for each in next(filter(None, sums), ())]
 
     def plan(self, obj: Mapping[str, Json]) -> Plan:
-        """The plan for this object's keys; without nested names where no object is nested."""
+        """What its keys mean; without nested names where no object is nested."""
         return self._plan(tuple(obj), not _NESTED.isdisjoint(map(type, obj.values())))
 
     def _made(self, keys: tuple[str, ...], is_nested: bool) -> Plan:
@@ -373,12 +368,10 @@ def _ranked(
 
 def _without(value: Json, paths: Sequence[tuple[str, ...]]) -> Json:
     """What is left of a value when what stands at these paths was read; None if nothing."""
-    if () in paths:
-        return None
     kept: dict[str, Json] = {}
     for key, inner in value.items():
         below = [path[1:] for path in paths if path[0] == fold(key)]
-        rest = _without(inner, below) if below else inner
+        rest = None if () in below else _without(inner, below) if below else inner
         if rest is not None:
             kept[key] = rest
     return kept or None
@@ -424,13 +417,12 @@ def dig(value: Json, path: Iterable[str]) -> Json:
 class Kind(Generic[R]):
     """One kind of record that the interface lists: its names, its table, how a record is built.
 
-    `name` is that of the kind, as in `[profiles.X.fields.NAME]`; `noun` is for sentences. `own`
-    are its own names in answers, best first, the last one in the singular; `also` what relatives
-    call it, looked for after the usual wrappers. `build` makes the record and raises Unread if it
-    is none. `needs` are slots of which one must be filled (without any: one of the table);
-    `nameless` says why a record without was not read. A listing has `most` records. `survey`
-    looks at all rows of an answer before the first record is built. `instead` reads a summary
-    that came in place of a list, and raises Unread if it is none.
+    `name` is as in `[profiles.X.fields.NAME]`, `noun` for sentences. `own` are its names in
+    answers, best first, the last one in the singular; `also` what relatives call it, looked for
+    after the usual wrappers. `build` makes the record and raises Unread if it is none. `needs` are
+    slots of which one must be filled (without any: one of the table); `nameless` says why a record
+    without was not read. A listing has `most` records. `survey` looks at all rows before the first
+    record is built; `instead` reads a summary in place of a list, and raises Unread if it is none.
     """
 
     def __init__(
