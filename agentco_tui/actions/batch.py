@@ -239,15 +239,29 @@ class BatchApproval:
                 unsent = await self._post(approval)
             finally:
                 approval.give_place_back()
-            if unsent is None:
-                group.create_task(self._reconcile(approval))
-                self._judge(approval)
+            if unsent is not None:
+                self._settle(task, unsent)
+                if unsent.why_not is WhyNot.OFF:
+                    self.stop(f"stopped: {unsent.sentence}")
+                elif unsent.why_not is WhyNot.NOT_READ:
+                    self._doubt()
                 continue
-            self._settle(task, unsent)
-            if unsent.why_not is WhyNot.OFF:
-                self.stop(f"stopped: {unsent.sentence}")
-            elif unsent.why_not is WhyNot.NOT_READ:
-                self._doubt()
+            group.create_task(self._reconcile(approval))
+            # Stop the set where going on would be acting blindly.
+            match approval.answer.kind:
+                case _ if approval.left_behind is not None:
+                    pass
+                case AnswerKind.FORBIDDEN:
+                    self.stop("stopped: the key may not approve (403)")
+                case AnswerKind.UNAUTHORISED:
+                    self.stop(KEY_REJECTED)
+                case AnswerKind.LOST | AnswerKind.UNSENT:
+                    self._doubt()
+                case _:
+                    self._doubts = 0
+                    told_to_wait = self._told_to_wait(approval.answer.error)
+                    if not told_to_wait and self.stop_reason is None:
+                        self._paused = 0.0
 
     async def _post(self, approval: Approval) -> Outcome | None:
         while True:
@@ -283,21 +297,6 @@ class BatchApproval:
             self._goes_on_at = now + asked
             self._notify()
         return True
-
-    def _judge(self, posted: Approval) -> None:
-        if posted.left_behind is not None:
-            return
-        match posted.answer.kind:
-            case AnswerKind.FORBIDDEN:
-                self.stop("stopped: the key may not approve (403)")
-            case AnswerKind.UNAUTHORISED:
-                self.stop(KEY_REJECTED)
-            case AnswerKind.LOST | AnswerKind.UNSENT:
-                self._doubt()
-            case _:
-                self._doubts = 0
-                if not self._told_to_wait(posted.answer.error) and self.stop_reason is None:
-                    self._paused = 0.0
 
     def _doubt(self) -> None:
         self._doubts += 1

@@ -57,17 +57,15 @@ class Hold:
         self._sleep = sleep
         self._seen: float | None = None
         self._taken_back = asyncio.Event()
-        self._over = False
 
     def left(self) -> float:
         """Seconds in which it can still be taken back; 0 once it is over or taken back."""
-        if self._over or self._taken_back.is_set():
-            return 0.0
-        return self._rest_at(self._clock.monotonic())
+        is_over = self._rest <= 0 or self._taken_back.is_set()
+        return 0.0 if is_over else self._rest_at(self._clock.monotonic())
 
     def take_back(self) -> bool:
         """Undo the yes; False if the hold is over, or was taken back before."""
-        if self._over or self._taken_back.is_set():
+        if self._rest <= 0 or self._taken_back.is_set():
             return False
         self._taken_back.set()
         return True
@@ -79,8 +77,7 @@ class Hold:
             await sleep_unless(self._taken_back, min(TICK, self._rest), self._sleep)
             now = self._clock.monotonic()
             self._rest, self._seen = self._rest_at(now), now
-        self._over = not self._taken_back.is_set()
-        return self._over
+        return not self._taken_back.is_set()
 
     def _rest_at(self, now: float) -> float:
         if self._seen is None:
@@ -134,9 +131,7 @@ class Decisions:
         return 0.0 if hold is None else hold.left()
 
     def waited_at(self, task_id: str) -> float | None:
-        """When a task that has left the list was last read to wait: seconds since 1970 by the
-        platform's clock. None if it is not known to have left.
-        """
+        """When a task that has left the list was last read to wait, by the platform's clock."""
         return self._left.get(task_id)
 
     def subscribe(self, listener: Callable[[Iterable[str]], None]) -> Callable[[], None]:

@@ -40,7 +40,6 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     counts as not done."""
     confirm: float = 10.0
     """How long a clear yes is waited for in reads before the answer alone must do."""
-    explain: float = 1.0  # how long failed reads are repeated that only explain a clear no
     first: float = 0.4  # the pause after the first read that settled nothing; doubles from there
     ceiling: float = 5.0  # the longest pause between two reads
     spacing: float = 0.5  # between the starts of two list reads that the tasks of a set share

@@ -245,16 +245,13 @@ class Write(ABC, Generic[R]):
 
     def _patience(self, check: Check[R]) -> float | None:
         """Over how many seconds checks must show the same before it is believed; None: for ever."""
-        timing, failed = self.services.timing, check.found is Found.FAILED
-        if check.found is Found.DONE:
-            return 0.0
+        timing, found = self.services.timing, check.found
         match self.answer.kind:
-            case AnswerKind.LOST:
-                return None if failed else timing.still_pending
-            case AnswerKind.YES:
-                return 0.0 if check.found is Found.PARTIAL else timing.confirm
-        # Reads only explain a no, and one that the key no longer may make explains it.
-        return timing.explain if failed and not isinstance(check.error, KeyRejected) else 0.0
+            case AnswerKind.LOST if found is not Found.DONE:
+                return None if found is Found.FAILED else timing.still_pending
+            case AnswerKind.YES if found not in (Found.DONE, Found.PARTIAL):
+                return timing.confirm
+        return 0.0  # a read only explains a no
 
     async def conclude(self, check: Check[R] | None) -> Outcome:
         """What became of it; None where nothing was read, after a clear no."""
@@ -267,8 +264,7 @@ class Write(ABC, Generic[R]):
             told = () if answer.error is None else answer.error.fields
             fields, others = beside(told, self.fields)
             words = f"refused: {joined((answer.told, *others), '; ')}"
-            refused = self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER)
-            return replace(refused, fields=fields)
+            return self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER, fields=fields)
         said = "the platform said yes, but" if yes else "the answer was lost, and"
         record, over = check.record, f"{self.services.timing.still_pending:g}"
         match check.found:
@@ -300,7 +296,7 @@ class Write(ABC, Generic[R]):
         known_by: KnownBy | None = None,
         *,
         record: R | None = None,
-        why_not: WhyNot | None = None,
+        **more: Any,
     ) -> Outcome:
         """An outcome; known by a read unless told otherwise, or unless nothing was sent."""
         return Outcome(
@@ -310,11 +306,11 @@ class Write(ABC, Generic[R]):
             title=self.title,
             sentence=plain(sentence),
             known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
-            why_not=why_not,
             words=self.answer.words,
             attempt_id=self.attempt_id,
             http_status=self.answer.http_status,
             record=record,
+            **more,
         )
 
     def unsent(self, sentence: str, why_not: WhyNot | None = None) -> Outcome:
@@ -323,8 +319,8 @@ class Write(ABC, Generic[R]):
     def changed(self, record: R, differences: tuple[Difference, ...], told: str) -> Outcome:
         """The outcome where it is not any more what was shown; `told` says in what."""
         words = f"nothing was sent, because it changed since you saw it: {told}"
-        found = self.outcome(OutcomeKind.CHANGED, words, KnownBy.HERE, record=record)
-        return replace(found, differences=differences)
+        kind, known_by = OutcomeKind.CHANGED, KnownBy.HERE
+        return self.outcome(kind, words, known_by, record=record, differences=differences)
 
     def unread(self, error: ApiError) -> Outcome | None:
         """The outcome where the read that comes first failed; None if that doesn't speak against

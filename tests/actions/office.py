@@ -35,7 +35,6 @@ from agentco_tui.model import Budget, Company, Ref, Task
 QUICK = Timing(
     still_pending=0.02,
     confirm=0.02,
-    explain=0.02,
     first=0.002,
     ceiling=0.01,
     spacing=0.0,

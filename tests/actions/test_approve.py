@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_file import Attempt, Settled
@@ -16,7 +15,7 @@ from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Task
 from agentco_tui.text import plain
-from tests.actions.office import BRIEF, QUICK, Office, journal_entries, office
+from tests.actions.office import BRIEF, Office, journal_entries, office
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
@@ -162,19 +161,6 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         assert desk.services.permissions.denied(Verb.CREATE_TASK) is None
         desk.services.permissions.key_changed()
         assert desk.services.permissions.denied(Verb.APPROVE) is None
-
-
-async def test_a_no_is_explained_by_a_second_read_if_the_first_failed(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
-    async with office(platform, path, timing=replace(QUICK, explain=3_600.0)) as desk:
-        task = (await desk.pending())[0]
-        platform.faults.add("approve:status=409,times=1")
-        platform.faults.add("tasks:status=503,after=1,times=2")
-        found = await desk.approve(task)
-        assert found.kind is OutcomeKind.REFUSED
-        assert "could not be read" not in found.sentence
-        assert [seen.operation for seen in platform.requests].count("tasks") == 5
 
 
 async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
