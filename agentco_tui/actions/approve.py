@@ -184,9 +184,9 @@ class Approval(Write[Task]):
         """
         tasks, of_all = await self._list(FeedName.TASKS, self._scope), True
         if self.subject not in tasks.tasks and tasks.error is None:
-            if not tasks.whole and self._own:
+            if tasks.why is not None and self._own:
                 tasks, of_all = await self._list(FeedName.TASKS, self._own), False
-            elif tasks.whole and self._scope is not None:
+            elif tasks.why is None and self._scope is not None:
                 # It may have moved to another company.
                 tasks = await self._list(FeedName.TASKS, None)
         task, found = tasks.tasks.get(self.subject), Found.PARTIAL
@@ -194,7 +194,7 @@ class Approval(Write[Task]):
             task = None  # which of them is meant can't be told
         elif tasks.error is not None:
             found = Found.FAILED
-        elif task is not None or (of_all and tasks.whole):
+        elif task is not None or (of_all and tasks.why is None):
             found = Found.DONE
         return Check(found=found, began=tasks.began, record=task, error=tasks.error)
 

@@ -34,14 +34,19 @@ _NO_LIST = frozenset({"", "null", "{}"})
 what a proxy makes of an answer that it lost."""
 
 
+_IN_PART = plain(
+    "the platform's list of pending tasks came only in part, and it isn't in that part"
+)
+_NOTHING = plain("the platform answered with nothing where its list of pending tasks was due")
+
+
 class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     """What one read of a list of tasks brought, or why it brought nothing."""
 
     began: float
     tasks: Mapping[str, Task] = {}
-    whole: bool = False  # whether a task that is not in it is not in the platform's list either
-    blank: bool = False
-    """True if the answer was nothing at all, where an empty list may be meant or an answer lost."""
+    why: SafeText | None = None
+    """Why a task that is not in it may be in the platform's list all the same."""
     error: ApiError | None = None
 
     def check(self, task_id: str) -> Check[Task]:
@@ -55,12 +60,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
             # What says itself that it is past waiting was not filtered out.
             found = Found.BEFORE if waits_for_person(task) else Found.DONE
             return Check(found=found, began=began, record=task)
-        if self.whole:
-            return Check(found=Found.DONE, began=began)
-        words = "the platform's list of pending tasks came only in part, and it isn't in that part"
-        if self.blank:
-            words = "the platform answered with nothing where its list of pending tasks was due"
-        return Check(found=Found.PARTIAL, began=began, why=plain(words))
+        found = Found.DONE if self.why is None else Found.PARTIAL
+        return Check(found=found, began=began, why=self.why)
 
 
 class TaskReader:
@@ -113,13 +114,11 @@ class TaskReader:
             listing = await self._client.tasks(company_id=company, status=status)
             if not pending:
                 self.every_took = clock.monotonic() - began
-            blank = not listing.records and listing.shape in _NO_LIST
-            tasks = TaskList(
-                began=began,
-                tasks={task.id: task for task in listing.records},
-                whole=listing.whole and not blank,
-                blank=blank,
-            )
+            why = None if listing.whole else _IN_PART
+            if not listing.records and listing.shape in _NO_LIST:
+                why = _NOTHING
+            by_id = {task.id: task for task in listing.records}
+            tasks = TaskList(began=began, tasks=by_id, why=why)
             if self._is_shown(feed, company):
                 store = self._poller.store
                 compared = await store.collections[feed].compare(listing)
