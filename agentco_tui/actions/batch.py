@@ -23,8 +23,8 @@ from agentco_tui.actions.outcome import (
 from agentco_tui.actions.services import Services
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
-from agentco_tui.live.names import Names
 from agentco_tui.live.single_flight import sleep_unless
+from agentco_tui.live.store import Names
 from agentco_tui.model import Task
 from agentco_tui.text import SafeText, plain
 

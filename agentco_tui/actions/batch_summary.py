@@ -12,7 +12,7 @@ import msgspec
 
 from agentco_tui.format import money
 from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_person
-from agentco_tui.live.names import Names
+from agentco_tui.live.store import Names
 from agentco_tui.model import Money, SharedTask, Task, extra_fields
 from agentco_tui.text import SafeText, plain, safe, signs
 

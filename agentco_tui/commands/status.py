@@ -33,9 +33,8 @@ from agentco_tui.live.insight import (
     waiting_since,
     waits_for_person,
 )
-from agentco_tui.live.names import Names
 from agentco_tui.live.poller import AT_ONCE, Take, fetch
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Agent, Alert, Budget, Ref, Task
 from agentco_tui.text import SafeText, plain, safe, signs
 

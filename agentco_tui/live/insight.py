@@ -17,8 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Change, Store
+from agentco_tui.live.store import Change, Names, Store
 from agentco_tui.model import (
     Agent,
     AgentState,

@@ -32,9 +32,8 @@ from agentco_tui.api.errors import (
 )
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
-from agentco_tui.live.names import Names
 from agentco_tui.live.single_flight import SingleFlight
-from agentco_tui.live.store import Change, Store
+from agentco_tui.live.store import Change, Names, Store
 from agentco_tui.model import BudgetOverview, BudgetScope, Company, Listing, Record
 from agentco_tui.text import plain
 

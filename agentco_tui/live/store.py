@@ -1,4 +1,4 @@
-"""The records by id: a poll in, a set of changes out.
+"""The records by id: a poll in, a set of changes out; and names for the ids that records carry.
 
 A poll that brings nothing new gives an empty change, and records that are equal keep their
 identity, so that whoever caches by identity keeps the cache.
@@ -21,11 +21,14 @@ from agentco_tui.model import (
     Agent,
     Alert,
     Budget,
+    BudgetScope,
     Company,
     Listing,
     Record,
+    Ref,
     Task,
 )
+from agentco_tui.text import SafeText, safe, signs
 
 R = TypeVar("R", bound=Record)
 
@@ -202,7 +205,6 @@ class Store:
 
     @property
     def whole_budget(self) -> Budget | None:
-        """The budget of everything, if the platform has told it."""
         return next(iter(self.budget), None)
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
@@ -254,3 +256,56 @@ class Store:
             self.publish(Change(feed, removed=self.activity.clear()))
         else:
             self.publish(self.collections[feed].clear())
+
+
+class Names:
+    """Looks references up in the store; an unknown id is shown as itself, nothing as missing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def agent(self, ref: Ref | None) -> SafeText:
+        return _name(ref, self._store.agents)
+
+    def company(self, ref: Ref | None) -> SafeText:
+        return _name(ref, self._store.companies)
+
+    def company_of(self, record: Task | Agent | Budget | Alert) -> Ref | None:
+        """The company of a record: its own, else that of its agent."""
+        if isinstance(record, Budget) and record.scope is BudgetScope.COMPANY:
+            return Ref(id=record.id, name=record.name)
+        if record.company is not None:
+            return record.company
+        if isinstance(record, Budget):
+            owner = self._store.agents.get(record.id)
+        elif isinstance(record, Agent) or record.agent is None:
+            owner = None
+        else:
+            owner = self._store.agents.get(record.agent.id)
+        return owner.company if owner else None
+
+    def agent_of(self, ref: Ref | None) -> Agent | None:
+        return None if ref is None else self._store.agents.get(ref.id)
+
+    def budget(self, budget: Budget) -> SafeText:
+        match budget.scope:
+            case BudgetScope.ALL:
+                return budget.name or SafeText("all")
+            case BudgetScope.COMPANY:
+                return self.company(Ref(id=budget.id, name=budget.name))
+            case BudgetScope.AGENT:
+                return self.agent(Ref(id=budget.id, name=budget.name))
+
+    def scope(self, company_id: str | None) -> SafeText:
+        if company_id is None:
+            return SafeText("all companies")
+        known: Company | None = self._store.companies.get(company_id)
+        return (known.name if known else None) or safe(company_id)
+
+
+def _name(ref: Ref | None, known: Collection[Agent] | Collection[Company]) -> SafeText:
+    if ref is None:
+        return signs.missing
+    record = None if ref.name else known.get(ref.id)
+    own = ref.name or (record.name if record else None)
+    return own or (signs.missing if ref.id is None else safe(ref.id))

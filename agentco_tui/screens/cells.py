@@ -11,8 +11,7 @@ import msgspec
 from agentco_tui import format as fmt
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.insight import Level, Thresholds, budget_level, priority_rank
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,
     AgentState,

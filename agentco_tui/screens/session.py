@@ -12,9 +12,8 @@ from agentco_tui.api.client import Client
 from agentco_tui.config import Settings
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.insight import Waiting
-from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Task
 from agentco_tui.screens.cells import Look
 

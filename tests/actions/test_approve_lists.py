@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.actions.approve import Approval
+from agentco_tui.actions.approve import AFTER_ALL_READS, Approval
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import (
@@ -383,6 +383,8 @@ async def test_what_was_decided_after_its_attempt_was_settled(
     desk.platform.requests.clear()
     late = await Approval(desk.services, task).after_all(found.attempt_id)
     assert (None if late is None else late.kind) is kind
+    reads = 1 if decision else AFTER_ALL_READS
+    assert len(desk.platform.requests.matching("tasks")) == reads, "until a read shows it decided"
     log_read = decision == "approve" and not decided
     assert (len(desk.platform.requests.matching("activity")) == 1) is log_read
     if late is not None:

@@ -18,8 +18,7 @@ from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.outcome import OutcomeKind, Step, WhyNot
 from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until

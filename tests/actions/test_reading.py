@@ -13,6 +13,7 @@ from agentco_tui.actions.task_reader import decision, decision_about, elsewhere,
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
 from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
@@ -165,6 +166,22 @@ async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office
     found = await desk.approve(task, blank)
     assert found.kind is OutcomeKind.UNCLEAR
     assert "approved" not in found.sentence
+
+
+async def test_what_a_decision_has_read_is_shown(desk: Office) -> None:
+    first, second = (await desk.pending())[:2]
+    with desk.platform.world.living() as state:
+        state.tasks[second.id].title = "Something else"
+        state.changed_task(state.tasks[second.id], desk.platform.world.now)
+    await desk.approve(first)
+    shown = desk.store.pending.get(second.id)
+    assert shown is not None
+    assert shown.title == "Something else"
+    fresh = desk.store.freshness[FeedName.PENDING]
+    assert (fresh.phase, fresh.failures) == (Phase.LIVE, 0)
+    desk.platform.faults.add("tasks:status=503")
+    await desk.approve(second)
+    assert desk.store.freshness[FeedName.PENDING].phase is Phase.STALE
 
 
 async def test_the_last_pending_task_of_a_company_in_scope(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,
     Alert,

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from agentco_tui.config import AlertLimits
 from agentco_tui.live import insight
 from agentco_tui.live.insight import Queue, Waiting, in_scope, waiting_since, waits_for_person
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,
     AgentState,

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.config.settings import AlertLimits
 from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.names import Names
-from agentco_tui.live.store import Store
+from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import marked
