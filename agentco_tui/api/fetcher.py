@@ -167,6 +167,7 @@ class Fetcher:
             and (last.end, len(last.leaves)) == ((stuck, capped), len(leaves))
             and all(map(operator.is_, last.leaves, leaves))
         ):
+            self._last[key] = last  # other lists may have put it out meanwhile
             self._last.move_to_end(key)
             return last.listing
         listing = _joined(leaves, most, stuck=stuck, capped=capped)
