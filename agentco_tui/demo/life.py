@@ -18,7 +18,9 @@ from agentco_tui.demo.world_state import (
     DemoAlert,
     DemoCompany,
     DemoTask,
+    RefusedError,
     WorldState,
+    iso,
 )
 
 WARN_AT = 80
@@ -213,7 +215,12 @@ class Life:
         self._plan(at + chance.uniform(12.0, 26.0), "colleague")
 
     def decide(self, task: DemoTask, decision: str, who: str, at: float) -> None:
-        """A person says yes or no to a pending task."""
+        """A person says yes or no to a task; RefusedError if it is not pending."""
+        if task.status != "pending":
+            by = f" by {task.decided_by}" if task.decided_by else ""
+            when = f" at {iso(task.decided)}" if task.decided is not None else ""
+            words = "only pending tasks can be approved: this one is"
+            raise RefusedError(409, "already_decided", f"{words} {task.status}, decided{by}{when}")
         approved = decision == "approve"
         verb = "approved" if approved else "rejected"
         if self.state.pending.pop(task.id, None) is not None:

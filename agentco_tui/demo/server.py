@@ -34,7 +34,7 @@ from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Req
 from agentco_tui.demo.faults import BROKEN, SILENT, Faults, break_off, spoiled
 from agentco_tui.demo.interface import Interface
 from agentco_tui.demo.operations import Keys
-from agentco_tui.demo.shapes import ALL
+from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import RefusedError
 
@@ -95,14 +95,14 @@ class EmbeddedPlatform:
         read_key: str | None = None,
         **world: Any,
     ) -> None:
-        if shape not in ALL:
-            raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(ALL)}")
-        self.world = World(seed, numeric_ids=ALL[shape].ids == "numbers", **world)
+        if shape not in SHAPES:
+            raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPES)}")
+        self.world = World(seed, numeric_ids=SHAPES[shape].ids == "numbers", **world)
         self.keys = Keys(seed, full_key, read_key)
         self.requests = RequestLog(maxlen=20_000)
         self.faults = Faults(faults)
         self.port = port
-        self._interface = Interface(self.world, self.keys, ALL[shape])
+        self._interface = Interface(self.world, self.keys, SHAPES[shape])
         self._control_authorization = f"Bearer {self.full_key}"
         self._connections: set[ClientConnection] = set()
         self._errors: list[Exception] = []

@@ -102,10 +102,7 @@ class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _TABLES = msgspec.json.decode(Path(__file__).with_name("shapes.json").read_bytes(), type=_Tables)
-ALL, ERRORS, TRACES = _TABLES.shapes, _TABLES.errors, _TABLES.traces
-
-SHAPES: dict[str, str] = {name: shape.about for name, shape in ALL.items()}
-"""Each shape's name and one line about it."""
+SHAPES, ERRORS, TRACES = _TABLES.shapes, _TABLES.errors, _TABLES.traces
 
 _PLACE = re.compile(r"\$(\w+)")
 

@@ -15,7 +15,7 @@ from agentco_tui.actions.fingerprint import differences
 from agentco_tui.demo.connection import Request
 from agentco_tui.demo.record_fields import Cash, Link, When, Word
 from agentco_tui.demo.renderer import Renderer
-from agentco_tui.demo.shapes import ALL as SHAPES
+from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE, marked

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agentco_tui.actions.outcome import Step
-from agentco_tui.demo.shapes import ALL as SHAPES
+from agentco_tui.demo.shapes import SHAPES
 from tests.actions.drill import FAULTS, LIES, READ_FAULTS, Drill, Scene
 
 PLACES = st.integers(0, 1_000)
