@@ -210,13 +210,12 @@ def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
                 if rest and micros is not None and not shape.rest_below_zero:
                     micros = max(0, micros)
                 dressed |= _cash(name, micros, shape)
-            case Link(target_id, target) if shape.links == "nested":
-                dressed[name] = {"id": record_id(target_id, shape), "name": target}
-            case Link(target_id, target) if shape.links == "flat":
-                dressed[f"{name}_id"] = record_id(target_id, shape)
-                dressed[f"{name}_name"] = target
+            case Link() if shape.links == "nested":
+                dressed[name] = {"id": record_id(value.id, shape), "name": value.name}
             case Link():
-                pass  # named beside the fields
+                if shape.links == "flat":
+                    dressed[f"{name}_id"] = record_id(value.id, shape)
+                    dressed[f"{name}_name"] = value.name
             case Share(ratio):
                 dressed |= _part(name, ratio, shape)
             case _:
