@@ -119,17 +119,6 @@ def test_serve_to_a_reader_that_has_gone() -> None:
     assert (child.returncode, child.stderr) == (0, b"")
 
 
-def test_serve_until_stdin_closes() -> None:
-    with process(until_stdin_closes=True) as (child, told):
-        assert child.stdin is not None
-        child.stdin.write("ignored\n")
-        child.stdin.flush()
-        headers = {"Authorization": f"Bearer {told['full key']}"}
-        assert httpx.get(f"{told['address']}/api/budget", headers=headers).status_code == 200
-        child.stdin.close()
-        assert child.wait(10) == 0
-
-
 def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     with EmbeddedPlatform(speed=0) as platform:
         assert serve(port=platform.port) == 2
