@@ -180,7 +180,26 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     --version.
     """
     _refuse_flags(argv)
-    found, extra = _parser().parse_known_args(argv)
+    parser = _Parser(
+        prog=PROG,
+        usage=f"{PROG} [flags] [command]",
+        description="A dashboard for the Agent Company Platform: what needs a person, and the"
+        " keys to decide it.",
+        epilog=_EPILOG,
+    )
+    _add(parser, _DASHBOARD)
+    parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(
+        title="commands (without one: the dashboard)",
+        prog=PROG,
+        dest="command",
+        metavar="command",
+        parser_class=_Parser,
+    )
+    for name, (words, flags, epilog) in _COMMANDS.items():
+        _add(commands.add_parser(name, help=words, description=words, epilog=epilog), flags)
+    found, extra = parser.parse_known_args(argv)
     if extra:
         raise UsageError(f"unknown argument: {safe(extra[0], 60)} (help: {PROG} --help)")
     return found
@@ -212,29 +231,6 @@ def _refuse_flags(argv: Sequence[str]) -> None:
             shown = [one for one, help_ in known.items() if help_ != argparse.SUPPRESS]
             near = nearest(name, shown)
             raise UsageError(f"unknown flag {safe(name, 60)}; the nearest is {near}")
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
-        prog=PROG,
-        usage=f"{PROG} [flags] [command]",
-        description="A dashboard for the Agent Company Platform: what needs a person, and the"
-        " keys to decide it.",
-        epilog=_EPILOG,
-    )
-    _add(parser, _DASHBOARD)
-    parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
-    parser.set_defaults(command=None)
-    commands = parser.add_subparsers(
-        title="commands (without one: the dashboard)",
-        prog=PROG,
-        dest="command",
-        metavar="command",
-        parser_class=_Parser,
-    )
-    for name, (words, flags, epilog) in _COMMANDS.items():
-        _add(commands.add_parser(name, help=words, description=words, epilog=epilog), flags)
-    return parser
 
 
 def _add(parser: argparse.ArgumentParser, flags: Iterable[_Flag]) -> None:
