@@ -34,7 +34,7 @@ from agentco_tui.live.clock import Clock, SystemClock
 from agentco_tui.live.feeds import Query
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from agentco_tui.screens.dialogs.base import Overlay, Palette
+from agentco_tui.screens.dialogs.base import Dialog, Palette
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.session import Session
@@ -132,7 +132,6 @@ class DashboardApp(KeyApp):
         self.set_timer(READ_REST, read, name="rest")
         self.set_timer(SETTLED, settle_memory, name="memory")
         assert self.main_screen is not None
-        self.session.thin.subscribe(self.main_screen.paint_as_told)
         self.set_interval(1.0, self._look_at_the_line, name="line")
         self.call_after_refresh(self.main_screen.paint_as_told)
         off = self.session.permissions.off
@@ -142,8 +141,10 @@ class DashboardApp(KeyApp):
 
     def _look_at_the_line(self) -> None:
         """Paint less when the terminal takes long to swallow what is written, and say so."""
-        slow = self._line.look(SPEED.took())
-        if self.session.thin.set_slow(slow) and self.main_screen is not None:
+        was_thin, slow = self.session.thin, self._line.look(SPEED.took())
+        self.session.line_is_slow = slow
+        if self.session.thin is not was_thin and self.main_screen is not None:
+            self.main_screen.paint_as_told()
             self.main_screen.say(PAINTING_LESS if slow else PAINTING_ALL)
 
     async def _live(self) -> None:
@@ -177,7 +178,7 @@ class DashboardApp(KeyApp):
     def action_leave(self) -> None:
         """Leave what stands over the frame, as no answer to it; else the program."""
         screen: object = self.screen
-        if isinstance(screen, MainScreen | Overlay | Palette) and screen.leave_first():
+        if isinstance(screen, MainScreen | Dialog | Palette) and screen.leave_first():
             return
         # What is held back is taken back first, and told; the next time the program is left.
         held = self.session.decisions.take_all_back()
@@ -207,7 +208,7 @@ class DashboardApp(KeyApp):
 
     def stopped(self) -> None:
         """What asks for a yes is closed, with all above it: a `y` may be typed at the shell."""
-        over = [screen for screen in self.screen_stack if isinstance(screen, Overlay)]
+        over = [screen for screen in self.screen_stack if isinstance(screen, Dialog)]
         while any(screen.ASKS for screen in over):
             over.pop().dismiss(None)
 
@@ -230,10 +231,9 @@ def make_session(
     timing: Timing | None = None,
 ) -> Session:
     """A session that has asked nothing yet."""
-    store = Store()
     clock = clock or SystemClock(lambda: client.transport.measured.clock_skew)
     query = Query(company=settings.company)
-    poller = Poller(client, store, clock, refresh=settings.refresh, query=query)
+    poller = Poller(client, Store(), clock, refresh=settings.refresh, query=query)
     off = plain("writing is off (--read-only)") if settings.read_only else None
     if off is None and (why := why_not_writable(journal_path.parent)) is not None:
         off = plain(
@@ -244,10 +244,8 @@ def make_session(
     return Session(
         settings,
         client,
-        store,
         poller,
-        clock,
-        journal=journal,
+        journal,
         permissions=Permissions(off),
         timing=timing or Timing(hold_one=settings.hold),
     )

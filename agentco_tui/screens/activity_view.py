@@ -11,10 +11,9 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Ref
-from agentco_tui.screens.cells import TONES, age_column, level_column, severity_level, text_column
+from agentco_tui.screens.cells import SEVERITY_LEVELS, TONES, age_column, level_column, text_column
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -25,20 +24,13 @@ class ActivityView(ListView[Activity]):
     """Follows the newest entry, until it is paused or the cursor leaves the top."""
 
     place = "activity"
-    heading = "ACTIVITY"
     sort = ("age", True)
     empty = "nothing happened yet"
     lists = (FeedName.ACTIVITY,)
-    calm = False
-    """A feed is followed or paused; what is new belongs on top."""
-
+    calm = False  # A feed is followed or paused; what is new belongs on top
     BINDINGS = bindings_of("activity")
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self.following = True
-        self._new = 0
-        """Entries that came while it is paused."""
+    following = True
+    _new = 0  # entries that came while it is paused
 
     def collection(self, feed: FeedName) -> Any:
         return self.session.store.activity
@@ -59,10 +51,10 @@ class ActivityView(ListView[Activity]):
             return look.names.company(entry.company or (agent.company if agent else None))
 
         def tone(entry: Activity) -> Tone:
-            return Tone.WARNING if is_gap(entry) else TONES[severity_level(entry.severity)]
+            return Tone.WARNING if is_gap(entry) else TONES[SEVERITY_LEVELS[entry.severity]]
 
         return [
-            level_column(lambda entry: severity_level(entry.severity)),
+            level_column(lambda entry: SEVERITY_LEVELS[entry.severity]),
             age_column(look, "age", "AGE", at, sort_key=at, descending_first=True),
             text_column("agent", "AGENT", (11, 6), who, Tone.ACCENT, aliases=("who",)),
             text_column(
@@ -105,7 +97,6 @@ class ActivityView(ListView[Activity]):
             self.action_follow()
 
     def action_follow(self) -> None:
-        """Pause, or catch up and follow again."""
         self.following = not self.following
         if self.following:
             self.reload()

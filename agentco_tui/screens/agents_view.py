@@ -7,18 +7,8 @@ from decimal import Decimal
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import in_scope
 from agentco_tui.model import Agent, Budget, Ref
-from agentco_tui.screens.cells import (
-    TONES,
-    agent_status_cell,
-    column,
-    left_of,
-    level_column,
-    money_cell,
-    number_cell,
-    number_column,
-    text_column,
-    trust_cell,
-)
+from agentco_tui.screens import cells
+from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText
@@ -28,50 +18,49 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 class AgentsView(ListView[Agent]):
     place = "agents"
-    heading = "AGENTS"
     sort = ("name", False)
     empty = "no agents"
     lists = (FeedName.AGENTS,)
     names_from = frozenset({FeedName.COMPANIES})
     figures_from = frozenset({FeedName.AGENT_BUDGETS})
-
     BINDINGS = bindings_of("agents")
 
     def columns(self) -> list[Column[Agent]]:
-        look = self.look
+        look, names = self.look, self.look.names
 
         def budget(agent: Agent) -> Budget | None:
             return look.store.agent_budgets.get(agent.id)
 
         def left(agent: Agent) -> Cell:
             known = budget(agent)
-            return money_cell(left_of(agent, known), TONES[look.level_of(known)])
+            return cells.money_cell(cells.left_of(agent, known), TONES[look.level_of(known)])
 
-        def left_amount(agent: Agent) -> Decimal | None:
-            money = left_of(agent, budget(agent))
+        def amount_left(agent: Agent) -> Decimal | None:
+            money = cells.left_of(agent, budget(agent))
             return None if money is None else money.amount
 
         def name(agent: Agent) -> SafeText:
-            return agent.name or look.names.agent(Ref(id=agent.id))
-
-        def company(agent: Agent) -> SafeText:
-            return look.names.company(agent.company)
+            return agent.name or names.agent(Ref(id=agent.id))
 
         # fmt: off
         return [
-            level_column(lambda a: look.level_of(budget(a)), ticks=True),
-            text_column("name", "AGENT", (14, 10), name, Tone.STRONG, grow=2, aliases=("agent",)),
-            text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=3, grow=1),
-            text_column("company", "COMPANY", (15, 8), company, priority=2),
-            column("status", "  STATUS", (17, 10), agent_status_cell,
+            cells.level_column(lambda a: look.level_of(budget(a)), ticks=True),
+            cells.text_column("name", "AGENT", (14, 10), name, Tone.STRONG, grow=2,
+                aliases=("agent",)),
+            cells.text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=3, grow=1),
+            cells.text_column("company", "COMPANY", (15, 8), lambda a: names.company(a.company),
+                priority=2),
+            cells.column("status", "  STATUS", (17, 10), cells.agent_status_cell,
                 sort_key=lambda a: a.status or ""),
-            number_column("trust", "TRUST", (5, 5), lambda a: trust_cell(a.trust, a.trust_word),
-                lambda a: a.trust, priority=1, descending_first=True),
-            number_column("left", "LEFT", (11, 8), left, left_amount, ticks=True,
+            cells.number_column("trust", "TRUST", (5, 5),
+                lambda a: cells.trust_cell(a.trust, a.trust_word), lambda a: a.trust, priority=1,
+                descending_first=True),
+            cells.number_column("left", "LEFT", (11, 8), left, amount_left, ticks=True,
                 aliases=("remaining", "budget")),
-            number_column("done", "DONE", (6, 5), lambda a: number_cell(a.tasks_completed),
-                lambda a: a.tasks_completed, priority=4, descending_first=True),
-            text_column("model", "MODEL", (16, 8), lambda a: a.model, Tone.DIM, priority=5),
+            cells.number_column("done", "DONE", (6, 5),
+                lambda a: cells.number_cell(a.tasks_completed), lambda a: a.tasks_completed,
+                priority=4, descending_first=True),
+            cells.text_column("model", "MODEL", (16, 8), lambda a: a.model, Tone.DIM, priority=5),
         ]
         # fmt: on
 
@@ -85,4 +74,4 @@ class AgentsView(ListView[Agent]):
 
     def open(self, row_id: str) -> None:
         super().open(row_id)
-        self.main.read_record(FeedName.AGENTS, row_id)
+        self.read_whole(self.session.client.agent, row_id)

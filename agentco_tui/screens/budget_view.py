@@ -14,19 +14,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
 from agentco_tui.model import Alert, Budget, BudgetScope, Money
-from agentco_tui.screens.cells import (
-    TONES,
-    Look,
-    Widths,
-    age_column,
-    column,
-    level_column,
-    limit_text,
-    money_cell,
-    number_column,
-    share_text,
-    text_column,
-)
+from agentco_tui.screens import cells
+from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.header_footer import shown_key
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.list_view import STATES, ListView, told_cells
@@ -38,50 +27,22 @@ from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR_WIDTH = 10
-"""Cells of a gauge."""
-SUM: Widths = (10, 9)
-SCOPE_RANKS = {BudgetScope.ALL: 0, BudgetScope.COMPANY: 1, BudgetScope.AGENT: 2}
-
-
-def alert_columns(look: Look) -> list[Column[Alert]]:
-    def about(alert: Alert) -> SafeText:
-        if alert.agent is not None:
-            return look.names.agent(alert.agent)
-        return look.names.company(alert.company) if alert.company else plain("all")
-
-    def level(alert: Alert) -> Level:
-        return alert_level(alert, look.limits)
-
-    def tone(alert: Alert) -> Tone:
-        return TONES[level(alert)]
-
-    return [
-        level_column(level, sort_key=level, descending_first=True),
-        age_column(look, "age", "AGE", lambda alert: alert.at.at if alert.at else None),
-        text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
-        text_column(
-            "alert", "ALERT", (24, 24), lambda alert: alert.text, tone, grow=1, aliases=("text",)
-        ),
-    ]
-
-
+SUM: cells.Widths = (10, 9)
 SCOPES = {
     FeedName.BUDGET: BudgetScope.ALL,
     FeedName.COMPANY_BUDGETS: BudgetScope.COMPANY,
     FeedName.AGENT_BUDGETS: BudgetScope.AGENT,
 }
+SCOPE_RANKS = {scope: rank for rank, scope in enumerate(SCOPES.values())}
 
 
 class BudgetView(ListView[Budget]):
     place = "budget"
-    heading = "BUDGET"
     sort = ("name", False)
     empty = "no budgets"
     lists = tuple(SCOPES)
     beside = (FeedName.ALERTS,)
-
     BINDINGS = bindings_of("budget")
-
     DEFAULT_CSS = """
     BudgetView {
         & > Horizontal { height: 1fr; }
@@ -96,9 +57,8 @@ class BudgetView(ListView[Budget]):
         &.-narrow > Horizontal { layout: vertical; }
         &.-narrow .budget--side { height: 8; }
         &.-narrow .budget--alerts { height: 1fr; }
-        &.-reading.-narrow .budget--gauges { display: none; }
         &.-reading.-narrow .budget--side { height: 1fr; }
-        &.-reading.-narrow .budget--alerts { display: none; }
+        &.-reading.-narrow .budget--gauges, &.-reading.-narrow .budget--alerts,
         &.-reading.-narrow .budget--alerts-title { display: none; }
     }
     """
@@ -106,7 +66,7 @@ class BudgetView(ListView[Budget]):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.alerts: ListTable[Alert] = ListTable(
-            alert_columns(self.look),
+            self.alert_columns(),
             search_text=lambda alert: alert.text,
             sort=("level", True),
             empty_text=plain("no alerts"),
@@ -114,7 +74,6 @@ class BudgetView(ListView[Budget]):
         )
         self.alerts.hand_comes = self.touch
         self._reads_alert = False
-        """Whether the detail that is read is that of an alert."""
         self.alerts_title = StatusLine(classes="budget--alerts-title")
         self.detail_title = StatusLine(classes="budget--detail-title")
         self.table.add_class("budget--gauges")
@@ -134,6 +93,27 @@ class BudgetView(ListView[Budget]):
         """Ids of companies and agents need not differ from each other."""
         return f"{SCOPES[feed]}:{record_id}"
 
+    def alert_columns(self) -> list[Column[Alert]]:
+        look = self.look
+
+        def about(alert: Alert) -> SafeText:
+            if alert.agent is not None:
+                return look.names.agent(alert.agent)
+            return look.names.company(alert.company) if alert.company else plain("all")
+
+        def level(alert: Alert) -> Level:
+            return alert_level(alert, look.limits)
+
+        # fmt: off
+        return [
+            cells.level_column(level, sort_key=level, descending_first=True),
+            cells.age_column(look, "age", "AGE", lambda a: a.at.at if a.at else None),
+            cells.text_column("about", "ABOUT", (10, 6), about, Tone.STRONG, priority=1),
+            cells.text_column("alert", "ALERT", (24, 24), lambda a: a.text,
+                lambda a: TONES[level(a)], grow=1, aliases=("text",)),
+        ]
+        # fmt: on
+
     def columns(self) -> list[Column[Budget]]:
         look = self.look
 
@@ -150,37 +130,33 @@ class BudgetView(ListView[Budget]):
                 return Cell(signs.missing, Tone.DIM)
             return Cell(bar(budget.share, BAR_WIDTH), tone(budget))
 
-        def company(budget: Budget) -> SafeText:
-            return look.names.company(look.names.company_of(budget))
-
-        def company_cell(budget: Budget) -> Cell:
-            if budget.scope is BudgetScope.ALL:
-                return Cell(signs.missing, Tone.DIM)
-            agents = budget.scope is BudgetScope.AGENT
-            return Cell(company(budget), Tone.PLAIN if agents else Tone.DIM)
+        def company(budget: Budget) -> SafeText | None:
+            known = look.names.company(look.names.company_of(budget))
+            return None if budget.scope is BudgetScope.ALL else known
 
         def amount(money: Money | None) -> object:
-            """What a sum is sorted and filtered by: without its currency."""
             return money.amount if money else None
 
         # fmt: off
         return [
-            level_column(look.level_of, sort_key=look.level_of, descending_first=True),
-            column("name", "BUDGET OF", (14, 12), name, grow=1, aliases=("agent", "of"),
+            cells.level_column(look.level_of, sort_key=look.level_of, descending_first=True),
+            cells.column("name", "BUDGET OF", (14, 12), name, grow=1, aliases=("agent", "of"),
                 sort_key=lambda b: (SCOPE_RANKS[b.scope], look.names.budget(b).casefold())),
-            column("company", "COMPANY", (15, 8), company_cell, priority=4,
-                sort_key=lambda b: company(b).casefold()),
-            column("gauge", "USED", (BAR_WIDTH, BAR_WIDTH), gauge, priority=2),
-            number_column("share", "%", (6, 6), lambda b: Cell(share_text(b), tone(b)),
+            cells.text_column("company", "COMPANY", (15, 8), company,
+                lambda b: Tone.PLAIN if b.scope is BudgetScope.AGENT else Tone.DIM, priority=4,
+                sort_key=lambda b: (company(b) or signs.missing).casefold()),
+            cells.column("gauge", "USED", (BAR_WIDTH, BAR_WIDTH), gauge, priority=2),
+            cells.number_column("share", "%", (6, 6), lambda b: Cell(cells.share_text(b), tone(b)),
                 lambda b: b.share, kind=ColumnKind.SHARE, descending_first=True,
                 aliases=("used", "spent%")),
-            number_column("spent", "SPENT", SUM, lambda b: money_cell(b.spent),
+            cells.number_column("spent", "SPENT", SUM, lambda b: cells.money_cell(b.spent),
                 lambda b: amount(b.spent), descending_first=True),
-            number_column("limit", "LIMIT", SUM,
-                lambda b: Cell(limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
+            cells.number_column("limit", "LIMIT", SUM,
+                lambda b: Cell(cells.limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
                 lambda b: amount(b.limit), descending_first=True),
-            number_column("remaining", "LEFT", SUM, lambda b: money_cell(b.remaining, tone(b)),
-                lambda b: amount(b.remaining), priority=3, aliases=("left",)),
+            cells.number_column("remaining", "LEFT", SUM,
+                lambda b: cells.money_cell(b.remaining, tone(b)), lambda b: amount(b.remaining),
+                priority=3, aliases=("left",)),
         ]
         # fmt: on
 
@@ -197,16 +173,14 @@ class BudgetView(ListView[Budget]):
         super().reload()
 
     def _load_alerts(self) -> None:
-        names, alerts = self.session.names, self.session.store.alerts
+        company_of, scope = self.session.names.company_of, self.session.company
+        alerts = filter(is_open, self.session.store.alerts)
         self.alerts.load(
-            (alert.id, alert)
-            for alert in alerts
-            if is_open(alert) and in_scope(names.company_of(alert), self.session.company)
+            (alert.id, alert) for alert in alerts if in_scope(company_of(alert), scope)
         )
         self._show_alerts_title()
 
     def _show_alerts_title(self) -> None:
-        """How many there are, and the key that leads to them, or back."""
         alerts, count = self.session.store.alerts, len(self.alerts.rows.records)
         answered = self.session.store.freshness[FeedName.ALERTS].answered_at is not None
         cells = [
@@ -268,9 +242,7 @@ class BudgetView(ListView[Budget]):
             self.screen.set_focus(self.table if self.alerts.has_focus else self.alerts)
 
     def subject(self) -> Any:
-        """The alert under the cursor while the keys are there or its detail is read, else the
-        budget.
-        """
+        """The alert while the keys are there or its detail is read, else the budget."""
         row_id = self.alerts.view.cursor
         meant = self._reads_alert if self.reading else self.alerts.has_focus
         alert = self.alerts.rows.record(row_id) if meant and row_id is not None else None

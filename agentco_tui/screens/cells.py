@@ -7,49 +7,43 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui import format as fmt
+from agentco_tui import model
 from agentco_tui.live.clock import Clock
 from agentco_tui.live.insight import Level, Thresholds, budget_level, priority_rank
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import (
-    Agent,
-    AgentState,
-    Budget,
-    Money,
-    Severity,
-    SharedTask,
-    Task,
-    TaskState,
-)
+from agentco_tui.model import Budget, Money, Task
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone
 
 TONES = {
-    level: Tone.CRITICAL
-    if level >= Level.CRITICAL
-    else Tone.WARNING
-    if level >= Level.WARNING
-    else Tone.PLAIN
-    for level in Level
+    **dict.fromkeys(Level, Tone.PLAIN),
+    Level.WARNING: Tone.WARNING,
+    Level.CRITICAL: Tone.CRITICAL,
 }
-SEVERITY_LEVELS = {Severity.CRITICAL: Level.CRITICAL, Severity.WARNING: Level.WARNING}
-TASK_STATES: Mapping[TaskState | None, tuple[str, Tone]] = {
-    TaskState.FAILED: ("critical", Tone.CRITICAL),
-    TaskState.REJECTED: ("critical", Tone.CRITICAL),
-    TaskState.DONE: ("good", Tone.GOOD),
-    TaskState.APPROVED: ("good", Tone.GOOD),
-    TaskState.RUNNING: ("arrow", Tone.ACCENT),
-    TaskState.QUEUED: ("arrow", Tone.ACCENT),
-    TaskState.PENDING: ("waiting", Tone.PLAIN),
+SEVERITY_LEVELS = {
+    **dict.fromkeys(model.Severity, Level.OK),
+    model.Severity.CRITICAL: Level.CRITICAL,
+    model.Severity.WARNING: Level.WARNING,
+}
+TASK_STATES: Mapping[model.TaskState | None, tuple[str, Tone]] = {
+    model.TaskState.FAILED: ("critical", Tone.CRITICAL),
+    model.TaskState.REJECTED: ("critical", Tone.CRITICAL),
+    model.TaskState.DONE: ("good", Tone.GOOD),
+    model.TaskState.APPROVED: ("good", Tone.GOOD),
+    model.TaskState.RUNNING: ("arrow", Tone.ACCENT),
+    model.TaskState.QUEUED: ("arrow", Tone.ACCENT),
+    model.TaskState.PENDING: ("waiting", Tone.PLAIN),
 }
 """The name of a state's sign, and its tone; others have none."""
-AGENT_STATES: Mapping[AgentState | None, tuple[str, Tone]] = {
-    AgentState.ERROR: ("critical", Tone.CRITICAL),
-    AgentState.PAUSED: ("warning", Tone.WARNING),
-    AgentState.STOPPED: ("warning", Tone.WARNING),
-    AgentState.ACTIVE: ("good", Tone.GOOD),
+AGENT_STATES: Mapping[model.AgentState | None, tuple[str, Tone]] = {
+    model.AgentState.ERROR: ("critical", Tone.CRITICAL),
+    model.AgentState.PAUSED: ("warning", Tone.WARNING),
+    model.AgentState.STOPPED: ("warning", Tone.WARNING),
+    model.AgentState.ACTIVE: ("good", Tone.GOOD),
 }
 
 
@@ -65,11 +59,9 @@ class Look(msgspec.Struct, frozen=True):
         return signs.missing if at is None else fmt.age(self.clock.now() - at)
 
     def level_of(self, budget: Budget | None) -> Level:
-        """How bad a budget is; nothing is said where none is known."""
         return Level.OK if budget is None else budget_level(budget, self.limits)
 
     def trust_of(self, task: Task) -> Decimal | None:
-        """The trust sent with a task, else that of its agent."""
         agent = self.names.agent_of(task.agent) if task.trust is None else None
         return task.trust if agent is None else agent.trust
 
@@ -97,8 +89,7 @@ def priority_cell(priority: SafeText | None) -> Cell:
 
 
 def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
-    """A task's title, behind a warning where nothing can be done to it."""
-    if not isinstance(task, SharedTask):
+    if not isinstance(task, model.SharedTask):
         return Cell(task.title, tone)
     return warned(f"{task.sharers} tasks with this id {signs.separator} {task.title}")
 
@@ -112,8 +103,7 @@ def task_status_cell(task: Task) -> Cell:
     return _state_cell(task.status or task.state or signs.missing, TASK_STATES.get(task.state))
 
 
-def agent_status_cell(agent: Agent) -> Cell:
-    """An agent's status, by the platform's word, with the reason it is paused."""
+def agent_status_cell(agent: model.Agent) -> Cell:
     word = agent.status or agent.state
     if word is None:
         return Cell(signs.missing, Tone.DIM)
@@ -121,16 +111,11 @@ def agent_status_cell(agent: Agent) -> Cell:
     return _state_cell(f"{word}{why}", AGENT_STATES.get(agent.state))
 
 
-def severity_level(severity: Severity) -> Level:
-    return SEVERITY_LEVELS.get(severity, Level.OK)
-
-
 def limit_text(budget: Budget) -> SafeText:
     return plain("no limit") if budget.unlimited else fmt.money(budget.limit)
 
 
 def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
-    """What is spent of a budget, and of how much; of no limit there is no part."""
     spent = fmt.money(budget.spent, short=short)
     if budget.unlimited:
         return plain(f"{spent}, no limit")
@@ -142,7 +127,7 @@ def share_text(budget: Budget) -> SafeText:
     return signs.missing if budget.unlimited else fmt.percent(budget.share)
 
 
-def left_of(agent: Agent, budget: Budget | None) -> Money | None:
+def left_of(agent: model.Agent, budget: Budget | None) -> Money | None:
     """What an agent may still spend: by its own record, else by its budget, if that is known."""
     if budget is not None and budget.unlimited:
         # Whatever the agent's own record says then (0, -1): nothing can run out.
@@ -153,9 +138,7 @@ def left_of(agent: Agent, budget: Budget | None) -> Money | None:
     # The agent's record may have the figure alone; the budget tells its currency, and by the same
     # figure its unit.
     unsure = own.unit_assumed and (own.amount != other.amount or other.unit_assumed)
-    return msgspec.structs.replace(
-        own, currency=own.currency or other.currency, unit_assumed=unsure
-    )
+    return replace(own, currency=own.currency or other.currency, unit_assumed=unsure)
 
 
 def money_cell(money: Money | None, tone: Tone = Tone.PLAIN) -> Cell:
@@ -171,34 +154,40 @@ def number_cell(number: int | None) -> Cell:
 
 
 def trust_cell(trust: Decimal | None, word: SafeText | None = None) -> Cell:
-    """The raw score: no scale is promised, so none is drawn."""
     return text_cell(word) if trust is None else Cell(fmt.number(trust))
 
 
 R = TypeVar("R")
-Widths = tuple[int, int]
-"""The wanted width of a column, and the least."""
+Show = Callable[[R], Cell]
+Shared = Callable[[R], Hashable] | None
+Widths = tuple[int, int]  # the wanted width of a column, and the least
 
 
 def column(
-    key: str,
-    title: str,
-    widths: Widths,
-    cell: Callable[[R], Cell],
-    shared: Callable[[R], Hashable] | None = None,
-    **more: Any,
+    key: str, title: str, widths: Widths, cell: Show[R], shared: Shared[R] = None, **more: Any
 ) -> Column[R]:
-    """Any column; `more` are further fields of `Column`.
+    """Any column; records that have `shared` in common have one key to sort by, read once."""
 
-    Records that have `shared` in common have the same key to sort by, which is so read once.
-    """
+    def remembering() -> Callable[[R], Any]:
+        assert shared is not None
+        known: dict[Hashable, Any] = {}
+
+        def sort_key(record: R) -> Any:
+            what = shared(record)
+            try:
+                return known[what]
+            except KeyError:
+                found = known[what] = more["sort_key"](record)
+                return found
+
+        return sort_key
+
     if shared is not None:
-        more["sort_reader"] = _read_once(shared, more["sort_key"])
+        more["sort_reader"] = remembering
     return Column(key, plain(title), widths[0], cell, min_width=widths[1], **more)
 
 
 def level_column(level: Callable[[R], Level], **more: Any) -> Column[R]:
-    """The sign of a record's level, one cell wide and without a title."""
 
     def cell(record: R) -> Cell:
         found = level(record)
@@ -225,12 +214,7 @@ def text_column(
 
 
 def number_column(
-    key: str,
-    title: str,
-    widths: Widths,
-    cell: Callable[[R], Cell],
-    value: Callable[[R], Any],
-    **more: Any,
+    key: str, title: str, widths: Widths, cell: Show[R], value: Callable[[R], Any], **more: Any
 ) -> Column[R]:
     """A figure: `cell` shows it, `value` is what it is sorted by and compared with."""
     more = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **more}
@@ -253,22 +237,3 @@ def age_column(
     cell = more.pop("cell", lambda record: Cell(look.age(at(record)), Tone.DIM))
     more = {"kind": ColumnKind.SECONDS, "ticks": True, "sort_key": order, **more}
     return number_column(key, title, (5, 5), cell, age, **more)
-
-
-def _read_once(
-    shared: Callable[[R], Hashable], read: Callable[[R], Any]
-) -> Callable[[], Callable[[R], Any]]:
-    def make() -> Callable[[R], Any]:
-        known: dict[Hashable, Any] = {}
-
-        def reader(record: R) -> Any:
-            what = shared(record)
-            try:
-                return known[what]
-            except KeyError:
-                found = known[what] = read(record)
-                return found
-
-        return reader
-
-    return make

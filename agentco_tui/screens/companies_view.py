@@ -7,52 +7,37 @@ from collections.abc import Iterable
 from agentco_tui import format as fmt
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Budget, Company, Ref
-from agentco_tui.screens.cells import (
-    TONES,
-    column,
-    level_column,
-    money_cell,
-    number_cell,
-    number_column,
-    text_column,
-)
+from agentco_tui.screens import cells
+from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import plain, signs
 from agentco_tui.widgets.table.layout import Column, ColumnKind
 from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR_WIDTH = 12
-"""Cells of a gauge."""
 
 
 class CompaniesView(ListView[Company]):
     place = "companies"
-    heading = "COMPANIES"
     sort = ("name", False)
     empty = "no companies"
     lists = (FeedName.COMPANIES,)
     names_from = frozenset[FeedName]()
     # What the platform doesn't count is counted here.
     figures_from = frozenset({FeedName.COMPANY_BUDGETS, FeedName.AGENTS, FeedName.PENDING})
-
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
-        look = self.look
-
-        store, names = look.store, look.names
+        look, store, names = self.look, self.look.store, self.look.names
 
         def budget(company: Company) -> Budget | None:
             return store.company_budgets.get(company.id)
 
-        def name(company: Company) -> SafeText:
-            return company.name or names.company(Ref(id=company.id))
-
         def counted(sent: int | None, owners: Iterable[Ref | None], company: Company) -> Cell:
             refs = [] if sent is not None else list(owners)
             if not refs:
-                return number_cell(sent)
+                return cells.number_cell(sent)
             here = sum(1 for ref in refs if ref is not None and ref.id == company.id)
             return Cell(plain(f"{signs.derived}{fmt.count(here)}"))
 
@@ -64,7 +49,7 @@ class CompaniesView(ListView[Company]):
 
         def spent(company: Company) -> Cell:
             known = budget(company)
-            return money_cell(known.spent if known else None)
+            return cells.money_cell(known.spent if known else None)
 
         def used(company: Company) -> Cell:
             known = budget(company)
@@ -79,18 +64,19 @@ class CompaniesView(ListView[Company]):
 
         # fmt: off
         return [
-            level_column(lambda c: look.level_of(budget(c)), ticks=True),
-            text_column("name", "COMPANY", (16, 12), name, Tone.STRONG, grow=1,
+            cells.level_column(lambda c: look.level_of(budget(c)), ticks=True),
+            cells.text_column("name", "COMPANY", (16, 12),
+                lambda c: c.name or names.company(Ref(id=c.id)), Tone.STRONG, grow=1,
                 aliases=("company",)),
-            text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
-            column("agents", "AGENTS", (6, 6), agents, align="right", ticks=True),
-            column("waiting", "WAITING", (7, 7), waiting, align="right", ticks=True),
-            column("spent", "SPENT", (12, 9), spent, priority=1, align="right", ticks=True),
-            number_column("used", "OF LIMIT", (BAR_WIDTH + 6, BAR_WIDTH + 6), used, share,
+            cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
+            cells.column("agents", "AGENTS", (6, 6), agents, align="right", ticks=True),
+            cells.column("waiting", "WAITING", (7, 7), waiting, align="right", ticks=True),
+            cells.column("spent", "SPENT", (12, 9), spent, priority=1, align="right", ticks=True),
+            cells.number_column("used", "OF LIMIT", (BAR_WIDTH + 6, BAR_WIDTH + 6), used, share,
                 align="left", ticks=True, kind=ColumnKind.SHARE, descending_first=True,
                 aliases=("share",)),
-            text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM, priority=5,
-                grow=3, sort_key=None),
+            cells.text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM,
+                priority=5, grow=3, sort_key=None),
         ]
         # fmt: on
 
@@ -99,6 +85,5 @@ class CompaniesView(ListView[Company]):
         return "\n".join(filter(None, words))
 
     def open(self, row_id: str) -> None:
-        """Scope everything to the company and read its own record."""
         self.main.set_scope(row_id)
-        self.main.read_record(FeedName.COMPANIES, row_id)
+        self.read_whole(self.session.client.company, row_id)

@@ -19,33 +19,26 @@ _DOING = {
     Step.CONFIRMING: "confirming",
     Step.UNKNOWN: "unknown: reading",
 }
-READ_AFTER = 1.0
-"""Seconds for which a task must have stood open, unchanged, to count as read."""
+READ_AFTER = 1.0  # seconds for which a task must have stood open, unchanged, to count as read
 SETTLES = frozenset(
     {OutcomeKind.APPROVED_HERE, OutcomeKind.APPROVED, OutcomeKind.DECIDED_ELSEWHERE}
 )
 """Outcomes that say what became of a task which left the list."""
 DOUBTFUL = frozenset({OutcomeKind.UNCLEAR, OutcomeKind.NOT_DONE, OutcomeKind.STILL_PENDING})
-"""Sent from here without its being known to have done anything: who approved it later can't be
-told."""
+"""Sent without its being known to have done anything: who approved it later can't be told."""
 _ELSEWHERE = "in flight from another dashboard here"
 
 
 def line_note(session: Session, decision: Decision) -> Cell:
-    """How far a decision is, or what came of it, for the line of its task."""
-    if decision.outcome is not None:
-        return _outcome_note(decision.outcome)
-    if decision.step is Step.HELD:
+    outcome = decision.outcome
+    if outcome is None and decision.step is Step.HELD:
         left = ceil(session.decisions.hold_left(decision.task.id))
         words = f"approving in {left} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.WARNING)
-    taken = f"{int(session.clock.monotonic() - decision.since)} s"
-    doing = _DOING[decision.step] if decision.here else _ELSEWHERE
-    words = f"{doing} {taken}"
-    return Cell(plain(words), Tone.WARNING if decision.step is Step.UNKNOWN else Tone.ACCENT)
-
-
-def _outcome_note(outcome: Outcome) -> Cell:
+    if outcome is None:
+        doing = _DOING[decision.step] if decision.here else _ELSEWHERE
+        words = f"{doing} {int(session.clock.monotonic() - decision.since)} s"
+        return Cell(plain(words), Tone.WARNING if decision.step is Step.UNKNOWN else Tone.ACCENT)
     match outcome.kind:
         case OutcomeKind.APPROVED_HERE:
             return Cell(plain("approved here"), Tone.GOOD)
@@ -85,11 +78,6 @@ def fate_of(session: Session, task_id: str) -> Cell:
     return Cell(plain("left the list" if word is None else f"{word} elsewhere"), Tone.DIM)
 
 
-def decided_here(session: Session, task_id: str) -> bool:
-    decision = session.decisions.of(task_id)
-    return decision is not None and (decision.outcome is None or decision.outcome.good)
-
-
 def told(outcome: Outcome) -> SafeText:
     """An outcome's sentence, with the platform's words unless it holds them already."""
     words = outcome.words
@@ -104,12 +92,10 @@ def said_of(session: Session, decision: Decision) -> SafeText:
 
 
 def decision_items(session: Session, decision: Decision) -> list[Item]:
-    """The same at more length, for the detail of its task and for a question about it."""
     outcome, words = decision.outcome, said_of(session, decision)
     if outcome is None:
         return [Text(plain(f"{signs.unknown} {words}"), Tone.WARNING), Gap()]
-    tone = Tone.GOOD if outcome.good else Tone.WARNING
-    sign = signs.good if outcome.good else signs.warning
+    sign, tone = (signs.good, Tone.GOOD) if outcome.good else (signs.warning, Tone.WARNING)
     return [Text(plain(f"{sign} {outcome.kind}: {words}"), tone), Gap()]
 
 

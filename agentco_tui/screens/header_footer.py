@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import ceil
-from typing import Protocol
 
 from agentco_tui import format as fmt
 from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
 from agentco_tui.config import Settings
-from agentco_tui.keys import (
-    COMMANDS_BY_ID,
-    FOOTER,
-    FOOTER_EVERYWHERE,
-    SCREENS,
-    Place,
-    keys_of,
-)
+from agentco_tui.keys import COMMANDS_BY_ID, FOOTER, FOOTER_EVERYWHERE, SCREENS, Place, keys_of
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
@@ -24,37 +16,28 @@ from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 
-class Say(Protocol):
-    """Shows a short message; `bad` for one that should be seen."""
-
-    def __call__(self, words: str, *, bad: bool = False) -> None: ...
-
-
 def header_left(session: Session) -> list[Cell]:
     """Program, profile and company scope; what is not as usual stands out."""
-    settings = session.settings
+    settings, scope = session.settings, session.names.scope(session.company)
     cells = [
         Cell(plain(" agentco "), Tone.STRONG),
         Cell(plain(f" {safe(settings.profile, 24)} "), Tone.ACCENT),
         Cell(plain(f"{signs.vertical} ")),
+        Cell(scope, Tone.PLAIN if session.company is None else Tone.WARNING),
     ]
-    scope = session.names.scope(session.company)
-    cells.append(Cell(scope, Tone.PLAIN if session.company is None else Tone.WARNING))
     if settings.read_only:
         cells.append(Cell(plain("  read-only"), Tone.WARNING))
     elif session.permissions.off is not None:
         cells.append(Cell(plain("  writing off"), Tone.WARNING))
-    if session.thin.on:
+    if session.thin:
         cells.append(Cell(plain("  thin"), Tone.WARNING))
     return cells
 
 
 def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
     freshness = worst(session.store.freshness[feed] for feed in feeds)
-    latency = session.client.transport.measured.steady_latency
-    cells = health_cells(
-        freshness, latency, session.clock.monotonic(), refresh=session.settings.refresh
-    )
+    latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
+    cells = health_cells(freshness, latency, now, refresh=session.settings.refresh)
     critical, warning = session.waiting.open_alerts(session.company)
     if critical:
         cells.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
@@ -100,21 +83,12 @@ def _tab_count(session: Session, tab: Place) -> Cell:
 
 
 OPEN_DETAIL = ("list.open", "companies.scope", "budget.alerts")
-"""Commands that do nothing while a detail is read."""
 
 
 def footer_cells(
-    place: Place,
-    rebound: Mapping[str, str],
-    denied: Mapping[str, str],
-    *,
-    reading: bool,
-    width: int,
+    place: Place, keys: Mapping[str, str], denied: Mapping[str, str], *, reading: bool, width: int
 ) -> list[Cell]:
-    """The screen's keys; those that may not be used now are dimmed.
-
-    Where not all fit, those before the last two (help and quit) give way from the right.
-    """
+    """The screen's keys; where not all fit, those before help and quit give way from the right."""
     ids = [*FOOTER[place], *FOOTER_EVERYWHERE]
     if reading:
         first = [id_ for id_ in FOOTER[place][:3] if id_ not in OPEN_DETAIL]
@@ -123,8 +97,8 @@ def footer_cells(
     for id_ in ids:
         tones = (Tone.DIM, Tone.DIM) if id_ in denied else (Tone.ACCENT, Tone.PLAIN)
         words = f" {COMMANDS_BY_ID[id_].label.lower()}  "
-        if keys := keys_of(id_, rebound):
-            parts = zip((shown_key(keys[0]), words), tones, strict=True)
+        if bound := keys_of(id_, keys):
+            parts = zip((shown_key(bound[0]), words), tones, strict=True)
             groups.append([Pressable(plain(part), tone, key=id_) for part, tone in parts])
     while len(groups) > 2 and sum(map(total_width, groups)) > width - 1:
         groups.pop(-3)
@@ -147,7 +121,6 @@ def shown_key(name: str) -> str:
 
 
 def refresh_key(settings: Settings) -> SafeText:
-    """The key, or without one the command, that asks the platform now."""
     keys = keys_of("app.refresh", settings.keys)
     return plain(shown_key(keys[0]) if keys else "Refresh in the palette")
 
@@ -155,11 +128,9 @@ def refresh_key(settings: Settings) -> SafeText:
 def key_advice(settings: Settings) -> SafeText | None:
     """What to do when the API key is refused, after the words that tell of it; None for nothing."""
     place = settings.key_place
-    if place is None:
-        return None
-    if not place.can_change:
-        return plain("start again with another key")
-    return plain(f"{refresh_key(settings)} reads the key again")
+    if place is not None and place.can_change:
+        return plain(f"{refresh_key(settings)} reads the key again")
+    return None if place is None else plain("start again with another key")
 
 
 WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
@@ -177,8 +148,7 @@ def worst(freshnesses: Iterable[Freshness]) -> Freshness:
 def age_bound(age: float | None, refresh: float) -> SafeText:
     """What an age is below between two polls, with their jitter, in whole units upwards.
 
-    While all goes well it then says the same all the time: a header that counts from 0 to 5 and
-    back costs more on a thin line than all that it tells of.
+    A header that counts from 0 to 5 and back would cost more on a thin line than all else.
     """
     if age is None:
         return signs.missing
@@ -188,6 +158,7 @@ def age_bound(age: float | None, refresh: float) -> SafeText:
     return plain(f"<{fmt.age(ceil(most / unit) * unit)}")
 
 
+# Two words for the header; the notice says it in full.
 REASONS = {
     KeyRejected: "key rejected",
     NotAllowed: "not allowed",
@@ -195,7 +166,6 @@ REASONS = {
     TimedOut: "no answer",
     Unreachable: "unreachable",
 }
-"""Two words for the header; the notice says it in full."""
 
 
 def health_cells(
@@ -219,36 +189,23 @@ def health_cells(
             return [Cell(plain(f"{signs.critical} {reason}"), Tone.CRITICAL)]
 
 
-def notice_items(session: Session, feeds: Sequence[FeedName]) -> list[Item]:
-    """What to say above a list about the worst of its feeds; nothing while all answer."""
-    known = session.store.freshness
-    freshness = worst(known[feed] for feed in feeds)
-    failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
-    about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
-    return notice(freshness, session.clock.monotonic(), about, key_advice(session.settings))
-
-
 def notice(
-    freshness: Freshness, monotonic: float, about: str = "", key_advice: SafeText | None = None
+    freshness: Freshness, monotonic: float, about: str = "", settings: Settings | None = None
 ) -> list[Item]:
-    """What is said of a feed that fails: its age, the next try, and why.
-
-    `about` names what fails where the screen shows more than that, `key_advice` says what to do
-    where it fails for the key.
-    """
+    """What is said of a feed that fails: age, next try, and why; `about` names what fails."""
     failure = freshness.failure
     if failure is None:
         return []
     wait, again = freshness.wait(monotonic), ""
     if wait is not None:
-        when = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"
-        again = f" {signs.separator} {when}"
+        again = "asking again now" if wait <= 0 else f"again in {fmt.age(wait)}"
+        again = f" {signs.separator} {again}"
     if freshness.phase is Phase.STALE:
         age = fmt.age(freshness.age(monotonic))
         head = Cell(plain(f"{signs.unknown} {about}{age} old{again}"), Tone.WARNING)
     else:
         head = Cell(plain(f"{signs.critical} {about}no data yet{again}"), Tone.CRITICAL)
-    words = str(failure)
-    if isinstance(failure, KeyRejected) and key_advice is not None:
-        words += f"; {key_advice}"
+    words, refused = str(failure), isinstance(failure, KeyRejected)
+    if refused and settings is not None and (advice := key_advice(settings)) is not None:
+        words += f"; {advice}"
     return [Cells((head,)), Text(plain(words), head.tone)]

@@ -14,15 +14,10 @@ from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.widgets.table.layout import R
 from agentco_tui.widgets.table.widget import RecordTable
 
-REPEAT = 0.7
-"""Seconds between two events of one key from which it was surely pressed anew: longer than
-keyboards wait before they repeat."""
-APART = 0.25
-"""Seconds between two events of one key from which a finger may have pressed it twice: keyboards
-repeat faster, but for the first pause."""
+REPEAT = 0.7  # seconds from which a key was surely pressed anew: keyboards repeat it sooner
+APART = 0.25  # seconds from which a finger may have: keyboards are faster, but for the first pause
 KEYS_KEPT = 200
-FINGERS = 2
-"""So many pauses of that kind in a row are a finger's: a keyboard makes but one."""
+FINGERS = 2  # so many pauses of that kind in a row are a finger's: a keyboard makes but one
 
 
 class KeyPresses:
@@ -30,16 +25,11 @@ class KeyPresses:
 
     def __init__(self) -> None:
         self.key: str | None = None
-        self.at = 0.0
-        """Steady clock: when it was read from the terminal, not when its turn came."""
+        self.at = 0.0  # steady clock: when it was read from the terminal, not when its turn came
         self.before: str | None = None
-        """The key before the last."""
-        self.gap = 0.0
-        """Seconds between the last two keys."""
-        self.held_down = False
-        """Whether it is one of those that come while a key stays down."""
-        self._last: dict[str, tuple[float, int]] = {}
-        """When each key came last, and how many pauses of a finger lie before that."""
+        self.gap = 0.0  # seconds between the last two keys
+        self.held_down = False  # whether it is one of those that come while a key stays down
+        self._last: dict[str, tuple[float, int]] = {}  # when, and a finger's pauses before that
 
     def take(self, key: str, at: float, *, repeated: bool = False) -> None:
         """A key was read from the terminal; `repeated` if that says that it is held down."""
@@ -58,16 +48,12 @@ class KeyPresses:
         self.key, self.at = key, at
 
     def goes_on(self) -> bool:
-        """Whether a key is being held down just now."""
         again = self.held_down and self.key == self.before
         return again and monotonic() - self.at < REPEAT
 
 
 def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingType]:
-    """Bindings for the commands of a place, or for those of its commands with these ids.
-
-    With `cursor` for those that the table itself carries out, else for all others.
-    """
+    """Bindings of a place, or of some of its commands; with `cursor` those of the table."""
     return [
         Binding(one.keys, one.run, one.label, id=one.id, show=False, tooltip=one.tooltip)
         for one in COMMANDS
@@ -76,30 +62,21 @@ def bindings_of(place: Place, *ids: str, cursor: bool = False) -> list[BindingTy
 
 
 class ListTable(RecordTable[R], inherit_bindings=False):
-    """The record table with the program's own keys."""
-
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
-    """The actions of keys that do nothing but move the cursor."""
     hand_comes: Callable[[], None]
-    """Called when such a key has come."""
 
 
 class KeyApp(PatchedApp):
-    """An app whose keys are dealt with one after the other, and that keeps the last one whose turn
-    it was, for questions that must not be answered by accident.
-    """
+    """Keeps the last key whose turn it was, for questions that must not be answered by accident."""
 
     def __init__(self) -> None:
         super().__init__()
         self.presses = KeyPresses()
 
     async def turn_comes(self, event: events.Key) -> bool:
-        """Keep the moment of a key before anybody acts on it; a key that only moves the cursor
-        does so here and now.
-
-        Others pass through the queues of all widgets above each other, which takes longer than
-        the move itself.
+        """Keep the moment of a key, and move the cursor here and now if it does only that: the
+        queues of all widgets take longer than the move itself.
         """
         # Terminals with kitty's keyboard protocol can say so (textual_patches/input_parser.py).
         held_down = getattr(event, "held_down", False)

@@ -1,10 +1,8 @@
-"""What the six screens share: a title line, a notice when a feed fails, a table whose order stands
-still while a person's hand is on it, and the detail of the line under the cursor.
-"""
+"""What the six screens share: title, notice, a table that is still under a hand, the detail."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 from textual import events, on
@@ -15,13 +13,16 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from agentco_tui import format as fmt
+from agentco_tui.api.errors import ApiError
+from agentco_tui.background import start_worker
 from agentco_tui.keys import Place, keys_of
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Record
 from agentco_tui.screens.detail_pane import details
-from agentco_tui.screens.header_footer import notice_items, worst
+from agentco_tui.screens.header_footer import notice, worst
 from agentco_tui.screens.key_app import KeyApp, ListTable, bindings_of
+from agentco_tui.screens.prompts import FilterWords
 from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
@@ -35,24 +36,17 @@ from agentco_tui.widgets.tones import Cell, Tone
 if TYPE_CHECKING:
     from agentco_tui.screens.frame import MainScreen
 
-HAND = 10.0
-"""Seconds without a key after which a person's hand is taken to have left the list."""
-AFTER_APPROVE = 1.0
-"""Seconds after the key of approve in which `y` copies nothing: it was meant for a question."""
-MANY = 5_000
-"""Records of one change from which on the list is taken anew."""
-SOON = 0.15
-"""Seconds from the last move of the cursor to the detail of its line: longer than a held key takes
-to repeat."""
+HAND = 10.0  # seconds without a key after which a person's hand is taken to have left the list
+AFTER_APPROVE = 1.0  # seconds after `a` in which `y` copies nothing: it was meant for a question
+MANY = 5_000  # records of one change from which on the list is taken anew
+SOON = 0.15  # seconds from the cursor's last move to the detail: longer than a held key repeats
 WIDE = 120
-"""Columns from which the detail stands beside the list."""
 STATES = {
     Phase.LOADING: TableState.LOADING,
     Phase.LIVE: TableState.READY,
     Phase.STALE: TableState.STALE,
     Phase.FAILED: TableState.FAILED,
 }
-"""How a table looks while its feed is in a phase."""
 
 
 def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
@@ -69,30 +63,18 @@ def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
 
 
 class ListView(Widget, Generic[R]):
-    """One of the six screens, inside the frame of header, tabs and footer.
-
-    It lists the records of one feed or of several, kept up to date from their collections. A
-    screen declares what it lists and what its cells take from elsewhere.
-    """
+    """One of the six screens: it declares what it lists, and what its cells take from elsewhere."""
 
     place: ClassVar[Place]
-    heading: ClassVar[str]
     empty: ClassVar[str]
     sort: ClassVar[tuple[str, bool] | None] = None
-    calm: ClassVar[bool] = True
-    """Whether the order stands still while a person's hand is on the list."""
+    calm: ClassVar[bool] = True  # whether the order stands still under a person's hand
     can_mark: ClassVar[bool] = False
     lists: tuple[FeedName, ...]
-    """The feeds that are listed."""
     beside: ClassVar[tuple[FeedName, ...]] = ()
-    """Further feeds that the screen shows."""
-    names_from: ClassVar[frozenset[FeedName]] = NAMES
-    """The feeds that cells take names from."""
-    figures_from: ClassVar[frozenset[FeedName]] = frozenset()
-    """The feeds with figures by which rows are sorted and filtered."""
-
+    names_from: ClassVar[frozenset[FeedName]] = NAMES  # the feeds that cells take names from
+    figures_from: ClassVar[frozenset[FeedName]] = frozenset()  # by which rows are sorted
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
-
     DEFAULT_CSS = """
     ListView {
         layout: vertical; height: 1fr;
@@ -109,23 +91,18 @@ class ListView(Widget, Generic[R]):
 
     def __init__(self, session: Session) -> None:
         super().__init__(id=self.place)
-        self.session = session
-        self.look = session.look
+        self.session, self.look = session, session.look
         self.title_line = StatusLine(classes="view--title")
         self.notice = Notice()
         self.table = self.make_table()
         self.detail = TextPane(classes="list--detail")
         self.filter_text = ""
-        self.reading = False
-        """Whether a detail is being read rather than the list."""
-        self._raw = False
-        self._whole: Record | None = None
-        """The record under the cursor, as it was read by itself."""
+        self.reading = self._raw = False
+        self._whole: Record | None = None  # the record under the cursor, as it was read by itself
         self._names_seen: Mapping[str, SafeText] = {}
         self._soon: Timer | None = None
         self._touched_at = 0.0
-        self._reload_due = False
-        self._hold_due = False
+        self._reload_due = self._hold_due = False
 
     def make_table(self) -> ListTable[R]:
         table = ListTable(
@@ -136,12 +113,11 @@ class ListView(Widget, Generic[R]):
             can_mark=self.can_mark,
         )
         table.hand_comes = self.touch
-        table.view.thin = self.session.thin.on
+        table.view.thin = self.session.thin
         return table
 
     def paint_as_told(self) -> None:
-        """Paint the list's cursor as its sign only on a thin line."""
-        self.table.view.thin = self.session.thin.on
+        self.table.view.thin = self.session.thin
 
     def compose(self) -> ComposeResult:
         yield self.title_line
@@ -152,18 +128,16 @@ class ListView(Widget, Generic[R]):
 
     def on_mount(self) -> None:
         """Show what the store has already, laid out for the terminal from the first picture on."""
-        self._fit(self.app.size.width)
+        self._fit()
         self.reload()
         self.take_freshness()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self._fit(event.size.width)
-
-    def _fit(self, width: int) -> None:
+    @on(events.Resize)
+    def _fit(self) -> None:
         """Put the detail beside the list where there is room."""
         # On a thin line a detail beside the list would cost more than the list at each move; but
         # it goes only where a person asked for that, for nothing may jump by itself.
-        wide = width >= WIDE and not self.session.thin.asked
+        wide = self.app.size.width >= WIDE and not self.session.settings.thin
         self.set_class(wide, "-wide")
         self.set_class(not wide, "-narrow")
 
@@ -171,14 +145,10 @@ class ListView(Widget, Generic[R]):
     def main(self) -> MainScreen:
         return cast("MainScreen", self.screen)
 
-    # ---- what each screen says of itself
-
     def columns(self) -> list[Column[R]]:
         raise NotImplementedError
 
-    search_text: Any = None
-    """A function from a record to what the words of a filter are looked for in, if that is not the
-    text of all cells."""
+    search_text: Any = None  # where a filter looks for words, if not in the text of all cells
 
     def collection(self, feed: FeedName) -> Any:
         return self.session.store.collections[feed]
@@ -191,26 +161,20 @@ class ListView(Widget, Generic[R]):
 
     def told(self) -> Listing[Any]:
         """What the feed's last answer said of itself; of several feeds, nothing."""
-        if len(self.lists) > 1:
-            return Listing(records=())
-        told: Listing[Any] = self.collection(*self.lists).listing
-        return told
+        of_several: Listing[Any] = Listing(records=())
+        return of_several if len(self.lists) > 1 else self.collection(*self.lists).listing
 
     def fate(self, record_id: str) -> Cell:
         """What became of a record that the list has no more, for its ghost."""
         return Cell(plain("gone"), Tone.DIM)
 
     def title_parts(self) -> list[SafeText]:
-        """What the title says before the company."""
         return []
 
     def detail_items(self, record: Any) -> list[Item]:
         return details(record, self.look, raw=self._raw)
 
-    # ---- the store
-
     def reload(self) -> None:
-        """Take all records anew."""
         self._reload_due = False
         self._names_seen = self._names()
         self.table.load(
@@ -224,7 +188,6 @@ class ListView(Widget, Generic[R]):
         self.show_detail()
 
     def reload_calmly(self) -> None:
-        """Take all records anew, once the order may change."""
         if self.table.rows.held:
             self._reload_due = True
         else:
@@ -237,7 +200,10 @@ class ListView(Widget, Generic[R]):
         if feed in self.lists:
             if feed in NAMES:
                 self._names_seen = self._names()
-            self._apply(change)
+            if len(ids) > MANY and not table.rows.held:
+                self.reload()  # which takes a long list over several turns of the event loop
+            else:
+                self._apply(change)
             self.show_state()
             if self._whole is not None and self._whole.id in ids:
                 self._whole = None
@@ -249,22 +215,16 @@ class ListView(Widget, Generic[R]):
         else:
             if feed in self.figures_from:
                 # Figures of the same ids, or such as are counted over all.
-                rows = [row_id for row_id in ids if table.rows.record(row_id) is not None]
-                there = ((i, table.rows.record(i)) for i in rows or table.rows.shown)
-                table.apply(
-                    changed=[(i, r) for i, r in there if r and not table.rows.ghost_note(i)]
-                )
+                rows = table.rows
+                known = [row_id for row_id in ids if rows.record(row_id) is not None]
+                there = ((i, rows.record(i)) for i in known or rows.shown if not rows.ghost_note(i))
+                table.apply(changed=[(i, record) for i, record in there if record])
             table.renew()
             self.show_detail()
         self.show_title()
 
     def _apply(self, change: Change) -> None:
-        rows, feed = self.table.rows, change.feed
-        size = len(change.added) + len(change.changed) + len(change.removed)
-        if size > MANY and not rows.held:
-            self.reload()  # which takes a long list over several turns of the event loop
-            return
-        there: list[tuple[str, R]] = []
+        rows, feed, there = self.table.rows, change.feed, list[tuple[str, R]]()
         removed = [self.row_id(feed, record_id) for record_id in change.removed]
         for record_id in (*change.added, *change.changed):
             row_id, record = self.row_id(feed, record_id), self.collection(feed).get(record_id)
@@ -287,25 +247,25 @@ class ListView(Widget, Generic[R]):
         """Another company is about to be in scope."""
 
     def rescope(self) -> None:
-        """Another company is in scope: what was held belongs to another question."""
         self.table.release()
         self.reload()
 
-    # ---- freshness, title
-
     @property
     def feeds(self) -> tuple[FeedName, ...]:
-        """The feeds whose figures this screen shows."""
         return (*self.lists, *self.beside)
 
     def take_freshness(self) -> None:
-        """A feed answered or failed: the worst of those shown is told of."""
+        """Tell of the worst of the feeds that are shown."""
+        feeds, session, known = self.feeds, self.session, self.session.store.freshness
+        freshness = worst(known[feed] for feed in feeds)
+        failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
+        about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
         self.show_title()
-        self.notice.show(notice_items(self.session, self.feeds))
+        now = session.clock.monotonic()
+        self.notice.show(notice(freshness, now, about, session.settings))
         self.show_state()
 
     def show_state(self) -> None:
-        """Dim the rows when they are not the platform's last word."""
         known = [self.session.store.freshness[feed] for feed in self.lists]
         answered = [freshness for freshness in known if freshness.answered_at is not None]
         self.show_phase(worst(answered or known).phase)
@@ -318,13 +278,12 @@ class ListView(Widget, Generic[R]):
         self.title_line.show(self.title_cells(), self.title_right())
 
     def title_cells(self) -> list[Cell]:
-        """Heading, what is shown of it, company, and what the answer said of itself."""
         number = fmt.count(len(self.table.rows.records))
         if self.filter_text:
             number = plain(f"{fmt.count(len(self.table.rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.company)
         return [
-            Cell(plain(f" {self.heading} "), Tone.STRONG),
+            Cell(plain(f" {self.place.upper()} "), Tone.STRONG),
             Cell(joined([*self.title_parts(), scope, number], f" {signs.separator} ")),
             *told_cells(self.told(), sum(len(self.collection(feed)) for feed in self.lists)),
             *self.filter_cells(),
@@ -336,7 +295,6 @@ class ListView(Widget, Generic[R]):
         return [Cell(words, Tone.ACCENT)] if self.filter_text else []
 
     def title_right(self) -> list[Cell]:
-        """How many rows wait until the list may change, and what it is sorted by."""
         cells, rows, (key, descending) = list[Cell](), self.table.rows, self.table.sort
         if rows.held and rows.waiting:
             cells.append(Cell(plain(f"{rows.waiting} new, r shows  "), Tone.ACCENT))
@@ -345,23 +303,15 @@ class ListView(Widget, Generic[R]):
             cells.append(Cell(plain(f"by {key} {sign} "), Tone.DIM))
         return cells
 
-    # ---- calm
-
+    @on(events.Key)
+    @on(events.Click)
     def touch(self) -> None:
-        """A hand is on the list. Let the order stand still: what comes waits, what goes leaves a
-        ghost.
-        """
+        """A hand is on the list: what comes waits from now on, and what goes leaves a ghost."""
         self._touched_at = self.session.clock.monotonic()
         # Holding a large table would end its sorting or filtering in one go.
         self._hold_due = self.table.work.busy
         if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
             self.table.hold()
-
-    def on_key(self) -> None:
-        self.touch()
-
-    def on_click(self) -> None:
-        self.touch()
 
     @on(RecordTable.WorkDone)
     def _counts_settled(self) -> None:
@@ -371,15 +321,12 @@ class ListView(Widget, Generic[R]):
         self.show_title()
 
     def arrive(self) -> None:
-        """The person comes back to this screen: as it is now, and then calm."""
         if not self.table.marked:
             self.bring_up_to_date()
         self.touch()
 
     def tick(self) -> None:
-        """A second has passed: ages are told anew, and a list that no hand is on any more is
-        brought up to date.
-        """
+        """Tell ages anew, and bring a list up to date that no hand is on any more."""
         self.take_freshness()
         self.table.tick()
         if self.table.marked and not self.table.rows.held:
@@ -387,10 +334,9 @@ class ListView(Widget, Generic[R]):
             self.touch()
         if not self.table.rows.held:
             return
-        now = self.session.clock.monotonic()
         if self.app.screen is not self.screen:
-            self._touched_at = now
-        elif now - self._touched_at >= HAND and not self.table.marked:
+            self.touch()
+        elif self.session.clock.monotonic() - self._touched_at >= HAND and not self.table.marked:
             self.bring_up_to_date()
 
     def bring_up_to_date(self) -> None:
@@ -399,8 +345,6 @@ class ListView(Widget, Generic[R]):
         if self._reload_due:
             self.reload()
         self.show_title()
-
-    # ---- the detail
 
     def subject(self) -> Any:
         """The record that a command is about: the one under the cursor."""
@@ -413,18 +357,29 @@ class ListView(Widget, Generic[R]):
             record = self._whole
         self.detail.show(() if record is None else self.detail_items(record), top=top)
 
-    def show_whole(self, feed: FeedName, record: Record) -> None:
-        """A record was read by itself: it may have fields that the list leaves out."""
-        if feed in self.lists and self.table.view.cursor == record.id:
-            self._whole = record
-            self.show_detail()
+    def read_whole(self, read_one: Callable[[str], Awaitable[Record]], row_id: str) -> None:
+        """Read a record by itself: it may have fields that the list leaves out."""
+
+        async def read() -> None:
+            try:
+                record = await read_one(row_id)
+            except ApiError as error:
+                self.main.say(str(error), bad=True)
+                return
+            if self.table.view.cursor == record.id:
+                self._whole = record
+                self.show_detail()
+
+        start_worker(self, read, f"read {row_id}")
 
     @on(RecordTable.CursorMoved)
     def _cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         # Where the cursor comes to rest: on its way it costs the line only what it moves.
-        if message.table is self.table and self._soon is None:
+        if message.table is not self.table:
+            return
+        if self._soon is None:
             self._soon = self.set_timer(SOON, self._show_moved, name="detail")
-        elif message.table is self.table and self._soon is not None:
+        else:
             self._soon.reset()
 
     def _show_moved(self) -> None:
@@ -436,7 +391,6 @@ class ListView(Widget, Generic[R]):
         self.open(message.row_id)
 
     def open(self, row_id: str) -> None:
-        """Enter on a line: read its detail."""
         self.reading = True
         self.add_class("-reading")
         # At once: a key that follows in the same packet is for the detail.
@@ -449,15 +403,7 @@ class ListView(Widget, Generic[R]):
         """The list to whose line the detail belongs that is read."""
         return self.table
 
-    @property
-    def wants_keys(self) -> Widget:
-        """What the keys go to."""
-        return self.detail if self.reading else self.table
-
-    # ---- sort, filter, cursor
-
     def set_filter(self, text: str) -> FilterError | None:
-        """Show only the lines that match; an error says what is wrong with the words."""
         self.bring_up_to_date()
         error = self.table.set_filter(text)
         if error is None:
@@ -467,7 +413,6 @@ class ListView(Widget, Generic[R]):
         return error
 
     def recall(self, memory: ListMemory) -> None:
-        """Sort and filter as the list was left; a column that is no more is passed over."""
         sortable = {column.key for column in self.table.rows.columns if column.sort_key is not None}
         if memory.sort in sortable:
             self.table.sort_by(memory.sort, memory.descending)
@@ -478,6 +423,10 @@ class ListView(Widget, Generic[R]):
     def memory(self) -> ListMemory:
         return ListMemory(*self.table.sort, self.filter_text[:LONGEST_FILTER])
 
+    def show_row(self, row_id: str) -> None:
+        if not self.go_to(row_id):
+            self.main.say("that is not in the list any more")
+
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a record; False if the list doesn't have it."""
         self.bring_up_to_date()
@@ -487,8 +436,6 @@ class ListView(Widget, Generic[R]):
             self.set_filter("")
         self.touch()
         return self.table.move_cursor_to(row_id)
-
-    # ---- commands
 
     def action_back(self) -> None:
         if self.reading:
@@ -503,7 +450,7 @@ class ListView(Widget, Generic[R]):
 
     def action_filter(self) -> None:
         self.table.warm_filter()
-        self.main.ask_filter(self)
+        FilterWords(self.main, self)
 
     def action_sort(self, change: str) -> None:
         self.bring_up_to_date()
@@ -524,8 +471,7 @@ class ListView(Widget, Generic[R]):
     def action_copy_id(self) -> None:
         """Send the line's id to the terminal's clipboard; whether it took it, no terminal tells."""
         app, subject = cast(KeyApp, self.app), self.subject()
-        approve = keys_of("tasks.approve", self.session.settings.keys)
-        presses = app.presses
+        approve, presses = keys_of("tasks.approve", self.session.settings.keys), app.presses
         # A `y` right behind the key of approve was meant for a question, which didn't come; one
         # that is held down has just answered one.
         meant_yes = presses.before in approve and presses.gap < AFTER_APPROVE

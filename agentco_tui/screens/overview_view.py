@@ -3,144 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from functools import partial
+from itertools import islice
 from typing import TypeVar
 
+import msgspec
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from agentco_tui import format as fmt
+from agentco_tui import model
 from agentco_tui.background import at_once, in_slices, start_worker
+from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.insight import (
-    Level,
-    Need,
-    NeedKind,
-    budget_level,
-    in_scope,
-    is_failing,
-    needs,
-    picked,
-    waiting_since,
-    worst_tasks,
-)
+from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Change
-from agentco_tui.model import (
-    Agent,
-    AgentState,
-    Alert,
-    Budget,
-    BudgetScope,
-    Listing,
-    Record,
-    Ref,
-    Task,
-)
-from agentco_tui.screens.cells import (
-    TONES,
-    Look,
-    age_column,
-    level_column,
-    share_text,
-    spent_text,
-    text_column,
-    title_cell,
-)
+from agentco_tui.model import Budget, BudgetScope, Task
+from agentco_tui.screens import cells
+from agentco_tui.screens.cells import TONES, Look
 from agentco_tui.screens.decision_notes import fate_of, said_of
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import told_cells
-from agentco_tui.screens.overview_panels import latest_items, spend_items
 from agentco_tui.screens.session import Session
 from agentco_tui.screens.task_list_view import TaskListView
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import TextPane
-from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.text_pane import Cells, Item, Text, TextPane
+from agentco_tui.widgets.tones import Cell, Tone, bar
 
 
-def need_since(record: Record) -> float | None:
-    if isinstance(record, Task):
-        return waiting_since(record)
-    return record.at.at if isinstance(record, Alert) and record.at is not None else None
+class NeedLine(msgspec.Struct, frozen=True):
+    why: SafeText
+    since: float | None
+    what: SafeText
+    agent: SafeText
+    figure: SafeText  # the one that matters: priority and trust, or spent of limit
 
 
-def need_words(need: Need) -> SafeText:
-    match need.record:
-        case Task():
-            return plain("approve")
-        case Budget(share=share):
-            spent = share is not None and share >= 1
-            return plain("budget spent" if spent else "budget low")
-        case Alert():
-            return plain("alert")
-        case Agent():
-            return plain("agent failed")
-
-
-def subject(record: Record, look: Look) -> SafeText:
-    match record:
-        case Task():
-            return title_cell(record).text
-        case Budget():
-            return look.names.budget(record)
-        case Alert():
-            return record.text
-        case Agent():
-            return record.pause_reason or record.status or plain("error")
-    return signs.missing
-
-
-def agent(record: Record, look: Look) -> SafeText:
-    match record:
-        case Task(agent=ref) | Alert(agent=ref):
-            return look.names.agent(ref)
-        case Agent():
-            return record.name or look.names.agent(Ref(id=record.id))
-        case Budget(scope=BudgetScope.AGENT):
-            return look.names.budget(record)
-    return signs.missing
-
-
-def figure(record: Record, look: Look) -> SafeText:
-    """The figure that matters: priority and trust, or spent of limit."""
+def line_of(need: insight.Need, look: Look) -> NeedLine:
+    names, record = look.names, need.record
     match record:
         case Task():
             trust = look.trust_of(record)
             words = (record.priority, None if trust is None else f"trust {fmt.number(trust)}")
             told = f" {signs.separator} ".join(word for word in words if word)
-            return plain(told) if told else signs.missing
-        case Budget():
-            if record.unlimited:
-                return spent_text(record)
-            return plain(f"{share_text(record)} of {fmt.money(record.limit)}")
-        case Alert(spent=spent, limit=limit):
+            return NeedLine(
+                plain("approve"),
+                insight.waiting_since(record),
+                cells.title_cell(record).text,
+                names.agent(record.agent),
+                plain(told) if told else signs.missing,
+            )
+        case Budget(share=share):
+            why = "budget spent" if share is not None and share >= 1 else "budget low"
+            told = f"{cells.share_text(record)} of {fmt.money(record.limit)}"
+            figure = cells.spent_text(record) if record.unlimited else plain(told)
+            what = names.budget(record)
+            agent = what if record.scope is BudgetScope.AGENT else signs.missing
+            return NeedLine(plain(why), None, what, agent, figure)
+        case model.Alert(spent=spent, limit=limit):
+            figure, since = fmt.percent(record.share), record.at.at if record.at else None
             if spent is not None and limit is not None:
-                return plain(f"{fmt.money(spent)} of {fmt.money(limit)}")
-            return fmt.percent(record.share)
-        case Agent():
-            return record.model or signs.missing
-    return signs.missing
+                figure = plain(f"{fmt.money(spent)} of {fmt.money(limit)}")
+            return NeedLine(plain("alert"), since, record.text, names.agent(record.agent), figure)
+        case model.Agent():
+            what = record.pause_reason or record.status or plain("error")
+            agent = record.name or names.agent(model.Ref(id=record.id))
+            return NeedLine(plain("agent failed"), None, what, agent, record.model or signs.missing)
 
 
-R = TypeVar("R", Task, Agent, Budget, Alert)
+R = TypeVar("R", Task, model.Agent, Budget, model.Alert)
 
-FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)
-"""Of the two feeds that needs mostly come from, the one in the first of these is told of."""
-MOST_NEEDS = 500
-"""Lines; nobody reads further, and the queue has them all."""
-SECONDS_BETWEEN_LOOKS = 10
-"""A task becomes urgent by waiting alone, so the order is worked out anew without any change."""
-MANY = 5_000
-"""Tasks above which they are looked through in slices."""
+FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
+MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
+SECONDS_BETWEEN_LOOKS = 10  # a task becomes urgent by waiting alone
+MANY = 5_000  # tasks above which they are looked through in slices
+MINUTE = 60.0
+GAUGE, LEAST_GAUGE = 14, 3
+BESIDE_GAUGE = 12  # columns of a spend line for blanks, per cent and sign, which must stay whole
+NARROW_SPEND = 50  # columns below which the spend panel leaves the sum out
 
-Found = tuple[list[Need], tuple[int, int]]
+Found = tuple[list[insight.Need], tuple[int, int]]
 """What needs a person, the worst first, and how many are critical and how many warnings."""
 
 
-class OverviewView(TaskListView[Need]):
+class OverviewView(TaskListView[insight.Need]):
     place = "overview"
-    heading = "NEEDS YOU"
     empty = "nothing needs you"
     lists = (
         FeedName.PENDING,
@@ -149,10 +99,8 @@ class OverviewView(TaskListView[Need]):
         FeedName.COMPANY_BUDGETS,
         FeedName.ACTIVITY,
     )
-    task_rows = f"{NeedKind.TASK}:"
-
+    task_rows = f"{insight.NeedKind.TASK}:"
     BINDINGS = bindings_of("overview")
-
     DEFAULT_CSS = """
     OverviewView {
         & .overview--needs { height: 1fr; min-height: 5; }
@@ -169,46 +117,34 @@ class OverviewView(TaskListView[Need]):
         self.table.empty_text = plain(f"{signs.good} {self.empty}")
         self.table.add_class("overview--needs")
         self.spend_title = StatusLine(classes="overview--title")
-        self.spend = TextPane()
-        self.spend.can_focus = False
         self.latest_title = StatusLine(classes="overview--title")
-        self.latest = TextPane()
-        self.latest.can_focus = False
+        self.spend, self.latest = TextPane(), TextPane()
+        self.spend.can_focus = self.latest.can_focus = False
         self._levels = (0, 0)
         self._phases: tuple[Phase, ...] = ()
-        self._looking = False
-        self._look_again = False
-        self._behind = False
-        self._loaded: dict[str, Need] = {}
-        """What is shown by key, the worst first."""
+        self._looking = self._look_again = self._behind = False
+        self._loaded: dict[str, insight.Need] = {}
         self._ticks = 0
         self._decisions_open: tuple[str, ...] = ()
 
-    def columns(self) -> list[Column[Need]]:
-        look = self.look
-
-        def tone(need: Need) -> Tone:
-            return TONES[need.level]
-
-        def since(need: Need) -> float | None:
-            return need_since(need.record)
-
-        def company(need: Need) -> SafeText:
-            return look.names.company(look.names.company_of(need.record))
+    def columns(self) -> list[Column[insight.Need]]:
+        look, names = self.look, self.look.names
+        line = partial(line_of, look=look)
 
         # fmt: off
         return [
-            level_column(lambda n: n.level),
-            text_column("need", "WHY", (13, 12), need_words, tone, sort_key=need_words,
-                aliases=("why", "kind")),
-            age_column(look, "age", "SINCE", since, descending_first=True,
-                cell=lambda n: Cell(look.age(since(n)), tone(n)),
+            cells.level_column(lambda n: n.level),
+            cells.text_column("need", "WHY", (13, 12), lambda n: line(n).why,
+                lambda n: TONES[n.level], sort_key=lambda n: line(n).why, aliases=("why", "kind")),
+            cells.age_column(look, "age", "SINCE", lambda n: line(n).since, descending_first=True,
+                cell=lambda n: Cell(look.age(line(n).since), TONES[n.level]),
                 aliases=("since", "waits", "waiting")),
-            text_column("what", "WHAT", (24, 22), lambda n: subject(n.record, look), Tone.STRONG,
+            cells.text_column("what", "WHAT", (24, 22), lambda n: line(n).what, Tone.STRONG,
                 grow=3, aliases=("task", "title")),
-            text_column("agent", "AGENT", (10, 6), lambda n: agent(n.record, look), priority=2),
-            text_column("company", "COMPANY", (15, 8), company, priority=3),
-            text_column("figure", "FIGURE", (22, 12), lambda n: figure(n.record, look), priority=1,
+            cells.text_column("agent", "AGENT", (10, 6), lambda n: line(n).agent, priority=2),
+            cells.text_column("company", "COMPANY", (15, 8),
+                lambda n: names.company(names.company_of(n.record)), priority=3),
+            cells.text_column("figure", "FIGURE", (22, 12), lambda n: line(n).figure, priority=1,
                 sort_key=None),
         ]
         # fmt: on
@@ -227,8 +163,6 @@ class OverviewView(TaskListView[Need]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self._show_panels)
-
-    # ---- the store
 
     def take(self, change: Change) -> None:
         """Anything may change what needs a person."""
@@ -270,16 +204,14 @@ class OverviewView(TaskListView[Need]):
             self._show_panels()
         self.show_phase(min(phases[:2], key=FIRST_TOLD.index))
 
-    def take_decisions(self) -> None:
+    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Decisions that are open are needs, whatever else their tasks are."""
         now = tuple(decision.task.id for decision in self.session.decisions.open)
         if self.display and self._decisions_open != now:
             self._decisions_open = now
             self._find_needs()
             self.show_title()
-        super().take_decisions()
-
-    # ---- what needs a person
+        super().take_decisions(task_ids)
 
     def _find_needs(self) -> None:
         if self._looking:
@@ -290,7 +222,6 @@ class OverviewView(TaskListView[Need]):
             self._show_needs(at_once(self._look()))
 
     async def _look_in_slices(self) -> None:
-        """Among very many tasks; other things get their turn."""
         self._looking = self._look_again = True
         try:
             while self._look_again and self.display:
@@ -301,19 +232,16 @@ class OverviewView(TaskListView[Need]):
             self._looking = False
 
     def _look(self) -> Generator[None, None, Found]:
-        """What needs a person in the scope; pauses often."""
-        store, limits, now = self.session.store, self.session.settings.alerts, self.session.now
-
-        def worth_telling(budget: Budget) -> bool:
-            return budget_level(budget, limits) >= Level.WARNING
-
+        store, limits, now = self.session.store, self.look.limits, self.look.clock.now()
         tasks = self._in_scope(store.pending)
-        first, counted = yield from worst_tasks(tasks, now, limits, MOST_NEEDS)
+        first, counted = yield from insight.worst_tasks(tasks, now, limits, MOST_NEEDS)
         budgets: list[Budget] = []
         for collection in (store.budget, store.company_budgets, store.agent_budgets):
-            budgets += yield from picked(collection, worth_telling)
-        agents = yield from picked(store.agents, is_failing)
-        found = needs(
+            budgets += yield from insight.picked(
+                collection, lambda b: insight.budget_level(b, limits) >= Level.WARNING
+            )
+        agents = yield from insight.picked(store.agents, insight.is_failing)
+        found = insight.needs(
             pending=first,
             budgets=self._in_scope(budgets),
             alerts=self._in_scope(store.alerts),
@@ -321,14 +249,14 @@ class OverviewView(TaskListView[Need]):
             now=now,
             limits=limits,
         )
-        there = {need.record.id for need in found if need.kind is NeedKind.TASK}
+        there = {need.record.id for need in found if need.kind is insight.NeedKind.TASK}
         # Before all else: what was said yes to, and is not known to have been done.
         undecided = [
-            Need(Level.WARNING, NeedKind.TASK, decision.task, ())
+            insight.Need(Level.WARNING, insight.NeedKind.TASK, decision.task, ())
             for decision in self.session.decisions.open
             if decision.task.id not in there
         ]
-        levels = [need.level for need in found if need.kind is not NeedKind.TASK]
+        levels = [need.level for need in found if need.kind is not insight.NeedKind.TASK]
         critical = levels.count(Level.CRITICAL)
         warnings = len(levels) - critical + counted[Level.WARNING] + len(undecided)
         return [*undecided, *found], (critical + counted[Level.CRITICAL], warnings)
@@ -337,7 +265,7 @@ class OverviewView(TaskListView[Need]):
         company_of, scope = self.session.names.company_of, self.session.company
         if scope is None:
             return records
-        return (record for record in records if in_scope(company_of(record), scope))
+        return (record for record in records if insight.in_scope(company_of(record), scope))
 
     def _show_needs(self, looked: Found) -> None:
         found, self._levels = looked
@@ -356,19 +284,15 @@ class OverviewView(TaskListView[Need]):
         else:
             table.load(shown.items())
             self._reload_due = False
-            if self._is_arriving():
+            # While the first picture is being put together and nobody's hand is on it, the cursor
+            # stands on the worst, whichever answer came first.
+            freshness = self.session.store.freshness
+            feeds = (*self.lists, FeedName.AGENT_BUDGETS, FeedName.AGENTS)
+            loading = any(freshness[feed].phase is Phase.LOADING for feed in feeds)
+            if loading and self._touched_at == 0.0:
                 table.action_first()
         self._loaded = shown
         table.renew()
-
-    def _is_arriving(self) -> bool:
-        """Whether the first picture is still being put together, and nobody's hand is on it: then
-        the cursor stands on the worst, whichever answer came first.
-        """
-        freshness = self.session.store.freshness
-        feeds = (*self.lists, FeedName.AGENT_BUDGETS, FeedName.AGENTS)
-        loading = any(freshness[feed].phase is Phase.LOADING for feed in feeds)
-        return self._touched_at == 0.0 and loading
 
     def fate(self, record_id: str) -> Cell:
         need = self._loaded[record_id]
@@ -376,12 +300,10 @@ class OverviewView(TaskListView[Need]):
             return fate_of(self.session, need.record.id)
         return Cell(plain("settled"), Tone.DIM)
 
-    # ---- the lines
-
     def title_cells(self) -> list[Cell]:
         pending, (critical, warning) = self.session.store.pending, self._levels
         queue, told = self.session.waiting.of(self.session.company), pending.listing
-        cells = [Cell(plain(f" {self.heading} "), Tone.STRONG)]
+        cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
         if critical:
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
@@ -391,7 +313,7 @@ class OverviewView(TaskListView[Need]):
             more = "at least " if told.capped or told.more else ""
             waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
             cells.append(Cell(plain(waits)))
-        unread: Listing[Task] = Listing(records=(), unread=told.unread)
+        unread: model.Listing[Task] = model.Listing(records=(), unread=told.unread)
         return [*cells, *told_cells(unread, queue.count), *self.filter_cells()]
 
     def title_right(self) -> list[Cell]:
@@ -402,7 +324,7 @@ class OverviewView(TaskListView[Need]):
         words = [f"{fmt.count(len(agents))} agents"]
         words += [
             f"{fmt.count(states[state])} {state}"
-            for state in (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
+            for state in (model.AgentState.PAUSED, model.AgentState.STOPPED, model.AgentState.ERROR)
             if states[state]
         ]
         return [*super().title_right(), Cell(plain(", ".join(words) + " "), Tone.DIM)]
@@ -419,22 +341,62 @@ class OverviewView(TaskListView[Need]):
         self._show_latest()
 
     def _show_spend(self) -> None:
-        items, period = spend_items(self.session, self.spend.scrollable_content_region.width)
+        store, scope = self.session.store, self.session.company
+        companies = [b for b in store.company_budgets if scope is None or b.id == scope]
+        companies.sort(key=lambda budget: -(budget.share or -1))
+        whole = store.whole_budget if scope is None else None
+        if scope is not None and not companies:
+            companies = list(self._in_scope(store.agent_budgets))
+        shown = companies if whole is None else [whole, *companies]
+        width = self.spend.scrollable_content_region.width
+        sums = [
+            cells.spent_text(budget, short=True)
+            if width >= NARROW_SPEND or budget.unlimited
+            else plain(f"of {fmt.money(budget.limit, short=True)}")
+            for budget in shown
+        ]
+        room = width - BESIDE_GAUGE - max(map(cell_width, sums), default=0)
+        name_width = max(1, min(18, max(15, width // 5), room - LEAST_GAUGE))
+        gauge = max(LEAST_GAUGE, min(GAUGE, room - name_width))
+        lines: list[Item] = []
+        for budget, of in zip(shown, sums, strict=True):
+            level, share = self.look.level_of(budget), budget.share
+            is_all = budget.scope is BudgetScope.ALL
+            name = plain("all") if is_all else self.session.names.budget(budget)
+            line = [Cell(fit(name, name_width)), Cell(plain(" "))]
+            if share is not None and not budget.unlimited:
+                line.append(Cell(bar(share, gauge, track=not self.session.thin), TONES[level]))
+                line.append(Cell(fit(cells.share_text(budget), 6, "right"), TONES[level]))
+            line.append(Cell(plain(f" {cells.level_sign(level)} "), TONES[level]))
+            lines.append(Cells(tuple(line), (Cell(of, Tone.DIM),)))
+        self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
+        period = next((b.period for b in shown if b.period), None)
         self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(period or plain(""))])
-        self.spend.show(items)
 
     def _show_latest(self) -> None:
+        names, lines = self.session.names, list[Item]()
+        for entry in islice(reversed(self.session.store.activity), max(1, self.latest.size.height)):
+            at, level = entry.at.at if entry.at else None, cells.SEVERITY_LEVELS[entry.severity]
+            # The age of the newest only by its bound: a dozen of them counting seconds would cost
+            # more on the line than all else on this screen.
+            new = at is not None and self.look.clock.now() - at < MINUTE
+            age = fit(plain("<1 m") if new else self.look.age(at), 5, "right")
+            sign = Cell(plain(f" {cells.level_sign(level)} "), TONES[level])
+            who = Cell(plain(f"{names.agent(entry.agent or entry.actor)} "), Tone.ACCENT)
+            lines.append(Cells((Cell(age, Tone.DIM), sign, who, Cell(entry.text, TONES[level]))))
+        self.latest.show(lines or [self._instead(FeedName.ACTIVITY, "nothing happened yet")])
         self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG)])
-        self.latest.show(latest_items(self.session, max(1, self.latest.size.height)))
 
-    # ---- what can be done
+    def _instead(self, feed: FeedName, none: str) -> Item:
+        """What stands in a panel without lines: nothing there is not the same as nothing read."""
+        words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
+        return Text(plain(words.get(self.session.store.freshness[feed].phase, none)), Tone.DIM)
 
-    def subject(self) -> Record | None:
-        need: Need | None = super().subject()
+    def subject(self) -> model.Record | None:
+        need: insight.Need | None = super().subject()
         return None if need is None else need.record
 
     def open(self, row_id: str) -> None:
-        """Go to where the need is listed."""
         match self.subject():
             case Task() as task if self.session.store.pending.get(task.id) is None:
                 decision = self.session.decisions.of(task.id)
@@ -445,11 +407,11 @@ class OverviewView(TaskListView[Need]):
                 self.main.show_record("tasks", task.id)
             case Budget() as budget:
                 self.main.show_record("budget", f"{budget.scope}:{budget.id}")
-            case Alert(agent=agent, company=company):
+            case model.Alert(agent=agent, company=company):
                 ref = agent or company
                 scope = "agent" if agent else "company"
                 self.main.show_record("budget", f"{scope}:{ref.id}" if ref else "all:all")
-            case Agent() as agent_record:
+            case model.Agent() as agent_record:
                 self.main.show_record("agents", agent_record.id)
 
     def action_raw(self) -> None:

@@ -22,29 +22,23 @@ R = TypeVar("R", Agent, Company)
 
 
 class FilterWords:
-    """A filter; it works while it is typed."""
-
     def __init__(self, frame: MainScreen, view: ListView[Any]) -> None:
-        self._frame = frame
-        self._view = view
+        self._frame, self._view = frame, view
         keys = [column.key for column in view.table.rows.columns if column.key != "level"]
         hint = plain("words  !not  " + " ".join(keys)[:60])
+        frame.footer.display = False
         frame.prompt.ask("/", view.filter_text, hint, asking=self)
 
     def typed(self, text: str) -> None:
-        if self._filter(text):
-            self._frame.prompt.hint(plain("enter keeps it, esc drops it"))
-
-    def _filter(self, text: str) -> bool:
         error = self._view.set_filter(text)
-        if error is not None:
-            self._frame.prompt.hint(error.message, bad=True)
-        return error is None
+        keep = plain("enter keeps it, esc drops it")
+        self._frame.prompt.hint(error.message if error else keep, bad=error is not None)
 
     async def entered(self, text: str) -> None:
-        """Keep it; words that can't be used stay to be mended."""
         # Enter may come before the list was filtered by the words that it keeps.
-        if text == self._view.filter_text or self._filter(text):
+        if text != self._view.filter_text:
+            self.typed(text)
+        if text == self._view.filter_text:
             self._frame.close_prompt()
 
     def left(self) -> None:
@@ -54,9 +48,9 @@ class FilterWords:
 
 class GoToWords:
     def __init__(self, frame: MainScreen, store: Store) -> None:
-        self._frame = frame
-        self._store = store
+        self._frame, self._store = frame, store
         suggester = WordSuggester(lambda text: suggestion(text, store))
+        frame.footer.display = False
         frame.prompt.ask(":", "", USAGE, suggester, asking=self)
 
     def typed(self, text: str) -> None:
@@ -64,33 +58,37 @@ class GoToWords:
 
     async def entered(self, text: str) -> None:
         """Go there, or say why nowhere; those words stay to be mended."""
-        word = text.strip().casefold()
+        frame, word = self._frame, text.strip().casefold()
         if word in ("", "q", "quit", "help", "?"):
-            self._frame.close_prompt()
+            frame.close_prompt()
             if word in ("q", "quit"):
-                await self._frame.app.run_action("leave")
+                await frame.app.run_action("leave")
             elif word:
-                self._frame.action_help()
+                frame.action_help()
             return
-        found = parse(text, self._store)
-        if isinstance(found, Destination):
-            self._frame.close_prompt()
-            await self._frame.travel(found)
-        else:
-            self._frame.prompt.hint(found, bad=True)
+        to = parse(text, self._store)
+        if not isinstance(to, Destination):
+            frame.prompt.hint(to, bad=True)
+            return
+        frame.close_prompt()
+        if to.scope is not None:
+            frame.set_scope(to.scope or None)
+        await frame.action_show(to.place)
+        status = getattr(frame.view, "show_status", None)
+        if to.status is not None and status is not None:
+            frame.view.call_after_refresh(status, to.status)
+        if to.record_id is not None:
+            frame.show_record(to.place, to.record_id)
 
     def left(self) -> None:
         self._frame.close_prompt()
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """A screen, and what to show there."""
-
     place: Place
     record_id: str | None = None
     status: str | None = None
-    scope: str | None = None
-    """The company to scope to; "" for all companies."""
+    scope: str | None = None  # the company to scope to; "" for all companies
 
 
 WORDS = (*SCREENS, "agent", "company", "task", "all", "quit", "help")
@@ -107,15 +105,13 @@ def parse(text: str, store: Store) -> Destination | SafeText:
         case "agent":
             agent = find(rest, store.agents)
             return Destination("agents", agent.id) if agent else _nothing("agent", rest)
+        case "company" | "all" if word == "all" or rest.casefold() in ("", "all"):
+            return Destination("companies", scope="")
         case "company":
-            if not rest or rest.casefold() == "all":
-                return Destination("companies", scope="")
             company = find(rest, store.companies)
             if company is None:
                 return _nothing("company", rest)
             return Destination("companies", company.id, scope=company.id)
-        case "all":
-            return Destination("companies", scope="")
         case "task":
             known = store.pending.get(rest) or store.tasks.get(rest)
             return Destination("tasks", known.id) if known else _nothing("task", rest)
@@ -147,7 +143,6 @@ def completed(typed: str, words: Iterable[str]) -> str | None:
 
 
 def suggestion(text: str, store: Store) -> str | None:
-    """The line as it could be completed."""
     word, blank, rest = text.partition(" ")
     if not blank:
         return next((known for known in WORDS if word and known.startswith(word.casefold())), None)

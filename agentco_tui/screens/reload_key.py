@@ -1,8 +1,7 @@
 """A key that was replaced where it is kept, taken up without a new start.
 
-Reading it costs nothing where it stands in a file, so while the platform refuses the key that is
-done by itself. A command or a keyring may want something of the person, a touch or a passphrase;
-they are asked only when the person asks.
+A file is read by itself while the key is refused. A command or a keyring may want something of
+the person, a touch or a passphrase: only when the person asks.
 """
 
 from __future__ import annotations
@@ -12,21 +11,20 @@ import logging
 import os
 import threading
 from concurrent.futures import Future
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.config.api_key import KeyPlace
 from agentco_tui.config.validators import WrongError
 from agentco_tui.live.feeds import FeedName, Pace
-from agentco_tui.screens.header_footer import Say, refresh_key
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.header_footer import refresh_key
 
-LONGEST: Final = 45.0
-"""Seconds after which a reading is given up that has a shorter limit of its own, or hangs in a
-file system."""
-ENDING: Final = 0.2
-"""Seconds that the end of the program waits for that of a command, which takes milliseconds."""
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
+
+LONGEST: Final = 45.0  # seconds after which a reading is given up that has no limit of its own
+ENDING: Final = 0.2  # seconds that the program's end waits for that of a command
 
 log = logging.getLogger(__name__)
 
@@ -34,34 +32,39 @@ log = logging.getLogger(__name__)
 class KeyRenewal:
     """Reads the key again for one dashboard, and has another one used if there is another."""
 
-    def __init__(self, session: Session, say: Say) -> None:
-        self._session = session
-        self._say = say
+    def __init__(self, frame: MainScreen) -> None:
+        self._session, self._say = frame.session, frame.say
         self._asked = False
         self._one_at_a_time = asyncio.Lock()
         self._thread: threading.Thread | None = None
 
     async def asked(self) -> None:
-        """The person polls by hand: if the key opens too little, read it again and say what came.
-
-        A second time while that goes on does nothing.
-        """
-        place = self._session.settings.key_place
+        """The person polls by hand: read a key anew that opens too little, and say what came."""
+        place, transport = self._session.settings.key_place, self._session.client.transport
         too_little = self._session.permissions.lacks_any or self._refusing()
         if place is None or self._asked or not too_little:
             return
         self._asked = True
         try:
-            await self._ask(place)
+            if not place.can_change:
+                words = "can't change while this runs: start again with another key"
+                await self._nothing_new(f"{place.words} {words}")
+                return
+            if not place.is_file:
+                self._say(f"reading the key again: {place.words}")
+            found = await self._read(place)
+            if isinstance(found, WrongError):
+                words = transport.key.redact(str(found))
+                self._say(f"{place.words}: {words}", bad=True)
+            elif not self._take(found, place):
+                words = f"put another into {place.words}, then press "
+                words += refresh_key(self._session.settings)
+                await self._nothing_new(f"the key is still the one that was refused: {words}")
         finally:
             self._asked = False
 
     async def refused(self) -> None:
-        """A poll was refused: look whether another key stands in its file by now.
-
-        What is wrong with the file is not told: it may be in the middle of being written, and
-        whoever asks hears of it.
-        """
+        """A poll was refused: another key may be in its file by now, or is just being written."""
         place = self._session.settings.key_place
         if place is None or not place.is_file or self._one_at_a_time.locked():
             return
@@ -70,31 +73,9 @@ class KeyRenewal:
             self._take(found, place)
 
     def _refusing(self) -> list[FeedName]:
-        """The feeds that are polled and were refused when that was done last."""
         known, poller = self._session.store.freshness, self._session.poller
-        return [
-            feed
-            for feed in FeedName
-            if isinstance(known[feed].failure, KeyRejected) and poller.pace(feed) is not Pace.OFF
-        ]
-
-    async def _ask(self, place: KeyPlace) -> None:
-        if not place.can_change:
-            words = "can't change while this runs: start again with another key"
-            await self._nothing_new(f"{place.words} {words}")
-            return
-        if not place.is_file:
-            self._say(f"reading the key again: {place.words}")
-        found = await self._read(place)
-        if isinstance(found, WrongError):
-            words = self._session.client.transport.key.redact(str(found))
-            self._say(f"{place.words}: {words}", bad=True)
-        elif not self._take(found, place):
-            again = refresh_key(self._session.settings)
-            await self._nothing_new(
-                "the key is still the one that was refused: "
-                f"put another into {place.words}, then press {again}"
-            )
+        polled = (feed for feed in FeedName if poller.pace(feed) is not Pace.OFF)
+        return [feed for feed in polled if isinstance(known[feed].failure, KeyRejected)]
 
     async def _nothing_new(self, words: str) -> None:
         """Say so, unless the platform takes the key by now: it was asked again meanwhile."""
@@ -106,7 +87,6 @@ class KeyRenewal:
             self._say(words, bad=True)
 
     def _take(self, found: ApiKey, place: KeyPlace) -> bool:
-        """Have a key used from the next request on; False if it is the one that is."""
         in_use = self._session.client.transport.key
         if found == in_use.key:
             return False
@@ -127,9 +107,8 @@ class KeyRenewal:
             # So that who waits in vain can't cancel it.
             result.set_running_or_notify_cancel()
             # A daemon, which the end of the program does not wait for.
-            self._thread = threading.Thread(
-                target=_read, args=(place, hear, result), name="key", daemon=True
-            )
+            args = place, hear, result
+            self._thread = threading.Thread(target=_read, args=args, name="key", daemon=True)
             self._thread.start()
             try:
                 async with asyncio.timeout(LONGEST):

@@ -12,23 +12,17 @@ from agentco_tui.widgets.table.layout import R
 
 
 class TaskListView(ListView[R]):
-    """The Tasks, and the Overview."""
-
-    task_rows: ClassVar[str] = ""
-    """What stands before a task's id in its row's."""
+    task_rows: ClassVar[str] = ""  # what stands before a task's id in its row's
 
     def tick(self) -> None:
         self.take_decisions()
         super().tick()
 
-    def take_decisions(self) -> None:
-        """Say on the lines of tasks how far a decision is, until what came of it was looked at."""
+    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
+        """Say on tasks' lines how far a decision is, and on these ghosts what it came to."""
         decisions = self.session.decisions.open
         notes = {f"{self.task_rows}{d.task.id}": line_note(self.session, d) for d in decisions}
         self.table.remark(notes)
-
-    def renote(self, task_ids: Iterable[str]) -> None:
-        """Write anew what became of these tasks, where they stand as ghosts."""
         # The program may be ending.
         for task_id in task_ids if self.is_attached else ():
             row_id = f"{self.task_rows}{task_id}"
@@ -36,9 +30,6 @@ class TaskListView(ListView[R]):
                 self.table.ghost(row_id, fate_of(self.session, task_id))
 
     def _selected_task(self, to: str) -> Task | None:
-        """The task under the cursor; if the line is none, that is said, as one is wanted `to` do
-        something.
-        """
         subject = self.subject()
         if isinstance(subject, Task):
             return subject

@@ -9,30 +9,13 @@ from operator import attrgetter
 from textual import on
 from textual.timer import Timer
 
+from agentco_tui.live import insight
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.insight import (
-    Level,
-    in_scope,
-    priority_rank,
-    task_level,
-    waiting_since,
-    waits_for_person,
-)
+from agentco_tui.live.insight import Level
 from agentco_tui.model import SharedTask, Task
-from agentco_tui.screens.cells import (
-    TONES,
-    Look,
-    age_column,
-    column,
-    level_column,
-    number_column,
-    priority_cell,
-    task_status_cell,
-    text_column,
-    title_cell,
-    trust_cell,
-)
-from agentco_tui.screens.decision_notes import READ_AFTER, decided_here, decision_items, fate_of
+from agentco_tui.screens import cells
+from agentco_tui.screens.cells import TONES, Look
+from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, fate_of
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.task_list_view import TaskListView
 from agentco_tui.text import SafeText, plain, signs
@@ -47,50 +30,45 @@ def task_columns(look: Look, *, statuses: bool) -> list[Column[Task]]:
     names = look.names
 
     def level(task: Task) -> Level:
-        return Level.OK if statuses else task_level(task, look.clock.now(), look.limits)
+        return Level.OK if statuses else insight.task_level(task, look.clock.now(), look.limits)
 
     def levels() -> Callable[[Task], Level]:
         """`level` for many at one moment."""
         now, limits = look.clock.now(), look.limits
-        return lambda task: task_level(task, now, limits)
+        return lambda task: insight.task_level(task, now, limits)
 
     def waiting(task: Task) -> Cell:
-        since = waiting_since(task)
+        since = insight.waiting_since(task)
         return Cell(look.age(since), Tone.DIM if since is None else TONES[level(task)])
 
     def title(task: Task) -> Cell:
-        return title_cell(task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN)
-
-    def agent(task: Task) -> SafeText:
-        return names.agent(task.agent)
-
-    def company(task: Task) -> SafeText:
-        return names.company(names.company_of(task))
-
-    def rank(task: Task) -> float:
-        return priority_rank(task.priority)
+        return cells.title_cell(task, Tone.STRONG if level(task) is Level.CRITICAL else Tone.PLAIN)
 
     # fmt: off
     columns: list[Column[Task]] = [
-        level_column(level, ticks=True, sort_key=level, descending_first=True,
+        cells.level_column(level, ticks=True, sort_key=level, descending_first=True,
             sort_reader=None if statuses else levels),
-        age_column(look, "waiting", "AGE" if statuses else "WAITS", waiting_since, cell=waiting,
-            descending_first=True, aliases=("age", "wait", "waits")),
-        column("priority", "  PRIORITY", (10, 6), lambda task: priority_cell(task.priority),
-            priority=1, sort_key=rank, shared=attrgetter("priority")),
-        column("task", "TASK", (28, 28), title, grow=3, aliases=("title",),
+        cells.age_column(look, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
+            cell=waiting, descending_first=True, aliases=("age", "wait", "waits")),
+        cells.column("priority", "  PRIORITY", (10, 6),
+            lambda task: cells.priority_cell(task.priority), priority=1,
+            sort_key=lambda task: insight.priority_rank(task.priority),
+            shared=attrgetter("priority")),
+        cells.column("task", "TASK", (28, 28), title, grow=3, aliases=("title",),
             sort_key=lambda task: task.title.casefold(), shared=attrgetter("title")),
         # Its name as it came with the task, which many agents share, else by who it is.
-        text_column("agent", "AGENT", (10, 6), agent, priority=2,
-            shared=lambda task: task.agent and (task.agent.name or task.agent)),
+        cells.text_column("agent", "AGENT", (10, 6), lambda task: names.agent(task.agent),
+            priority=2, shared=lambda task: task.agent and (task.agent.name or task.agent)),
         # Its own, else that of its agent.
-        text_column("company", "COMPANY", (15, 8), company, priority=3,
+        cells.text_column("company", "COMPANY", (15, 8),
+            lambda task: names.company(names.company_of(task)), priority=3,
             shared=lambda task: task.company or (task.agent,)),
-        number_column("trust", "TRUST", (5, 5), lambda task: trust_cell(look.trust_of(task)),
-            look.trust_of, priority=5, ticks=True,
+        cells.number_column("trust", "TRUST", (5, 5),
+            lambda task: cells.trust_cell(look.trust_of(task)), look.trust_of, priority=5,
+            ticks=True,
             shared=lambda task: task.agent.id if task.trust is None and task.agent else task.trust),
     ]
-    status: Column[Task] = column("status", "  STATUS", (13, 8), task_status_cell,
+    status: Column[Task] = cells.column("status", "  STATUS", (13, 8), cells.task_status_cell,
         sort_key=lambda task: task.status or "", aliases=("state",))
     # fmt: on
     return [*columns[:2], status, *columns[2:]] if statuses else columns
@@ -101,27 +79,17 @@ ALL = "all"
 
 
 class TasksView(TaskListView[Task]):
-    """Pending tasks; one key shows those of other statuses."""
-
     place = "tasks"
-    heading = "TASKS"
     sort = ("waiting", True)
     empty = "no task waits for a person"
     can_mark = True
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
-
     BINDINGS = bindings_of("tasks")
 
-    showing = PENDING
-    """PENDING, ALL, or one of the platform's own status words."""
-    _reading: tuple[Task, Timer] | None = None
-    """The task that stands in the detail, and when it counts as read."""
-    _marked: tuple[str, ...] = ()
-    """What was marked in sight when that was told last."""
-    _hidden_marks: Mapping[str, Task] = {}
-    """What is marked among tasks that wait, while the list is of another company or status."""
-
-    # ---- what is listed
+    showing = PENDING  # PENDING, ALL, or one of the platform's own status words
+    _reading: tuple[Task, Timer] | None = None  # what stands in the detail, until it counts as read
+    _marked: tuple[str, ...] = ()  # what was marked in sight when that was told last
+    _hidden_marks: Mapping[str, Task] = {}  # while another company or status is listed
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
@@ -139,10 +107,10 @@ class TasksView(TaskListView[Task]):
 
     def wanted(self, record: Task) -> bool:
         scope = self.session.company
-        if scope is not None and not in_scope(self.session.names.company_of(record), scope):
+        if scope is not None and not insight.in_scope(self.session.names.company_of(record), scope):
             return False
         if self.showing == PENDING:
-            return waits_for_person(record)
+            return insight.waits_for_person(record)
         return self.showing in (ALL, self.word(record))
 
     @staticmethod
@@ -178,35 +146,27 @@ class TasksView(TaskListView[Task]):
         self.show_status(cycle[(at + 1) % len(cycle)])
 
     def show_status(self, showing: str) -> None:
-        """Show tasks of one status, or ALL."""
-        was_pending = self.showing == PENDING
+        before, was_pending, pending = self.table, self.showing == PENDING, showing == PENDING
         self.showing = showing
-        if was_pending != (showing == PENDING):
+        if was_pending is not pending:
             if was_pending:
                 self.leave_scope()
-            self.lists = (FeedName.PENDING if showing == PENDING else FeedName.TASKS,)
-            self._swap_table()
+            self.lists = (FeedName.PENDING if pending else FeedName.TASKS,)
+            # A table with other columns takes the place of the one there is.
+            self.table, self._marked = self.make_table(), ()
+            before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
+            before.remove()
+            if self.filter_text and self.table.set_filter(self.filter_text) is not None:
+                self.filter_text = ""
+            if before.has_focus:
+                self.table.focus()
             self.main.set_paces()
         self.reload()
         self._show_marks()
         self.take_freshness()
 
-    def _swap_table(self) -> None:
-        """Put a table with other columns in the place of the one there is."""
-        before, self.table, self._marked = self.table, self.make_table(), ()
-        before.parent.mount(self.table, before=before)  # type: ignore[union-attr]
-        before.remove()
-        if self.filter_text and self.table.set_filter(self.filter_text) is not None:
-            self.filter_text = ""
-        if before.has_focus:
-            self.table.focus()
-
-    # ---- the detail
-
     def detail_items(self, record: Task) -> list[Item]:
-        """What is known of a decision, and the task; of one that has left the list, what was read
-        of it since, so that line and detail agree.
-        """
+        """What is known of a decision, and the task; of one that left the list, as read since."""
         decision = self.session.decisions.of(record.id)
         if decision is None:
             return super().detail_items(record)
@@ -229,42 +189,31 @@ class TasksView(TaskListView[Task]):
 
     def _count_as_read(self, task: Task) -> None:
         if self.subject() == task and self.display and self.app.screen is self.screen:
-            self.session.count_as_read(task)
+            self.session.read[task.id] = task.content
             self.session.decisions.look_at(task.id)
 
-    def take_decisions(self) -> None:
-        super().take_decisions()
+    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
+        super().take_decisions(task_ids)
         if self.table.view.cursor is not None and self.session.decisions.of(self.table.view.cursor):
             self.show_detail()
 
-    # ---- marks
-
     def marked(self) -> dict[str, SafeText | None]:
-        """The ids of all marked tasks, those first whose list is not the one shown, each with why
-        its line is not in sight, if so.
-        """
+        """The ids of all marked tasks, each with why its line is not in sight, if so."""
+        names, why = self.session.names, dict[str, SafeText | None]()
+        scope = names.scope(self.session.company)
+        for row_id, task in self._hidden_marks.items():
+            words = f"the list shows {self.title_parts()[0]}"
+            if not self.session.is_in_scope(task):
+                company = names.company_of(task)
+                whose = f"of {names.company(company)}" if company else "its company is not known"
+                words = f"{whose}, and {scope} is shown"
+            why[row_id] = plain(f"marked, but hidden: {words}")
         shown, filtered = set(self.table.rows.shown), plain("marked, but hidden by the filter")
-        return {
-            **{row_id: self._why_hidden(task) for row_id, task in self._hidden_marks.items()},
-            **{row_id: None if row_id in shown else filtered for row_id in self.table.marked},
-        }
-
-    def _why_hidden(self, task: Task) -> SafeText:
-        names = self.session.names
-        words = f"the list shows {self.title_parts()[0]}"
-        if not self.session.is_in_scope(task):
-            company, shown = names.company_of(task), names.scope(self.session.company)
-            known = f"of {names.company(company)}"
-            whose = "its company is not known" if company is None else known
-            words = f"{whose}, and {shown} is shown"
-        return plain(f"marked, but hidden: {words}")
+        return {**why, **{i: None if i in shown else filtered for i in self.table.marked}}
 
     @on(RecordTable.MarksChanged)
     def _marks_changed(self, message: RecordTable.MarksChanged) -> None:
-        """Tell of marks that went because what was marked waits no more: it will not be acted on.
-
-        A hand takes marks from rows that are there; only what came from outside is told.
-        """
+        """Tell of marks that went because the task waits no more, not of those that a hand took."""
         if message.table is not self.table:
             return
         before, self._marked, rows = self._marked, self.table.marked, self.table.rows
@@ -277,7 +226,8 @@ class TasksView(TaskListView[Task]):
 
     def _tell_lost(self, titles: Mapping[str, str]) -> None:
         """What became of marked tasks that wait no more; those approved from here are known."""
-        lost = [task_id for task_id in titles if not decided_here(self.session, task_id)]
+        known = {task_id: self.session.decisions.of(task_id) for task_id in titles}
+        lost = [i for i, d in known.items() if d is None or (d.outcome and not d.outcome.good)]
         if lost:
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
             words = f"{titles[lost[0]]} ({self.fate(lost[0]).text}){more}"
@@ -299,13 +249,10 @@ class TasksView(TaskListView[Task]):
         records, hidden = self.table.rows.records, self._hidden_marks
         back = [row_id for row_id in hidden if row_id in records]
         whole = freshness.phase is Phase.LIVE and told.whole
-        lost = {
-            row_id: task.title
-            for row_id, task in hidden.items()
-            if whole and row_id not in records and self.session.is_in_scope(task)
-        }
+        out = {i: task for i, task in hidden.items() if whole and i not in records}
+        lost = {i: task.title for i, task in out.items() if self.session.is_in_scope(task)}
         gone = {*back, *lost}
-        self._hidden_marks = {row_id: t for row_id, t in hidden.items() if row_id not in gone}
+        self._hidden_marks = {i: task for i, task in hidden.items() if i not in gone}
         self.table.mark(back)
         if back:
             self.touch()
@@ -353,16 +300,13 @@ class TasksView(TaskListView[Task]):
             for i in marked
         )
         tasks: Sequence[Task] = [task for task in found if task is not None]
-        here = self.subject()
+        here, note = self.subject(), None
         if not tasks:
             super().action_approve()
         elif len(tasks) > 1:
             self.main.dialogs.approve_many(tasks, {id_: why for id_, why in marked.items() if why})
         else:
-            notes = [marked[tasks[0].id]]
             if here is not None and here.id != tasks[0].id:
-                notes.insert(
-                    0, plain(f"the marked task, not the one under the cursor ({here.title})")
-                )
-            words = "; ".join(note for note in notes if note)
+                note = plain(f"the marked task, not the one under the cursor ({here.title})")
+            words = "; ".join(filter(None, (note, marked[tasks[0].id])))
             self.main.dialogs.approve(tasks[0], plain(words) if words else None)

@@ -59,11 +59,11 @@ def patched() -> None:
 
 if __name__ == "__main__":
     if "FROZEN_AGES" in os.environ:
-        from agentco_tui.screens import overview_panels
+        from agentco_tui.screens import overview_view
 
         fmt.age = lambda seconds: plain("1 s")
         # The newest entries of the log are told as "<1 m" instead; that is an age as well.
-        overview_panels.MINUTE = 0.0
+        overview_view.MINUTE = 0.0
     if "STALLS" in os.environ:
         patched()
     sys.exit(main(sys.argv[1:]))

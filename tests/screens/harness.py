@@ -332,10 +332,7 @@ async def stage(
     for fault in faults:
         platform.faults.add(fault)
     client = open_client(
-        settings.base_url,
-        settings.key,
-        key_source=settings.key_source,
-        attempts=1,
+        settings.base_url, settings.key, key_source=settings.key_source, attempts=1
     )
     client.transport.measured = SteadyLatency()
     session = make_session(settings, client, folder / "journal.jsonl", clock, timing)

@@ -138,12 +138,7 @@ def test_of_tasks() -> None:
     store.agents.replace(
         Listing(
             records=(
-                Agent(
-                    id="a1",
-                    name=plain("Maya"),
-                    trust=Decimal("0.7"),
-                    company=Ref("c1", None),
-                ),
+                Agent(id="a1", name=plain("Maya"), trust=Decimal("0.7"), company=Ref("c1", None)),
                 Agent(id="a2", name=plain("Arne"), trust=Decimal(0)),
             )
         )

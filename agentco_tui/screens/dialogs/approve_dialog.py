@@ -1,11 +1,10 @@
-"""The questions whether to approve: one task, with its substance and the end of its trace, or many,
-every one of which is listed.
-"""
+"""The questions whether to approve: one task with the end of its trace, or many, each listed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from textual import events
 from textual.app import ComposeResult
@@ -26,7 +25,7 @@ from agentco_tui.screens.cells import priority_cell, spent_text
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, line_note
 from agentco_tui.screens.detail_pane import budget_fields
 from agentco_tui.screens.dialogs.base import Question, title_of
-from agentco_tui.screens.dialogs.substance import substance, sums_told, whole_title
+from agentco_tui.screens.dialogs.substance import substance, sums_of, warning, whole_title
 from agentco_tui.screens.dialogs.trace_dialog import TraceRead, TraceScreen, summary_items
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.session import Session
@@ -36,11 +35,8 @@ from agentco_tui.widgets.text_pane import FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone
 
 TRACE_LINES = 4
-"""Steps of the trace that the question about one task shows."""
 MOST_SHARES = 6
-"""Names in a line; what is beyond is counted."""
 MOST_SUMS = 4
-"""Sums of a task in its line; what is beyond is counted."""
 MOST_DIGITS = 9
 HEADINGS = {
     Standing.CHANGED: f"{signs.warning} {{}} changed since you read them",
@@ -49,38 +45,27 @@ HEADINGS = {
 }
 
 
-def warning(words: str, indent: int = 0) -> Text:
-    return Text(plain(words), Tone.WARNING, indent)
-
-
 class TaskQuestion(Question):
-    """A question about tasks as they are when it opens.
-
-    If one of them changes or is decided while it stands, it says so, and its yes is off until it
-    is opened again.
-    """
+    """Tasks as they are when it opens: if one changes or is decided, it says so, and `y` is off."""
 
     def __init__(self, session: Session, tasks: Iterable[Task], what: SafeText, yes: str) -> None:
         super().__init__(title_of(session.settings.profile, "APPROVE", what), (), yes)
         self.session = session
         self._tasks = {task.id: task for task in tasks}
-        self.ended: dict[str, list[str]] = {}
-        """What has happened to tasks since the question opened, by id; a line each field."""
+        self.ended: dict[str, list[str]] = {}  # what happened since then, by id; a line a field
         self._unsubscribe: list[Callable[[], None]] = []
 
     def on_mount(self) -> None:
-        self._unsubscribe = [
-            self.session.store.subscribe(self._take),
-            self.session.decisions.subscribe(self._decided),
-        ]
+        store, decisions = self.session.store, self.session.decisions
+        self._unsubscribe = [store.subscribe(self._take), decisions.subscribe(self._decided)]
 
     def on_unmount(self) -> None:
-        self.unfollow()
-
-    def unfollow(self) -> None:
-        """It is answered, or gone: what happens to the tasks is told elsewhere."""
         while self._unsubscribe:
             self._unsubscribe.pop()()
+
+    def accept(self) -> None:
+        self.on_unmount()
+        super().accept()
 
     def _take(self, change: Change) -> None:
         store = self.session.store
@@ -112,7 +97,6 @@ class TaskQuestion(Question):
             self.pane.scroll_home(animate=False, immediate=True)
 
     def happened(self, reason: str) -> None:
-        """Switch `y` off."""
         raise NotImplementedError
 
 
@@ -121,86 +105,65 @@ class ApproveQuestion(TaskQuestion):
 
     def __init__(self, session: Session, task: Task, note: SafeText | None = None) -> None:
         super().__init__(session, [task], plain("1 task"), "approve")
-        self.look = session.look
-        self.subject = task
-        self.trace = TraceRead(session, task)
-        self._note = note
-        self._reason = ""
+        self.look, self.subject = session.look, task
+        self.trace = TraceRead()
+        self._note, self._reason = note, ""
 
     def on_mount(self) -> None:
         if self.subject.cut is not None:
             self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
-        start_worker(self, self._read_trace, "read the trace")
+        read = partial(self.trace.read, self.session.client, self.subject, self.show_items)
+        start_worker(self, read, "read the trace")
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden and not self.ended:
-            self.session.count_as_read(self.subject)
-
-    async def _read_trace(self) -> None:
-        await self.trace.read()
-        self.show_items()
-
-    def accept(self) -> None:
-        self.unfollow()
-        super().accept()
+            self.session.read[self.subject.id] = self.subject.content
 
     def happened(self, reason: str) -> None:
         self._reason = reason
         self.switch_off(plain(reason))
 
-    def items(self) -> list[Item]:
-        task, names = self.subject, self.session.names
-        agent = names.agent_of(task.agent)
+    def items(self) -> Iterable[Item]:
+        task, names, store = self.subject, self.session.names, self.session.store
+        for lines in self.ended.values():
+            changed = self._reason.startswith("it changed")
+            words = "it changed while you read:" if changed else self._reason
+            yield warning(f"{signs.warning} {words}")
+            yield from (warning(line, 2) for line in lines if changed)
+            yield Gap()
+        if self._note is not None:
+            yield from (warning(f"{signs.warning} {self._note}"), Gap())
+        # What was sent for this task before, from here or by an earlier run.
+        decision = self.session.decisions.of(task.id)
+        earlier = self.session.earlier(Verb.APPROVE, task.id)
+        if decision is not None:
+            yield from decision_items(self.session, decision)
+        elif earlier is not None and earlier.settled is not None:
+            age = age_of(earlier.attempt.time)
+            when = f"sent before, {fmt.ago(age)}" if age is not None else "sent before"
+            yield from (warning(f"{signs.warning} {when}: {earlier.settled.outcome}"), Gap())
+        agent, trust = names.agent_of(task.agent), self.look.trust_of(task)
         role = f" ({agent.role})" if agent is not None and agent.role else ""
-        trust = self.look.trust_of(task)
         facts = [
             names.company(names.company_of(task)),
             plain(f"{names.agent(task.agent)}{role}"),
             plain(priority_cell(task.priority).text.strip()),
             plain(f"waits {self.look.age(waiting_since(task))}"),
+            *([] if trust is None else [plain(f"trust {fmt.number(trust)}")]),
         ]
-        if trust is not None:
-            facts.append(plain(f"trust {fmt.number(trust)}"))
-        items = [*self._ended(), *self._before()]
-        items += substance(task, self.look, [Text(joined(facts, f" {signs.separator} "))])
-        budget = self.session.store.agent_budgets.get(task.agent.id) if task.agent else None
+        yield from substance(task, self.look, [Text(joined(facts, f" {signs.separator} "))])
+        budget = store.agent_budgets.get(task.agent.id) if task.agent else None
         if budget is not None:
-            items += [Gap(), *budget_fields(budget, self.look)[:1]]
-            items.append(FieldLine(plain("budget"), spent_text(budget)))
-        items.append(Gap())
+            yield from (Gap(), *budget_fields(budget, self.look)[:1])
+            yield FieldLine(plain("budget"), spent_text(budget))
+        yield Gap()
         if self.trace.failure is not None:
-            items.append(warning(f"{signs.unknown} trace: {self.trace.failure}"))
+            yield warning(f"{signs.unknown} trace: {self.trace.failure}")
         elif self.trace.found is None:
-            items.append(Text(plain("reading the trace"), Tone.DIM))
+            yield Text(plain("reading the trace"), Tone.DIM)
         else:
-            items += summary_items(self.trace.found, self.look, TRACE_LINES)
-        return items
-
-    def _ended(self) -> list[Item]:
-        items: list[Item] = []
-        for lines in self.ended.values():
-            if self._reason.startswith("it changed"):
-                told = [warning(f"{signs.warning} it changed while you read:")]
-                items += [*told, *(warning(line, 2) for line in lines), Gap()]
-            else:
-                items += [warning(f"{signs.warning} {self._reason}"), Gap()]
-        return items
-
-    def _before(self) -> list[Item]:
-        """The note, and what was sent for this task before, from here or by an earlier run."""
-        note = f"{signs.warning} {self._note}"
-        items: list[Item] = [] if self._note is None else [warning(note), Gap()]
-        decision = self.session.decisions.of(self.subject.id)
-        if decision is not None:
-            return [*items, *decision_items(self.session, decision)]
-        earlier = self.session.earlier(Verb.APPROVE, self.subject.id)
-        if earlier is None or earlier.settled is None:
-            return items
-        age = age_of(earlier.attempt.time)
-        when = f"sent before, {fmt.ago(age)}" if age is not None else "sent before"
-        words = f"{signs.warning} {when}: {earlier.settled.outcome}"
-        return [*items, warning(words), Gap()]
+            yield from summary_items(self.trace.found, self.look, TRACE_LINES)
 
     def action_more(self) -> None:
         """Read the whole trace; from there one comes back to this question."""
@@ -212,9 +175,7 @@ class BatchQuestion(TaskQuestion):
 
     BESIDE_BODY = 7
 
-    DEFAULT_CSS = """
-    BatchQuestion .dialog--number { height: 1; margin-top: 1; }
-    """
+    DEFAULT_CSS = "BatchQuestion .dialog--number { height: 1; margin-top: 1; }"
 
     def __init__(self, session: Session, batch: BatchApproval) -> None:
         tasks = [item.task for item in batch.items]
@@ -224,8 +185,7 @@ class BatchQuestion(TaskQuestion):
         self.typed = ""
         self.number_line = StatusLine(classes="dialog--number")
         self._label = labels([*tasks, *(left.task for left in batch.aside)])
-        self._early: dict[str, float] = {}
-        """When digits came last that were pressed before they could be meant."""
+        self._early: dict[str, float] = {}  # digits that came too soon to be meant, and when
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -238,8 +198,6 @@ class BatchQuestion(TaskQuestion):
     def on_mount(self) -> None:
         self._show_number()
 
-    # ---- what it says
-
     def items(self) -> Iterable[Item]:
         summary, aside = self.decision.summary, self.decision.aside
         yield from self._ended()
@@ -248,7 +206,9 @@ class BatchQuestion(TaskQuestion):
             hidden["marked, but not in this set: see the end"] = len(aside)
         for words, count in hidden.items():
             yield warning(f"{signs.warning} {fmt.count(count)} {words}")
-        yield FieldLine(plain("costs"), self._costs())
+        sums, unknown = " + ".join(map(fmt.money, summary.costs)), summary.cost_unknown
+        more = f"{sums or signs.missing}, and {fmt.count(unknown)} of unknown cost"
+        yield FieldLine(plain("costs"), plain(more if unknown else sums))
         yield FieldLine(plain("companies"), shares(summary.by_company))
         yield FieldLine(plain("agents"), shares(summary.by_agent))
         yield FieldLine(plain("priority"), shares(summary.by_priority))
@@ -267,19 +227,11 @@ class BatchQuestion(TaskQuestion):
             for left in aside:
                 yield from (Text(self._label[left.task.id]), warning(left.reason, 2))
 
-    def _costs(self) -> SafeText:
-        summary = self.decision.summary
-        sums = " + ".join(fmt.money(cost) for cost in summary.costs)
-        unknown = summary.cost_unknown
-        if not unknown:
-            return plain(sums)
-        return plain(f"{sums or signs.missing}, and {fmt.count(unknown)} of unknown cost")
-
     def _lines(self, listed: Listed) -> Iterable[Item]:
         task, names = listed.task, self.session.names
         yield Text(self._label[task.id])
         cost = "unknown" if task.cost is None else fmt.money(task.cost)
-        sums = [("cost", cost), *sums_told(task)]
+        sums = [("cost", cost), *sums_of(task)[0]]
         more = [f"and {len(sums) - MOST_SUMS} more sums"] if len(sums) > MOST_SUMS else []
         parts = (
             *(names.company(names.company_of(task)), names.agent(task.agent)),
@@ -287,7 +239,11 @@ class BatchQuestion(TaskQuestion):
             *more,
         )
         yield Text(plain(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
-        odd = [*listed.odd, listed.hidden, tried_before(self.session, task)]
+        odd: list[str | None] = [*listed.odd, listed.hidden]
+        if (decision := self.session.decisions.of(task.id)) is not None:
+            odd.append(f"tried before: {line_note(self.session, decision).text}")
+        elif (earlier := self.session.earlier(Verb.APPROVE, task.id)) and earlier.settled:
+            odd.append(f"tried before: {earlier.settled.outcome}")
         if any(odd):
             yield warning("; ".join(words for words in odd if words), 2)
 
@@ -304,8 +260,6 @@ class BatchQuestion(TaskQuestion):
         self.switch_off(plain("changed: ask again"))
         self._show_number()
 
-    # ---- the answer
-
     def _show_number(self) -> None:
         wanted = self.decision.number_to_type
         done = self.typed == str(wanted)
@@ -317,12 +271,17 @@ class BatchQuestion(TaskQuestion):
         self.number_line.show([Cell(plain(words), tone)])
 
     def on_key(self, event: events.Key) -> None:
-        """Digits are the number that must be typed."""
         if self.decision.number_to_type is None or self.hidden or self._off is not None:
             return
-        if event.character is not None and event.character in "0123456789":
-            if self._is_typed(event.character):
-                self.typed = (self.typed + event.character)[-MOST_DIGITS:]
+        digit, at = event.character, self.presses.at
+        if digit is not None and digit in "0123456789":
+            # One that was pressed before the question could be read was not meant, nor are those
+            # that come from its key as long as it stays down.
+            early = self._arms_at is None or at < self._arms_at
+            if early or at - self._early.get(digit, float("-inf")) < REPEAT:
+                self._early[digit] = at
+            else:
+                self.typed = (self.typed + digit)[-MOST_DIGITS:]
         elif event.key == "backspace":
             self.typed = self.typed[:-1]
         else:
@@ -330,20 +289,8 @@ class BatchQuestion(TaskQuestion):
         event.stop()
         self._show_number()
 
-    def _is_typed(self, digit: str) -> bool:
-        """Whether a digit was pressed after the question could be read, and does not come from a
-        key that has been down since before.
-        """
-        at = self.presses.at
-        before = self._arms_at is None or at < self._arms_at
-        if before or at - self._early.get(digit, float("-inf")) < REPEAT:
-            self._early[digit] = at
-            return False
-        return True
-
     def accept(self) -> None:
         if self.decision.confirm(self.typed):
-            self.unfollow()
             super().accept()
             return
         wanted = self.decision.number_to_type
@@ -360,31 +307,14 @@ def tasks_of(batch: BatchApproval) -> SafeText:
     return plain("1 task" if count == 1 else f"{fmt.count(count)} tasks")
 
 
-def tried_before(session: Session, task: Task) -> SafeText | None:
-    """What came of an attempt to approve the task, from here or by an earlier run."""
-    decision = session.decisions.of(task.id)
-    if decision is not None:
-        return plain(f"tried before: {line_note(session, decision).text}")
-    earlier = session.earlier(Verb.APPROVE, task.id)
-    if earlier is None or earlier.settled is None:
-        return None
-    return plain(f"tried before: {earlier.settled.outcome}")
-
-
 def labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
-    """The titles by id, whole; with the id where several have the same title."""
     titles = {task.id: whole_title(task) for task in tasks}
     count = Counter(titles.values())
-    return {
-        task.id: plain(f"{titles[task.id]} ({safe(task.sent_id, 60)})")
-        if count[titles[task.id]] > 1
-        else titles[task.id]
-        for task in tasks
-    }
+    same = {task.id: task.sent_id for task in tasks if count[titles[task.id]] > 1}
+    return titles | {i: plain(f"{titles[i]} ({safe(sent, 60)})") for i, sent in same.items()}
 
 
 def shares(found: Counter[SafeText]) -> SafeText:
-    """Names with their counts, the largest first."""
     listed = found.most_common()
     words = [f"{name} {fmt.count(count)}" for name, count in listed[:MOST_SHARES]]
     if len(listed) > MOST_SHARES:

@@ -5,72 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from agentco_tui import format as fmt
+from agentco_tui.actions import writes
 from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
 from agentco_tui.actions.write_flow import Write
-from agentco_tui.actions.writes import (
-    CompanyCreation,
-    CompanyForm,
-    LimitChange,
-    TaskCreation,
-    TaskForm,
-    check_company,
-    check_limit,
-    check_task,
-)
+from agentco_tui.actions.writes import CompanyCreation, CompanyForm, LimitChange, check_limit
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
 from agentco_tui.live.feeds import ActivityFilter, Query
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Money, Record, Ref, Task
 from agentco_tui.screens.cells import limit_text
+from agentco_tui.screens.dialogs import form_dialog
 from agentco_tui.screens.dialogs.base import title_of
-from agentco_tui.screens.dialogs.form_dialog import (
-    Doubt,
-    Errors,
-    FormField,
-    FormPlan,
-    Refusal,
-    Send,
-    Values,
-)
-from agentco_tui.screens.header_footer import Say
+from agentco_tui.screens.dialogs.form_dialog import Doubt, Errors, FormPlan, Send, Values
 from agentco_tui.screens.prompts import completed, find
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Gap, Item, Text
 from agentco_tui.widgets.tones import Tone
 
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
+
 MakeWrite = Callable[[Values, OnProgress], Write[Any]]
-"""The write that sends what stands in a form."""
+Fields = Sequence[form_dialog.FormField]
+Known = Callable[[], Iterable[str]]
+Check = Callable[[Values], Errors]
 
 
 class FormRequest(msgspec.Struct, frozen=True):
-    """What a form is made from, and whom it tells."""
-
+    frame: MainScreen
     session: Session
     subject: Record | None
-    """The record under the cursor when the form was asked for."""
     tell: Callable[[Outcome], None]
-    """Says what became of a write."""
-    say: Say
-    filtered: Callable[[], None]
-    """Called when the activity's filters have changed."""
 
     def plan(
-        self,
-        doing: str,
-        what: SafeText,
-        fields: Sequence[FormField],
-        check: Callable[[Values], Errors],
-        send: Send,
-        **more: Any,
+        self, doing: str, what: SafeText, fields: Fields, check: Check, send: Send, **more: Any
     ) -> FormPlan:
         """A form whose title says profile, verb and what it acts on."""
         title = title_of(self.session.settings.profile, doing, what)
@@ -84,7 +60,7 @@ class FormRequest(msgspec.Struct, frozen=True):
         ours = (a for a in agents if not company_id or not a.company or a.company.id in fits)
         return find(words, ours)
 
-    def record_field(self, name: str, label: str, value: str, hint: str) -> FormField:
+    def record_field(self, name: str, label: str, value: str, hint: str) -> form_dialog.FormField:
         """A field for a company's or an agent's name or id, completed from those known."""
         store = self.session.store
         known: Iterable[Agent | Company] = store.agents if label == "agent" else store.companies
@@ -93,7 +69,7 @@ class FormRequest(msgspec.Struct, frozen=True):
     def writes(self, make: MakeWrite) -> Send:
         """What a form does that writes: a good outcome is told, any other keeps the form open."""
 
-        async def send(values: Values, doubt: Doubt) -> Refusal | None:
+        async def send(values: Values, doubt: Doubt) -> form_dialog.Refusal | None:
             def step(progress: Progress) -> None:
                 if progress.step is Step.UNKNOWN:
                     doubt()
@@ -103,25 +79,20 @@ class FormRequest(msgspec.Struct, frozen=True):
                 self.tell(outcome)
                 return None
             words = f" (platform: {outcome.words})" if outcome.words else ""
-            return Refusal(plain(f"{outcome.sentence}{words}"), outcome.fields)
+            return form_dialog.Refusal(plain(f"{outcome.sentence}{words}"), outcome.fields)
 
         return send
 
 
 NO_COMPANY = plain("no company here has this name or id")
-CREATE = "create it"
 
 
 def _field(
-    name: str,
-    label: str,
-    value: str = "",
-    hint: str = "",
-    known: Callable[[], Iterable[str]] | None = None,
-) -> FormField:
+    name: str, label: str, value: str = "", hint: str = "", known: Known | None = None
+) -> form_dialog.FormField:
     """A field; the first of the `known` words that goes on as was typed is suggested."""
     suggest = None if known is None else lambda typed: completed(typed, known())
-    return FormField(name, plain(label), value, plain(hint), suggest)
+    return form_dialog.FormField(name, plain(label), value, plain(hint), suggest)
 
 
 def _fields_of(values: Mapping[str, str]) -> list[Item]:
@@ -140,14 +111,14 @@ def new_task(ask: FormRequest) -> FormPlan:
         company = ask.company(values["company_id"])
         return company, ask.agent(values["agent_id"], company.id if company else None)
 
-    def form_in(values: Values) -> TaskForm:
+    def form_in(values: Values) -> writes.TaskForm:
         company, agent = named(values)
         ids = {"company_id": company.id if company else "", "agent_id": agent.id if agent else ""}
-        return TaskForm(**{**values, **ids})
+        return writes.TaskForm(**{**values, **ids})
 
     def check(values: Values) -> Errors:
         company, agent = named(values)
-        errors = dict(check_task(form_in(values)))
+        errors = dict(writes.check_task(form_in(values)))
         if values["company_id"] and company is None:
             errors["company_id"] = NO_COMPANY
         if values["agent_id"] and agent is None:
@@ -164,14 +135,10 @@ def new_task(ask: FormRequest) -> FormPlan:
 
     def question(values: Values) -> Sequence[Item]:
         company, agent = named(values)
-        return _fields_of(
-            {
-                "title": values["title"],
-                "company": (company and company.name) or values["company_id"],
-                "agent": (agent and agent.name) or values["agent_id"],
-                "priority": values["priority"],
-            }
-        )
+        company_name = (company and company.name) or values["company_id"]
+        agent_name = (agent and agent.name) or values["agent_id"]
+        names = {"title": values["title"], "company": company_name, "agent": agent_name}
+        return _fields_of({**names, "priority": values["priority"]})
 
     company = names.company_of(like) if like is not None else None
     company_id = session.company or (company.id if company else None)
@@ -179,65 +146,49 @@ def new_task(ask: FormRequest) -> FormPlan:
     agent_name = names.agent(like.agent) if like is not None and like.agent else ""
     priority = "high" if "high" in priorities else priorities[0]
     seen = "seen here: " + ", ".join(priorities)
-    return ask.plan(
-        "CREATE",
-        plain("1 task"),
-        (
-            ask.record_field("company_id", "company", company_name, "a name or an id"),
-            ask.record_field("agent_id", "agent", agent_name, "a name or an id"),
-            _field("title", "title", "", "what is to be done"),
-            _field("priority", "priority", priority, seen, lambda: priorities),
-        ),
-        check,
-        ask.writes(lambda values, step: TaskCreation(session, form_in(values), step)),
-        notes=notes,
-        question=question,
-        verb=CREATE,
+    fields = (
+        ask.record_field("company_id", "company", company_name, "a name or an id"),
+        ask.record_field("agent_id", "agent", agent_name, "a name or an id"),
+        _field("title", "title", "", "what is to be done"),
+        _field("priority", "priority", priority, seen, lambda: priorities),
     )
+    send = ask.writes(lambda values, step: writes.TaskCreation(session, form_in(values), step))
+    more = {"notes": notes, "question": question, "verb": "create it"}
+    return ask.plan("CREATE", plain("1 task"), fields, check, send, **more)
 
 
-def new_company(ask: FormRequest) -> FormPlan:
-    """POST /api/companies: name, template and mission."""
-    session = ask.session
+def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
+    """POST /api/companies: name, template and mission; with a source as `clone_company`."""
+    session, begin = ask.session, list[Item]()
+    doing, what, verb = "CREATE", plain("1 company"), "create it"
     templates = sorted({c.template for c in session.store.companies if c.template})
     seen = "seen here: " + ", ".join(templates) if templates else "a template of the platform"
-
+    fields: Fields = (
+        _field("name", "name"),
+        _field("template", "template", "", seen, lambda: templates),
+        _field("mission", "mission", "", "what it is for, in a sentence"),
+    )
+    if source is not None:
+        doing, what, verb = "CLONE", source.name or safe(source.id), "clone it"
+        begin.append(FieldLine(plain("from"), what))
+        named = _field("name", "new name", f"{what} 2")
+        fields = (named, _field("mission", "mission", source.mission or ""))
     return ask.plan(
-        "CREATE",
-        plain("1 company"),
-        (
-            _field("name", "name"),
-            _field("template", "template", "", seen, lambda: templates),
-            _field("mission", "mission", "", "what it is for, in a sentence"),
-        ),
-        lambda values: check_company(CompanyForm(**values)),
-        ask.writes(lambda values, step: CompanyCreation(session, CompanyForm(**values), step)),
-        question=_fields_of,
-        verb=CREATE,
+        doing,
+        what,
+        fields,
+        lambda values: writes.check_company(CompanyForm(**values), source),
+        ask.writes(lambda val, step: CompanyCreation(session, CompanyForm(**val), step, source)),
+        question=lambda values: [*begin, *_fields_of(values)],
+        verb=verb,
     )
 
 
 def clone_company(ask: FormRequest) -> FormPlan | SafeText:
     """POST /api/companies/:id/clone: name and mission."""
-    session, company = ask.session, ask.subject
-    if not isinstance(company, Company):
-        return plain("put the cursor on a company to clone it")
-    name = company.name or safe(company.id)
-
-    return ask.plan(
-        "CLONE",
-        name,
-        (
-            _field("name", "new name", f"{name} 2"),
-            _field("mission", "mission", company.mission or ""),
-        ),
-        lambda values: check_company(CompanyForm(**values), company),
-        ask.writes(
-            lambda values, step: CompanyCreation(session, CompanyForm(**values), step, company)
-        ),
-        question=lambda values: [FieldLine(plain("from"), name), *_fields_of(values)],
-        verb="clone it",
-    )
+    if isinstance(ask.subject, Company):
+        return new_company(ask, ask.subject)
+    return plain("put the cursor on a company to clone it")
 
 
 def in_currency_of(budget: Budget | None, amount: Decimal) -> SafeText:
@@ -255,26 +206,19 @@ def limit_change(budget: Budget | None, new: Decimal) -> SafeText:
     return plain(words)
 
 
-def agent_meant(subject: Record | None) -> str | None:
-    """The id of the agent that a record is or is about; None for no agent."""
-    match subject:
-        case Agent() | Budget(scope=BudgetScope.AGENT):
-            return subject.id
-        case Alert(agent=ref) | Task(agent=ref) if ref is not None:
-            return ref.id
-        case _:
-            return None
-
-
 def set_limit(ask: FormRequest) -> FormPlan | SafeText:
     """POST /api/budget/agents/:id: monthly_limit; old, new and difference are shown.
 
-    The form may be open before the first answer with the agent's budget: what it shows is what is
-    known by then, and what was shown last with the question is what the write goes by.
+    The budget may come while it is open: the write goes by what the question showed last.
     """
-    session, agent_id = ask.session, agent_meant(ask.subject)
-    if agent_id is None:
-        return plain("limits can be set for agents: put the cursor on a line about an agent")
+    session = ask.session
+    match ask.subject:
+        case Agent(id=agent_id) | Budget(scope=BudgetScope.AGENT, id=agent_id):
+            pass
+        case Alert(agent=Ref(id=str(agent_id))) | Task(agent=Ref(id=str(agent_id))):
+            pass
+        case _:
+            return plain("limits can be set for agents: put the cursor on a line about an agent")
     budgets = session.store.agent_budgets
     budget = shown = budgets.get(agent_id)
     name = session.names.agent(Ref(id=agent_id, name=budget.name if budget else None))
@@ -310,28 +254,16 @@ def set_limit(ask: FormRequest) -> FormPlan | SafeText:
         agent, amount = session.store.agents.get(agent_id), check_limit(values["monthly_limit"])
         company = shown.company if shown is not None else None
         assert isinstance(amount, Decimal), "it was checked before it was asked about"
-        return LimitChange(
-            session,
-            Ref(id=agent_id, name=name),
-            amount,
-            shown=shown,
-            company=company or (agent.company if agent is not None else None),
-            on_progress=step,
-        )
+        company = company or (agent.company if agent is not None else None)
+        ref = Ref(id=agent_id, name=name)
+        return LimitChange(session, ref, amount, shown=shown, company=company, on_progress=step)
 
     old = None if budget is None or budget.unlimited else budget.limit
     old_amount = "" if old is None else f"{old.amount:f}"
     hint = "in whole units, such as 120 or 99.50"
-    return ask.plan(
-        "SET LIMIT",
-        name,
-        (_field("monthly_limit", "monthly limit", old_amount, hint),),
-        check,
-        ask.writes(write),
-        notes=notes,
-        question=question,
-        verb="set it",
-    )
+    fields = (_field("monthly_limit", "monthly limit", old_amount, hint),)
+    more = {"notes": notes, "question": question, "verb": "set it"}
+    return ask.plan("SET LIMIT", name, fields, check, ask.writes(write), **more)
 
 
 def _day(words: str) -> date | SafeText:
@@ -369,6 +301,9 @@ def activity_filters(ask: FormRequest) -> FormPlan:
             found["to"] = plain("that is before the first day")
         return found
 
+    def check(values: Values) -> Errors:
+        return {n: plain(each) for n, each in read(values).items() if type(each) is str}
+
     async def send(values: Values, _: Doubt) -> None:
         found = read(values)
         company, agent = found["company"], found["agent"]
@@ -376,55 +311,49 @@ def activity_filters(ask: FormRequest) -> FormPlan:
             company and company.id, agent and agent.id, found["from"], found["to"], found["limit"]
         )
         session.poller.set_query(Query(company=session.company, activity=wanted))
-        ask.filtered()
+        ask.frame.views["activity"].rescope()
+        ask.frame.show_frame()
 
     company = "" if chosen.company is None else names.company(Ref(id=chosen.company))
     agent = "" if chosen.agent is None else names.agent(Ref(id=chosen.agent))
     first, last = (day.isoformat() if day else "" for day in (chosen.from_date, chosen.to_date))
     limit = "" if chosen.limit is None else str(chosen.limit)
     all_hint = "empty for the company in scope, or all"
-    return ask.plan(
-        "FILTER",
-        plain("the activity log"),
-        (
-            ask.record_field("company", "company", company, all_hint),
-            ask.record_field("agent", "agent", agent, "empty for all"),
-            _field("from", "from", first, "first day, as 2026-01-31"),
-            _field("to", "to", last, "last day"),
-            _field("limit", "limit", limit, "how many entries a poll asks for"),
-        ),
-        lambda values: {n: plain(each) for n, each in read(values).items() if type(each) is str},
-        send,
+    fields = (
+        ask.record_field("company", "company", company, all_hint),
+        ask.record_field("agent", "agent", agent, "empty for all"),
+        _field("from", "from", first, "first day, as 2026-01-31"),
+        _field("to", "to", last, "last day"),
+        _field("limit", "limit", limit, "how many entries a poll asks for"),
     )
-
-
-async def _export(ask: FormRequest, values: Values, _: Doubt) -> Refusal | None:
-    path = Path(values["file"])
-    try:
-        with atomic_write(path) as target:
-            async with ask.session.client.export_activity(values["format"]) as chunks:
-                async for chunk in chunks:
-                    target.write(chunk)
-    except ApiError as error:
-        return Refusal(plain(str(error)))
-    except (FileInTheWayError, AtomicWriteError) as error:
-        return Refusal(plain(str(error)), {"file": plain(str(error))})
-    ask.say(f"{fmt.size(target.written)} written to {safe(str(path), 80)}")
-    return None
+    return ask.plan("FILTER", plain("the activity log"), fields, check, send)
 
 
 def export_activity(ask: FormRequest) -> FormPlan:
     """GET /api/activity/export, written to a file as it comes."""
-    return ask.plan(
-        "EXPORT",
-        plain("the activity log"),
-        (
-            _field("format", "format", "csv", "csv is the one that is known"),
-            _field("file", "file", "activity.csv", "must not exist yet"),
-        ),
-        lambda values: {name: plain("this is needed") for name, each in values.items() if not each},
-        partial(_export, ask),
+
+    async def send(values: Values, _: Doubt) -> form_dialog.Refusal | None:
+        path = Path(values["file"])
+        try:
+            with atomic_write(path) as target:
+                async with ask.session.client.export_activity(values["format"]) as chunks:
+                    async for chunk in chunks:
+                        target.write(chunk)
+        except ApiError as error:
+            return form_dialog.Refusal(plain(str(error)))
+        except (FileInTheWayError, AtomicWriteError) as error:
+            return form_dialog.Refusal(plain(str(error)), {"file": plain(str(error))})
+        ask.frame.say(f"{fmt.size(target.written)} written to {safe(str(path), 80)}")
+        return None
+
+    def check(values: Values) -> Errors:
+        return {name: plain("this is needed") for name, each in values.items() if not each}
+
+    fields = (
+        _field("format", "format", "csv", "csv is the one that is known"),
+        _field("file", "file", "activity.csv", "must not exist yet"),
     )
+    return ask.plan("EXPORT", plain("the activity log"), fields, check, send)
 
 
 FORMS: Mapping[str, Callable[[FormRequest], FormPlan | SafeText]] = {

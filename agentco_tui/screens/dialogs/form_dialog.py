@@ -22,13 +22,10 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 Values = Mapping[str, str]
 Errors = Mapping[str, SafeText]
-Doubt = Callable[[], None]
-"""Told when it is not known what became of what was sent."""
+Doubt = Callable[[], None]  # told when it is not known what became of what was sent
 
 
 class FormField(msgspec.Struct, frozen=True):
-    """One field: its name, label, what stands in it at first, and a hint beneath it."""
-
     name: str
     label: SafeText
     value: str = ""
@@ -37,8 +34,6 @@ class FormField(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """Why the form stays open: words for the whole, and for single fields."""
-
     words: SafeText
     fields: Errors = msgspec.field(default_factory=dict)
 
@@ -47,12 +42,9 @@ Send = Callable[[Values, Doubt], Awaitable[Refusal | None]]
 
 
 class FormPlan(msgspec.Struct, frozen=True):
-    """What a form asks and does.
-
-    `check` finds what is wrong before anything is sent; `notes` says beneath a field what its text
-    means (a name's id, the difference of a limit); `question` is what `y` answers, empty if nothing
-    is changed by it; `send` does it and returns None, or why it was refused, and calls what it is
-    given while nobody knows what became of it.
+    """`check` finds what is wrong before anything is sent; `notes` says beneath a field what it
+    means; `question` is what `y` answers, empty if nothing is changed; `send` does it and returns
+    None, or why it was refused; it calls what it is given while nobody knows what became of it.
     """
 
     title: Sequence[Cell]
@@ -106,9 +98,7 @@ class Form(Dialog[bool]):
         }
         self.notes = {spec.name: Notice(classes="form--note") for spec in plan.fields}
         self.status = Notice(classes="form--status")
-        self._sending = False
-        self._in_doubt = False
-        self._told_to_wait = False
+        self._sending = self._in_doubt = self._told_to_wait = False
         self._errors: dict[str, SafeText] = {}
 
     def compose(self) -> ComposeResult:
@@ -124,13 +114,11 @@ class Form(Dialog[bool]):
             yield self.keys_line
 
     def on_mount(self) -> None:
-        """Label the fields and go to the first that is empty."""
         for spec in self.plan.fields:
             label = self.query_one(f"#label-{spec.name}", StatusLine)
             label.show([Cell(spec.label, Tone.DIM)])
-        empty = [spec.name for spec in self.plan.fields if not spec.value]
-        first = empty[0] if empty else self.plan.fields[-1].name
-        self.inputs[first].focus()
+        empty = (spec.name for spec in self.plan.fields if not spec.value)
+        self.inputs[next(empty, self.plan.fields[-1].name)].focus()
         self._show_keys()
         self.show_notes()
 
@@ -146,44 +134,36 @@ class Form(Dialog[bool]):
         """Beneath each field: what is wrong with it, else what it means, else its hint."""
         meanings = self.plan.notes(self.values)
         for spec in self.plan.fields:
-            wrong = self._errors.get(spec.name)
-            if wrong is not None:
+            note = Text(meanings.get(spec.name, spec.hint), Tone.DIM)
+            if (wrong := self._errors.get(spec.name)) is not None:
                 note = Text(plain(f"{signs.critical} {wrong}"), Tone.CRITICAL)
-            else:
-                note = Text(meanings.get(spec.name, spec.hint), Tone.DIM)
             self.notes[spec.name].show([note])
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        for name, known in self.inputs.items():
-            if known is event.input:
-                self._errors.pop(name, None)
+        typed = event.input
+        self._errors = {n: e for n, e in self._errors.items() if self.inputs.get(n) is not typed}
         self.show_notes()
 
     def entered(self, field: FieldInput) -> None:
         """Enter in a field: on to the next one, which has the next key; after the last, submit."""
         fields = list(self.inputs.values())
-        at = fields.index(field)
-        if at + 1 < len(fields):
-            self.set_focus(fields[at + 1])
-        else:
-            self.submit()
-
-    def submit(self) -> None:
-        if self._sending:
+        after = fields[fields.index(field) + 1 :]
+        if after:
+            self.set_focus(after[0])
+        if after or self._sending:
             return
         self._errors = dict(self.plan.check(self.values))
         self.show_notes()
         if self._errors:
             self.set_focus(self.inputs[next(iter(self._errors))])
             return
-        items = self.plan.question(self.values)
-        if not items:
+        if items := self.plan.question(self.values):
+            question = Question(self.plan.title, items, self.plan.verb)
+            self.app.push_screen(question, lambda yes: self._send() if yes else None)
+        else:
             self._send()
-            return
-        question = Question(self.plan.title, items, self.plan.verb)
-        self.app.push_screen(question, lambda yes: self._send() if yes else None)
 
     def _send(self) -> None:
         self._sending, self._in_doubt, self._told_to_wait = True, False, False
@@ -211,10 +191,9 @@ class Form(Dialog[bool]):
         self.show_notes()
 
     def action_close(self) -> None:
-        """Leave without sending; not while it is being sent, because its outcome would be lost.
+        """Leave; not while it is being sent, because its outcome would be lost.
 
-        Where the answer was lost, it may be read for as long as the platform is away. Whoever
-        leaves then is told what was found, and finds it in the journal.
+        Where the answer was lost, that may last: the outcome is told later, and in the journal.
         """
         if self._sending and not self._in_doubt:
             return
@@ -238,7 +217,6 @@ class Form(Dialog[bool]):
         return True
 
     def _doubted(self) -> None:
-        """The answer was lost, and it is being looked for: nothing is sent again."""
         self._in_doubt = True
         words = f"{signs.unknown} the answer was lost: it is looked for by reading, nothing is sent"
         self.status.show([Text(plain(words), Tone.WARNING)])

@@ -16,8 +16,9 @@ from agentco_tui.actions.batch import DOUBTFUL, BatchApproval, BatchPhase
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
 from agentco_tui.screens.decision_notes import told
-from agentco_tui.screens.dialogs.approve_dialog import labels, tasks_of, warning
+from agentco_tui.screens.dialogs.approve_dialog import labels, tasks_of
 from agentco_tui.screens.dialogs.base import Dialog, key_cells, title_of
+from agentco_tui.screens.dialogs.substance import warning
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
@@ -25,12 +26,11 @@ from agentco_tui.widgets.tones import Cell, Tone, bar
 
 BAR = 24
 LEAST_LINES = 3
-LAST = (OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.NOT_SENT)
-"""Outcomes that are no errors, and so stand behind all others."""
+LAST = (OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.NOT_SENT)  # no errors: behind all others
 
 
 class BatchProgress(Dialog[bool]):
-    """The hold, the bar, and the result of each; `True` asks for what was not applied again."""
+    """`True` asks for what was not applied again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "take_back", "Take back", show=False),
@@ -38,19 +38,15 @@ class BatchProgress(Dialog[bool]):
         Binding("f", "again", "Failures again", show=False),
     ]
 
-    DEFAULT_CSS = """
-    BatchProgress .dialog--body { height: auto; min-height: 3; }
-    """
+    DEFAULT_CSS = "BatchProgress .dialog--body { height: auto; min-height: 3; }"
 
     def __init__(self, session: Session, batch: BatchApproval) -> None:
         super().__init__(title_of(session.settings.profile, "APPROVING", tasks_of(batch)))
         self.decision = batch
         self._label = labels([item.task for item in batch.items])
         self._unsubscribe: Callable[[], None] | None = None
-        self._due = False
+        self._due = self._leaving = False
         self._tallest = LEAST_LINES
-        self._leaving = False
-        """Whether the person has asked to leave the program."""
 
     def on_mount(self) -> None:
         self.pane.focus()
@@ -73,8 +69,6 @@ class BatchProgress(Dialog[bool]):
             self._due = True
             self.set_timer(0.25, self._show)
 
-    # ---- what it says
-
     def _show(self) -> None:
         self._due = False
         self.pane.show(self._items())
@@ -90,9 +84,8 @@ class BatchProgress(Dialog[bool]):
     def _show_keys(self) -> None:
         below = self.pane.below
         more = [Cell(plain(f"{below} {signs.down} "), Tone.WARNING)] if below else []
-        self.keys_line.show(
-            key_cells({key: f" {words}   " for key, words in self._keys().items()}), more
-        )
+        keys = {key: f" {words}   " for key, words in self._keys().items()}
+        self.keys_line.show(key_cells(keys), more)
 
     def _keys(self) -> dict[str, str]:
         batch = self.decision
@@ -106,34 +99,28 @@ class BatchProgress(Dialog[bool]):
         again = len(batch.to_ask_again) if batch.phase is BatchPhase.ENDED else 0
         return {"esc": "close", **({"f": f"ask again: {again}"} if again else {}), **leave}
 
-    def _items(self) -> list[Item]:
-        batch = self.decision
+    def _items(self) -> Iterable[Item]:
+        """How far it is; the unknown, what did not come out as wanted, and what is on its way."""
+        batch, items = self.decision, self.decision.items
         if batch.phase is BatchPhase.TAKEN_BACK:
-            return [Text(plain("taken back: nothing was sent"), Tone.GOOD)]
+            yield Text(plain("taken back: nothing was sent"), Tone.GOOD)
+            return
         if batch.can_take_back or batch.phase is BatchPhase.ASKING:
             words = "the tasks are being read again"
             if batch.phase is not BatchPhase.RUNNING:
                 words = f"it begins in {ceil(batch.hold_left())} s"
-            return [warning(f"nothing is sent yet: {words}")]
-        total, settled = len(batch.items), batch.results.total()
-        share = Decimal(settled) / total
-        words = f" {fmt.count(settled)} of {fmt.count(total)}  {fmt.percent(share)}"
-        items: list[Item] = [
-            Cells((Cell(bar(share, BAR)), Cell(plain(words)))),
-            Text(batch.sentence, Tone.STRONG),
-        ]
+            yield warning(f"nothing is sent yet: {words}")
+            return
+        settled = batch.results.total()
+        share = Decimal(settled) / len(items)
+        words = f" {fmt.count(settled)} of {fmt.count(len(items))}  {fmt.percent(share)}"
+        yield Cells((Cell(bar(share, BAR)), Cell(plain(words))))
+        yield Text(batch.sentence, Tone.STRONG)
         if batch.stop_reason is not None:
-            items.append(warning(f"{signs.warning} {batch.stop_reason}"))
+            yield warning(f"{signs.warning} {batch.stop_reason}")
         if (pause := batch.pause_left()) > 0:
             words = f"the platform asked for a pause (429): it goes on in {ceil(pause)} s"
-            items.append(warning(f"{signs.warning} {words}"))
-        return [*items, *self._results()]
-
-    def _results(self) -> Iterable[Item]:
-        """What is not known stands first, then what did not come out as wanted, then what is on
-        its way; the rest is counted.
-        """
-        items = self.decision.items
+            yield warning(f"{signs.warning} {words}")
         open_ = [item for item in items if item.outcome is None and item.step is not Step.WAITING]
         unknown = [item for item in open_ if item.step is Step.UNKNOWN]
         yield from self._group(signs.unknown, unknown, Step.UNKNOWN)
@@ -152,18 +139,12 @@ class BatchProgress(Dialog[bool]):
             yield from (Text(self._label[item.task.id]) for item in alike)
             yield Text(words, Tone.DIM, 2)
 
-    # ---- what can be done
-
     def action_take_back(self) -> None:
-        """Undo the yes, while nothing has been sent."""
         self.decision.take_back()
         self._show()
 
     def action_stop(self) -> None:
-        """Take it back or stop what is not yet sent; once nothing is left to stop, close.
-
-        What is being read then may take as long as the platform is away.
-        """
+        """Take it back, or stop what is not yet sent; else close, for reading may take long."""
         if self.decision.can_take_back:
             self.decision.take_back()
         elif self.decision.can_stop:
@@ -174,10 +155,7 @@ class BatchProgress(Dialog[bool]):
         self._show()
 
     def leave_first(self) -> bool:
-        """The person wants to leave the program: what is not yet sent is stopped, and shown.
-
-        False if that has been done.
-        """
+        """Stop what is not yet sent, and show it; False if that has been done."""
         if self._leaving:
             return False
         if self.decision.phase not in (BatchPhase.HELD, BatchPhase.RUNNING):
@@ -190,7 +168,6 @@ class BatchProgress(Dialog[bool]):
         return True
 
     def action_again(self) -> None:
-        """Ask anew about what was not applied."""
         if self.decision.phase is BatchPhase.ENDED and self.decision.to_ask_again:
             self.dismiss(True)
 
@@ -208,7 +185,6 @@ def _rank(item: Decision) -> tuple[bool, int, str, str]:
 
 
 def _words(item: Decision) -> SafeText:
-    """What is said of one task."""
     if item.outcome is not None:
         return told(item.outcome)
     return item.sentence or plain(item.step)

@@ -1,17 +1,15 @@
-"""All that comes over the frame when a person asks for it, and what a yes in it sets going.
+"""All that comes over the frame, and what a yes in it sets going.
 
-Imported when the first of it is wanted, or soon after the start: nobody can ask before there is
-something to see, and reading all of this would put that off.
+Imported soon after the start: nobody can ask before there is something to see.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-
-from textual.screen import Screen
+from typing import TYPE_CHECKING
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.approve import Approval
@@ -22,22 +20,22 @@ from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Progress, Step, Verb
 from agentco_tui.actions.writes import recover
 from agentco_tui.background import Work, start_worker
-from agentco_tui.keys import COMMANDS_BY_ID, Place
+from agentco_tui.keys import COMMANDS_BY_ID
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, said_of, told
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
-from agentco_tui.screens.dialogs.help_dialog import HelpScreen
 from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
-from agentco_tui.screens.header_footer import Say, key_advice
-from agentco_tui.screens.session import Session
+from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.text import SafeText, plain, signs
 
-TOLD_ONE_BY_ONE = 3
-"""So many outcomes of an earlier run are each told; of more, how many came to what."""
+if TYPE_CHECKING:
+    from agentco_tui.screens.frame import MainScreen
+
+TOLD_ONE_BY_ONE = 3  # so many outcomes of an earlier run are each told; more are counted
 
 
 def alone_of(batch: BatchApproval) -> SafeText | None:
@@ -46,111 +44,72 @@ def alone_of(batch: BatchApproval) -> SafeText | None:
         return None
     first, more = batch.aside[0], len(batch.aside) - 1
     others = f", and {fmt.count(more)} more" if more else ""
-    words = f"marked, but not with it: {first.task.title} ({first.reason}){others}"
-    return plain(words)
+    return plain(f"marked, but not with it: {first.task.title} ({first.reason}){others}")
 
 
 class DialogRouter:
-    """Opens the dialogs over one frame, and does what is said yes to in them.
+    """Opens the dialogs over one frame, and does what is said yes to in them."""
 
-    `say` shows a short message, `unmark` takes marks from tasks that have been decided, and
-    `filtered` is called when the activity's filters have changed.
-    """
-
-    def __init__(
-        self,
-        frame: Screen[None],
-        session: Session,
-        *,
-        say: Say,
-        unmark: Callable[[set[str]], None],
-        filtered: Callable[[], None],
-    ) -> None:
-        self._frame = frame
-        self._say = say
-        self._unmark = unmark
-        self._filtered = filtered
-        self.session = session
+    def __init__(self, frame: MainScreen) -> None:
+        self._frame, self._session, self._say = frame, frame.session, frame.say
 
     def _may(self, verb: Verb) -> bool:
         """Whether a write may be tried; if it may not, the person is told why."""
-        permissions = self.session.permissions
+        permissions = self._session.permissions
         reason = permissions.denied(verb)
         if reason is not None:
-            advice = key_advice(self.session.settings) if permissions.off is None else None
+            advice = key_advice(self._session.settings) if permissions.off is None else None
             self._say(f"{reason}; {advice}" if advice else reason, bad=True)
         return reason is None
 
     def _known_of(self, task: Task) -> SafeText | None:
-        """What is known of a decision about the task that is under way, or has come out well."""
-        decision = self.session.decisions.of(task.id)
+        decision = self._session.decisions.of(task.id)
         if decision is None or not (decision.outcome is None or decision.outcome.good):
             return None
-        return said_of(self.session, decision)
-
-    # ---- reading
-
-    def help(self, place: Place, denied: Mapping[str, str]) -> None:
-        self._frame.app.push_screen(HelpScreen(place, self.session.settings.keys, denied))
+        return said_of(self._session, decision)
 
     def trace(self, task: Task) -> None:
-        """Open a task's trace; from there one key goes on to the question."""
-
-        def then(approve: bool | None) -> None:
-            if approve:
-                self.approve(task)
-
-        self._frame.app.push_screen(TraceScreen(self.session, task), then)
+        screen = TraceScreen(self._session, task)
+        self._frame.app.push_screen(screen, lambda yes: self.approve(task) if yes else None)
 
     def form(self, command_id: str, subject: Record | None) -> None:
-        """Open the form of a command for the record under the cursor."""
         verb = COMMANDS_BY_ID[command_id].verb
         if verb is None or self._may(Verb(verb)):
-            request = FormRequest(self.session, subject, self.tell, self._say, self._filtered)
-            plan = FORMS[command_id](request)
+            plan = FORMS[command_id](FormRequest(self._frame, self._session, subject, self.tell))
             if isinstance(plan, FormPlan):
                 self._frame.app.push_screen(Form(plan))
             else:
                 self._say(plan)
 
-    # ---- approving
-
     def approve(self, task: Task, note: SafeText | None = None) -> None:
-        """Ask whether to approve a task, as it is known by now; `note` stands above it.
-
-        Of one that is being approved, or has been, what is known is said, and nothing is asked.
-        """
+        """Ask whether to approve a task, as it is known by now; `note` stands above it."""
         if not self._may(Verb.APPROVE):
             return
         known = self._known_of(task)
         if known is not None:
             self._say(f"{task.title}: {known}")
             return
-        newest, listed = (
-            of.get(task.id) for of in (self.session.store.pending, self.session.store.tasks)
-        )
+        store = self._session.store
+        newest, listed = store.pending.get(task.id), store.tasks.get(task.id)
         if newest is None and listed is not None and waits_for_person(listed):
             newest = listed
-        if newest is None and not self.session.is_in_scope(task):
+        if newest is None and not self._session.is_in_scope(task):
             newest = task  # no list on the screen has it
         if newest is None:
-            fate = fate_of(self.session, task.id).text
+            fate = fate_of(self._session, task.id).text
             self._say(f"{task.title}: it does not wait for a person any more ({fate})")
             return
         if isinstance(newest, SharedTask):
             self._say(newest.refusal, bad=True)
             return
 
-        def then(yes: bool | None) -> None:
-            if yes:
-                self._run(partial(self._approve, newest), f"approve {task.id}")
-
-        question = ApproveQuestion(self.session, newest, note)
-        self.session.decisions.look_at(task.id)
-        self._frame.app.push_screen(question, then)
+        question = ApproveQuestion(self._session, newest, note)
+        self._session.decisions.look_at(task.id)
+        run = partial(self._run, partial(self._approve, newest), f"approve {task.id}")
+        self._frame.app.push_screen(question, lambda yes: run() if yes else None)
 
     async def _approve(self, task: Task) -> None:
-        decisions = self.session.decisions
+        decisions = self._session.decisions
 
         def step(progress: Progress) -> None:
             decisions.step(task, progress)
@@ -159,42 +118,38 @@ class DialogRouter:
                 self._say(f"{signs.unknown} {words}", bad=True)
 
         if await decisions.hold(task):
-            self._settle(task, await Approval(self.session, task, step).run())
+            self._settle(task, await Approval(self._session, task, step).run())
 
     async def read_after_all(self, decision: Decision) -> None:
-        """Read what became of a task whose attempt was settled otherwise, and tell of it."""
         assert decision.outcome is not None
-        approval = Approval(self.session, decision.task)
-        outcome = await approval.after_all(decision.outcome.attempt_id)
-        if outcome is not None:
+        approval = Approval(self._session, decision.task)
+        if outcome := await approval.after_all(decision.outcome.attempt_id):
             self._settle(decision.task, outcome)
 
     def _settle(self, task: Task, outcome: Outcome) -> None:
-        self.session.decisions.settle(task, outcome)
+        self._session.decisions.settle(task, outcome)
         self.tell(outcome)
 
     def approve_many(
         self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
     ) -> None:
-        """Ask whether to approve all of these tasks, as they are known by now, by one decision.
-
-        `hidden` tells by id why the list doesn't show some of them.
-        """
+        """Ask whether to approve these tasks; `hidden` says why some are not in sight."""
         if not self._may(Verb.APPROVE):
             return
-        session, chosen, decided = self.session, list[Task](), list[Aside]()
+        session, chosen, decided = self._session, list[Task](), list[Aside]()
         for task in tasks:
             if (known := self._known_of(task)) is not None:
                 decided.append(Aside(task, known))
             else:
                 newest = session.store.pending.get(task.id) or session.store.tasks.get(task.id)
                 chosen.append(newest or task)
+        not_read = {t.id for t in chosen if session.read.get(t.id) != t.content}
         batch = BatchApproval(
             session,
             chosen,
             decisions=session.decisions,
-            not_read={task.id for task in chosen if not session.has_read(task)},
-            changed={task.id for task in chosen if session.has_read_otherwise(task)},
+            not_read=not_read,
+            changed=not_read & session.read.keys(),
             hidden=hidden,
             aside=decided,
         )
@@ -210,11 +165,9 @@ class DialogRouter:
                 progress = BatchProgress(session, batch)
                 work = partial(self._approve_many, batch, progress)
                 self._run(work, f"approve {len(batch.items)} tasks")
-                self._frame.app.push_screen(progress, again)
-
-        def again(wanted: bool | None) -> None:
-            if wanted:
-                self.approve_many(batch.to_ask_again)
+                self._frame.app.push_screen(
+                    progress, lambda yes: self.approve_many(batch.to_ask_again) if yes else None
+                )
 
         question = BatchQuestion(session, batch)
         for item in batch.items:
@@ -224,18 +177,18 @@ class DialogRouter:
     async def _approve_many(self, batch: BatchApproval, progress: BatchProgress) -> None:
         if await batch.run() is not BatchPhase.ENDED:
             return
-        self._unmark({item.task.id for item in batch.items})
+        if (view := self._frame.views.get("tasks")) is not None:
+            view.unmark(item.task.id for item in batch.items)  # type: ignore[attr-defined]
         if not progress.is_current:
             good = all(item.outcome is not None and item.outcome.good for item in batch.items)
             self._say(f"{signs.good if good else signs.warning} {batch.sentence}", bad=not good)
 
     async def take_up(self, left: Sequence[Attempt]) -> None:
-        """Settle what another run left without an outcome, and tell of each."""
-        decisions = self.session.decisions
+        decisions = self._session.decisions
         kinds: Counter[OutcomeKind] = Counter()
 
         async def settle(attempt: Attempt) -> None:
-            outcome = await recover(self.session, attempt)
+            outcome = await recover(self._session, attempt)
             if outcome is None:
                 return
             kinds[outcome.kind] += 1
@@ -257,9 +210,8 @@ class DialogRouter:
         if len(left) > TOLD_ONE_BY_ONE:
             came_to = ", ".join(f"{fmt.count(n)} {kind}" for kind, n in kinds.most_common())
             words = f"{count} of an earlier run: {came_to}; the journal has each"
-            self._say(
-                f"{signs.good if GOOD.issuperset(kinds) else signs.warning} {words}", bad=True
-            )
+            sign = signs.good if GOOD.issuperset(kinds) else signs.warning
+            self._say(f"{sign} {words}", bad=True)
 
     def tell(self, outcome: Outcome) -> None:
         sign = signs.good if outcome.good else signs.warning

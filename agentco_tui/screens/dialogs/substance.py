@@ -1,7 +1,6 @@
 """What a task asks for, whole, as a person reads it: sums first, then text, then every field.
 
-Nothing is left out without a word: what had no room in the record is told by how much, and what
-can't be shown is told by where it is.
+What had no room is told by how much, and what can't be shown by where it is.
 """
 
 from __future__ import annotations
@@ -24,21 +23,13 @@ from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, 
 from agentco_tui.widgets.tones import Tone
 
 _NAME: Final = 200
-"""Cells of a platform's field name."""
-_LABELS: Final = 24
-"""Columns of labels at most; a longer one has a line of its own."""
+_LABELS: Final = 24  # columns of labels at most; a longer one has a line of its own
 _STEP: Final = 2
-"""Columns by which each level is indented."""
 _DEEPEST: Final = 8
-"""Levels that are indented."""
-_BESIDE: Final = 160
-"""Characters of a text that stands beside its name; a longer one stands below it."""
-_WHOLE: Final = 1_000_000
-"""Cells and lines of a text: more than a record keeps."""
-_PLAIN_DIGITS: Final = 30
-"""Powers of ten up to which a number is written out."""
+_BESIDE: Final = 160  # characters of a text that stands beside its name, not below it
+_WHOLE: Final = 1_000_000  # cells and lines of a text: more than a record keeps
+_PLAIN_DIGITS: Final = 30  # powers of ten up to which a number is written out
 _MOST_HIDDEN: Final = 5
-"""Fields with hidden characters that are named."""
 
 _SUMS: Final = word_set(
     """amount amounts total totals subtotal price prices cost costs sum sums fee fees charge charges
@@ -51,6 +42,7 @@ _COUNTS: Final = word_set("quantity qty tokens credits rate limit limits cap cei
 _NO_SUMS: Final = word_set("id ids at on date time name type kind currency unit url key status")
 
 Fields = Mapping[str, Any]
+Row = tuple[SafeText, SafeText, Tone]
 
 
 def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
@@ -59,15 +51,13 @@ def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
 
 
 def identified(task: Task, look: Look) -> list[Item]:
-    """When it was created, and its id."""
     return [field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))]
 
 
 def asked_for(task: Task) -> list[Item]:
-    """Sums, description and all other fields."""
-    _, fields = _sums_of(_others(task))
+    sums, fields = sums_of(task)
     told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
-    told += sums_told(task)
+    told += sums
     width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
     items: list[Item] = [FieldLine(label, value, Tone.STRONG, width) for label, value in told]
     if task.description:
@@ -75,32 +65,26 @@ def asked_for(task: Task) -> list[Item]:
     return [*items, *table(fields)]
 
 
-def sums_told(task: Task) -> list[tuple[SafeText, SafeText]]:
-    """All sums of a task but its cost, each with its name."""
-    sums, _ = _sums_of(_others(task))
-    return [(safe(name, _NAME), _value(value, unit)) for name, value, unit in sums]
-
-
 def head(task: Task) -> list[Item]:
     """The title, whole, and what is odd about the record."""
     items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
     if isinstance(task, SharedTask):
-        items.append(_warning(task.refusal))
+        items.append(warning(f"{signs.warning} {task.refusal}"))
     if task.title_from not in ("title", "name"):
         items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
     if task.cut is not None:
-        items.append(_warning(plain(f"too long to be shown whole: {task.cut}")))
-    hidden = _hidden_in(extra_fields(task.extra))
-    if hidden:
+        items.append(warning(f"{signs.warning} too long to be shown whole: {task.cut}"))
+    texts = _texts_in(extra_fields(task.extra))
+    if hidden := [name for name, text in texts if hidden_in(text)]:
         more = f" and {len(hidden) - _MOST_HIDDEN} more" if len(hidden) > _MOST_HIDDEN else ""
         names = ", ".join(safe(name, _NAME) for name in hidden[:_MOST_HIDDEN])
-        items.append(_warning(plain(f"characters that can't be shown in {names}{more}")))
+        items.append(warning(f"{signs.warning} characters that can't be shown in {names}{more}"))
     return items
 
 
 def whole_title(task: Task) -> SafeText:
     """The title, also what of it is too long for a line."""
-    for text in _texts_in(extra_fields(task.extra)):
+    for _, text in _texts_in(extra_fields(task.extra)):
         if len(text) > len(task.title) and safe(text) == task.title:
             return safe(text, _WHOLE)
     return task.title
@@ -109,11 +93,11 @@ def whole_title(task: Task) -> SafeText:
 def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
     """Fields as a table: sums first, then the rest, each object and long list below its name."""
     flat = {name: each for name, each in fields.items() if not _is_nested(each)}
-    nested = {name: each for name, each in fields.items() if _is_nested(each)}
-    items: list[Item] = []
-    unit = _told_beside(fields)
-    for name, value in sorted(nested.items(), key=_first_is_asked_for):
-        inside = value if type(value) is dict else {"": value}
+    nested = [name for name in fields if name not in flat]
+    nested.sort(key=lambda name: (not is_substance(name), not _has_sum(name, fields[name])))
+    items, unit = list[Item](), _told_beside(fields)
+    for name in nested:
+        inside = fields[name] if type(fields[name]) is dict else {"": fields[name]}
         items += [Gap(), Heading(safe(name, _NAME)), *_rows(inside, unit)]
     if flat:
         empty = [safe(name, _NAME) for name, value in flat.items() if value is None]
@@ -124,10 +108,6 @@ def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
     return items
 
 
-def _first_is_asked_for(named: tuple[str, Any]) -> tuple[bool, bool]:
-    return not is_substance(named[0]), not _has_sum(*named)
-
-
 def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLine:
     """A labelled value; the sign for a missing one where the platform did not send it."""
     if value is None or value == signs.missing:
@@ -136,7 +116,6 @@ def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLi
 
 
 def when(moment: Moment | None, look: Look) -> SafeText | None:
-    """How long ago, and the time itself."""
     if moment is None:
         return None
     until = moment.at - look.clock.now()
@@ -145,33 +124,21 @@ def when(moment: Moment | None, look: Look) -> SafeText | None:
     return plain(f"{ago}, {fmt.moment(moment)}{assumed}")
 
 
-def _warning(words: SafeText) -> Text:
-    return Text(plain(f"{signs.warning} {words}"), Tone.WARNING)
+def warning(words: str, indent: int = 0) -> Text:
+    return Text(plain(words), Tone.WARNING, indent)
 
 
-# ---- which fields
-
-
-def _others(task: Task) -> dict[str, Any]:
-    """What is in `extra`, but for texts that stand elsewhere already, and what was cut."""
+def sums_of(task: Task) -> tuple[list[tuple[SafeText, SafeText]], dict[str, Any]]:
+    """Its sums but the cost, those of objects in it, too, and fields that stand nowhere else."""
     refs = (task.agent and task.agent.name, task.company and task.company.name)
     shown = {task.title, task.description, task.status, task.priority, task.decided_by, *refs}
-    shown -= {None}
-
-    def stands_elsewhere(value: object) -> bool:
-        if type(value) is not str:
-            return False
-        lines = (safe(value), safe(value.strip(), 60), safe_block(value, 30_000, 30_000))
-        return any(line in shown for line in lines)
-
-    fields = extra_fields(task.extra).items()
-    return {n: each for n, each in fields if n != CUT and not stands_elsewhere(each)}
-
-
-def _sums_of(fields: Fields) -> tuple[list[tuple[str, Any, Unit]], dict[str, Any]]:
-    """Sums of the record and of the objects in it, which stand first, and the other fields."""
-    sums: list[tuple[str, Any, Unit]] = []
-    rest: dict[str, Any] = {}
+    fields, rest, sums = dict[str, Any](), dict[str, Any](), list[tuple[str, Any, Unit]]()
+    for name, value in extra_fields(task.extra).items():
+        lines: tuple[str, ...] = ()
+        if type(value) is str:
+            lines = (safe(value), safe(value.strip(), 60), safe_block(value, 30_000, 30_000))
+        if name != CUT and shown.isdisjoint(lines):
+            fields[name] = value
     for name, value in fields.items():
         if _is_sum(name, value):
             sums.append((name, value, _unit(name, fields)))
@@ -185,7 +152,7 @@ def _sums_of(fields: Fields) -> tuple[list[tuple[str, Any, Unit]], dict[str, Any
             rest[name] = value
     lasts = [name.rpartition(".")[2] for name, _, _ in sums]
     return [
-        (last if lasts.count(last) == 1 else name, value, unit)
+        (safe(last if lasts.count(last) == 1 else name, _NAME), _value(value, unit))
         for last, (name, value, unit) in zip(lasts, sums, strict=True)
     ], rest
 
@@ -208,7 +175,6 @@ def _is_sum(name: str, value: Any) -> bool:
 
 
 def _money(value: Any, unit: Unit = NO_UNIT) -> Money | None:
-    """The sum that a value is, and is nothing else."""
     found = to_sum(value, unit)
     return to_money(found) if isinstance(found, Sum) else None
 
@@ -234,32 +200,12 @@ def _told_beside(fields: Fields) -> Unit:
     return unit_beside({n: each for n, each in fields.items() if type(each) is str})
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def _texts_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if type(value) is str:
-        yield value
+        yield name, value
     elif type(value) is dict or type(value) is list:
-        for each in value.values() if type(value) is dict else value:
-            yield from _texts_in(each)
-
-
-def _hidden_in(value: Any, name: str = "") -> list[str]:
-    """The names of texts in which characters can't be shown."""
-    if type(value) is str:
-        return [name] if hidden_in(value) else []
-    if type(value) is dict:
-        parts: Iterable[tuple[object, Any]] = value.items()
-    elif type(value) is list:
-        parts = enumerate(value, start=1)
-    else:
-        return []
-    return [
-        found
-        for key, each in parts
-        for found in _hidden_in(each, f"{name}.{key}" if name else str(key))
-    ]
-
-
-# ---- rows
+        for key, each in value.items() if type(value) is dict else enumerate(value, start=1):
+            yield from _texts_in(each, f"{name}.{key}" if name else str(key))
 
 
 def _rows(fields: Fields, around: Unit) -> list[Item]:
@@ -271,16 +217,14 @@ def _rows(fields: Fields, around: Unit) -> list[Item]:
             indent = len(label) - len(label.lstrip(" "))
             items += [Text(label, Tone.DIM)] if label.strip() else []
             items.append(Text(value, tone, indent + _STEP if label.strip() else 0))
-        elif label or value:
-            items.append(
-                FieldLine(label, value, tone, max(width, LABEL_WIDTH)) if label else Text(value)
-            )
+        elif label:
+            items.append(FieldLine(label, value, tone, max(width, LABEL_WIDTH)))
+        elif value:
+            items.append(Text(value))
     return items
 
 
-def _told(
-    fields: Fields, depth: int, around: Unit, lead: str = ""
-) -> Iterator[tuple[SafeText, SafeText, Tone]]:
+def _told(fields: Fields, depth: int, around: Unit, lead: str = "") -> Iterator[Row]:
     """Label, value and tone of each line; `lead` is the number before an entry's first."""
     inside = _told_beside(fields).with_more(around)
     indent = " " * (_STEP * min(depth, _DEEPEST))
@@ -302,9 +246,7 @@ def _told(
             yield from _numbered(value, depth + bool(name), inside)
 
 
-def _numbered(
-    entries: list[Any], depth: int, around: Unit
-) -> Iterator[tuple[SafeText, SafeText, Tone]]:
+def _numbered(entries: list[Any], depth: int, around: Unit) -> Iterator[Row]:
     indent = " " * (_STEP * min(depth, _DEEPEST))
     for number, entry in enumerate(entries, start=1):
         if type(entry) is dict and entry:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
 
 from agentco_tui import format as fmt
+from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
@@ -17,32 +19,35 @@ from agentco_tui.screens.decision_notes import READ_AFTER, decision_items
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import Dialog, key_cells
 from agentco_tui.screens.session import Session
-from agentco_tui.text import SafeText, cell_width, clip, escaped, fit, plain, signs
+from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
 
 class TraceRead:
-    """The trace of a task: not read yet, found, or why not."""
-
-    def __init__(self, session: Session, task: Task) -> None:
-        self._session = session
-        self._task = task
+    def __init__(self) -> None:
         self.found: Trace | None = None
         self.failure: ApiError | None = None
 
-    async def read(self) -> None:
+    async def read(self, client: Client, task: Task, show: Callable[[], None]) -> None:
         try:
-            self.found = await self._session.client.task_trace(self._task.id)
+            self.found = await client.task_trace(task.id)
         except ApiError as error:
             self.failure = error
+        show()
 
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
-    """The steps as lines of a pane of so many columns: number, kind, name, what it took; its text
-    beneath.
-    """
-    heads = [_head(at, step) for at, step in enumerate(trace.steps, start=1)]
+    """The steps as lines of a pane of so many columns, each with its text beneath."""
+    heads = [
+        (
+            Cell(plain(f"{at:>3} {_indent(step)}"), Tone.DIM),
+            Cell(signs.critical if step.failed else plain(" "), Tone.CRITICAL),
+            Cell(step.kind or plain("step"), Tone.ACCENT),
+            Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
+        )
+        for at, step in enumerate(trace.steps, start=1)
+    ]
     widest = min(max(map(total_width, heads), default=0), width * 2 // 3)
     took = took_columns(trace.steps, look, width - widest - GAP)
     items: list[Item] = []
@@ -64,22 +69,10 @@ def _indent(step: TraceStep) -> str:
     return "  " * min(step.depth, 8)
 
 
-def _head(at: int, step: TraceStep) -> tuple[Cell, ...]:
-    return (
-        Cell(plain(f"{at:>3} {_indent(step)}"), Tone.DIM),
-        Cell(signs.critical if step.failed else plain(" "), Tone.CRITICAL),
-        Cell(step.kind or plain("step"), Tone.ACCENT),
-        Cell(plain(f"  {step.name}" if step.name else ""), Tone.STRONG),
-    )
-
-
 GAP: Final = 2
 MOST_STATUS: Final = 16
 STATUS: Final = 3
-LESS_WANTED: Final = (STATUS, 2, 1, 0)
-"""Of what a step took (duration, tokens, cost, status, age), what goes first where it is narrow: a
-status that matters has its sign, and the newest age tells whether the agent still works.
-"""
+LESS_WANTED: Final = (STATUS, 2, 1, 0)  # where it is narrow: a status that matters has a sign
 
 
 def took_columns(steps: Sequence[TraceStep], look: Look, room: int) -> list[SafeText]:
@@ -100,37 +93,28 @@ def took_columns(steps: Sequence[TraceStep], look: Look, room: int) -> list[Safe
         if sum(widths[at] + GAP for at in kept) - GAP <= room:
             break
         kept = [at for at in kept if at != least]
+    sides: dict[int, Align] = {STATUS: "left"}
     return [
-        plain(
-            "  ".join(fit(row[at], widths[at], "left" if at == STATUS else "right") for at in kept)
-        )
+        plain("  ".join(fit(row[at], widths[at], sides.get(at, "right")) for at in kept))
         for row in table
     ]
 
 
 def summary_items(trace: Trace, look: Look, most: int) -> list[Item]:
-    """The last steps in one line each, for the question whether to approve."""
     if not trace.steps:
         return [Text(plain("trace: the platform has no steps for this task"), Tone.DIM)]
     last = trace.steps[-1]
     when = f", the last {fmt.ago(look.clock.now() - last.at.at)}" if last.at else ""
-    words = f"trace  {fmt.count(len(trace.steps))} steps{when}"
-    items: list[Item] = [
-        Cells((Cell(plain(words), Tone.DIM),), (Cell(plain("t to read all"), Tone.DIM),))
-    ]
+    head = plain(f"trace  {fmt.count(len(trace.steps))} steps{when}")
+    key = Cell(plain("t to read all"), Tone.DIM)
+    items: list[Item] = [Cells((Cell(head, Tone.DIM),), (key,))]
     first = max(0, len(trace.steps) - most)
     for at, step in enumerate(trace.steps[first:], start=first + 1):
         said = (step.name, step.text and step.text.split("\n", 1)[0])
-        text = "  ".join(part for part in said if part)
-        items.append(
-            Cells(
-                (
-                    Cell(plain(f"{at:>3} "), Tone.DIM),
-                    Cell(plain(f"{step.kind or 'step'}  "), Tone.ACCENT),
-                    Cell(plain(text), Tone.CRITICAL if step.failed else Tone.PLAIN),
-                )
-            )
-        )
+        text = "  ".join(filter(None, said))
+        number, kind = plain(f"{at:>3} "), plain(f"{step.kind or 'step'}  ")
+        words = Cell(plain(text), Tone.CRITICAL if step.failed else Tone.PLAIN)
+        items.append(Cells((Cell(number, Tone.DIM), Cell(kind, Tone.ACCENT), words)))
     return items
 
 
@@ -162,10 +146,8 @@ class TraceScreen(Dialog[bool]):
             [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
             [Cell(session.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
         )
-        self.session = session
-        self.look = session.look
-        self.subject = task
-        self.trace = TraceRead(session, task)
+        self.session, self.look, self.subject = session, session.look, task
+        self.trace = TraceRead()
         self._raw = False
 
     def on_mount(self) -> None:
@@ -177,20 +159,16 @@ class TraceScreen(Dialog[bool]):
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden:
-            self.session.count_as_read(self.subject)
+            self.session.read[self.subject.id] = self.subject.content
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.show_items)
 
     def action_read(self) -> None:
-        """Read the trace, once more if it is there already."""
-        self.trace = TraceRead(self.session, self.subject)
+        self.trace = TraceRead()
         self.show_items()
-        start_worker(self, self._read, "read the trace", exclusive=True)
-
-    async def _read(self) -> None:
-        await self.trace.read()
-        self.show_items()
+        read = partial(self.trace.read, self.session.client, self.subject, self.show_items)
+        start_worker(self, read, "read the trace", exclusive=True)
 
     def show_items(self) -> None:
         self.pane.show(self._items())

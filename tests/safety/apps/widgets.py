@@ -96,7 +96,7 @@ class Widgets(App[None]):
             await self.ask(text, error)
             await self.painted()
             form = await self.fill_in(text, error)
-            form.submit()
+            form.entered([*form.inputs.values()][-1])
             await self.painted()
             self.pairs += len(PLACES)
             while len(self.screen_stack) > 1:
