@@ -114,7 +114,8 @@ async def gathered(
                     sink = stream(asked)
                 if sink is not None and body.tell() >= _PIECE:
                     gathered, body = body.getvalue(), BytesIO()
-                    await beside(partial(sink.feed, gathered))
+                    for at in range(0, len(gathered), _PIECE):
+                        await beside(partial(sink.feed, gathered[at : at + _PIECE]))
         if sink is None:
             return body.getvalue(), None
         await beside(partial(sink.feed, body.getvalue()))

@@ -262,6 +262,8 @@ def _build(row: Row, around: Around) -> Task:
     for slot in ("tool", "type", "result"):  # not shown otherwise
         if slot in values and title_from != row.source(slot).name:
             row.keep(slot)
+    if get("updated") == created is not None:
+        values["updated"] = created  # one object for both: a hundred thousand are kept
     cost: Sum | None = get("cost")
     return record(
         Task, row, around,
