@@ -21,7 +21,7 @@ REFERENCES = {"agentco_tui": 61, "tests": 30}
 
 OUTSIDE_WORDS = re.compile(
     r"(?<![.\w])(?:SHAPES|SAFETY|TERMINALS|INTERFACE|DESIGN|HOUSE|MODELS|PAPERCLIP|FORECAST)(?:\.md)?"
-    r"(?: [A-Z0-9]+| \d+)?\b|\blaws? \d\b|\bissues? \d{1,2}\b",
+    r"(?: [A-Z0-9]+| \d+)?\b|\blaws? \d\b|\bissues? \d{1,2}\b"
 )
 """Papers, laws and issues that are not in the repository."""
 

@@ -386,7 +386,7 @@ class Journal:
                 raise InFlight(
                     f"the same was tried at {safe(other.origin, 200)}, which may be the same "
                     "platform, and it is not known what became of it: start there once "
-                    f"(profile {safe(other.profile, 60)}), which finds out",
+                    f"(profile {safe(other.profile, 60)}), which finds out"
                 )
             left = left or other
         return left

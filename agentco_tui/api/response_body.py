@@ -94,10 +94,7 @@ async def body_pieces(
 
 
 async def gathered(
-    pieces: AsyncGenerator[bytes],
-    asked: Asked,
-    status: int,
-    stream: MakeReader | None,
+    pieces: AsyncGenerator[bytes], asked: Asked, status: int, stream: MakeReader | None
 ) -> tuple[bytes, ListReader[Any] | None]:
     """The body as a whole, or what has read it if it is longer than ONE_PIECE.
 

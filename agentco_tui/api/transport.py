@@ -226,12 +226,7 @@ class Transport:
 
     @asynccontextmanager
     async def stream(
-        self,
-        path: str,
-        *,
-        params: Pairs = (),
-        accept: str = "*/*",
-        cap: int | None = None,
+        self, path: str, *, params: Pairs = (), accept: str = "*/*", cap: int | None = None
     ) -> AsyncIterator[tuple[Reply, AsyncGenerator[bytes]]]:
         """GET with the head of the answer, and its body in pieces while they come.
 
@@ -328,10 +323,7 @@ class Transport:
             return error_messages.unanswered(cause, asked, self.limits, sent=sent)
 
     async def _attempt(
-        self,
-        request: httpx.Request,
-        asked: Asked,
-        stream: MakeReader | None,
+        self, request: httpx.Request, asked: Asked, stream: MakeReader | None
     ) -> Reply:
         started = time.monotonic()
         response = await self._send(request, asked)

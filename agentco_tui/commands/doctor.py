@@ -245,10 +245,7 @@ def _conclusions(reads: Sequence[ReadResult], measured: Measured) -> list[str]:
 
 
 def _as_json(
-    settings: Settings,
-    reads: Sequence[ReadResult],
-    measured: Measured,
-    terminal: Mapping[str, Any],
+    settings: Settings, reads: Sequence[ReadResult], measured: Measured, terminal: Mapping[str, Any]
 ) -> dict[str, object]:
     """Everything as JSON.
 

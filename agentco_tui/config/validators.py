@@ -105,8 +105,7 @@ def _matching(pattern: str, words: str) -> Callable[[object], str]:
 
 
 variable = _matching(
-    r"[A-Za-z_][A-Za-z0-9_]*",
-    "the name of an environment variable, such as PROD_KEY, without a $",
+    r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, such as PROD_KEY, without a $"
 )
 dotted_name = _matching(
     r"[^.]+(\.[^.]+)*", 'a name, or names with one dot between them: "usage.cost_cents"'

@@ -17,17 +17,7 @@ import msgspec
 from agentco_tui import background
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
-from agentco_tui.model import (
-    Agent,
-    Alert,
-    Budget,
-    BudgetScope,
-    Company,
-    Listing,
-    Record,
-    Ref,
-    Task,
-)
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Listing, Record, Ref, Task
 from agentco_tui.text import SafeText, safe, signs
 
 R = TypeVar("R", bound=Record)

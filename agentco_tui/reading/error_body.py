@@ -76,7 +76,7 @@ _CODE: Final = lazy_pattern(r"[a-z0-9]+(?:[_.-][a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-
 """`invalid_grant`, `TASK_NOT_PENDING`: shown as words only where there are no others."""
 _STACK: Final = lazy_pattern(
     r"Traceback \(most recent call last\)|\n\s+at [\w.$<>]+\s*\(|\n\s*File \"[^\"]+\", line \d+"
-    r"|^\s*at [\w.$<>]+\s*\(",
+    r"|^\s*at [\w.$<>]+\s*\("
 )
 
 _Said: TypeAlias = tuple[str, SafeText]

@@ -33,13 +33,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task
 
 QUICK = Timing(
-    still_pending=0.02,
-    confirm=0.02,
-    first=0.002,
-    ceiling=0.01,
-    spacing=0.0,
-    hold=0.0,
-    hold_one=0.0,
+    still_pending=0.02, confirm=0.02, first=0.002, ceiling=0.01, spacing=0.0, hold=0.0, hold_one=0.0
 )
 """So short that tests don't wait."""
 

@@ -194,12 +194,7 @@ async def test_what_lists_show_after_an_answer(
     ],
 )  # fmt: skip
 async def test_what_lists_show_before_it_is_sent(
-    path: Path,
-    desk: Office,
-    lists: Lists,
-    kind: Kind,
-    words: str,
-    read: list[str],
+    path: Path, desk: Office, lists: Lists, kind: Kind, words: str, read: list[str]
 ) -> None:
     task = (await desk.pending())[0]
     found = await approved(desk, task, lists, Step.READING)
@@ -364,12 +359,7 @@ async def test_a_second_yes_right_after_the_first_is_the_same_approval(desk: Off
     ],
 )
 async def test_what_was_decided_after_its_attempt_was_settled(
-    path: Path,
-    desk: Office,
-    decision: str | None,
-    decided: bool,
-    kind: Kind | None,
-    words: str,
+    path: Path, desk: Office, decision: str | None, decided: bool, kind: Kind | None, words: str
 ) -> None:
     task = (await desk.pending())[0]
     desk.platform.faults.add("approve:drop_before")

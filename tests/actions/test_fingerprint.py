@@ -283,11 +283,7 @@ class Sent(NamedTuple):
 def in_shape(name: str, fields: dict[str, Any]) -> Task:
     """A task as the embedded platform lists it in one of its shapes, as it is read."""
     out = Renderer(SHAPES[name]).listing(
-        "tasks",
-        [Sent(fields["id"], fields)],
-        ASKED,
-        fields=lambda row: row.fields,
-        revision=1,
+        "tasks", [Sent(fields["id"], fields)], ASKED, fields=lambda row: row.fields, revision=1
     )
     [task] = decode.decode_page(decode.TASKS, json_body.parse_json(out.body)).records
     return task

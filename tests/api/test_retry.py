@@ -117,11 +117,7 @@ def test_reset_headers_count_only_for_429(headers: dict[str, str], seconds: floa
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "Sun, 06 Nov 1994 08:49:37 GMT",
-        "Sunday, 06-Nov-94 08:49:37 GMT",
-        "Sun Nov  6 08:49:37 1994",
-    ],
+    ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],
 )
 def test_dates(text: str) -> None:
     assert http_date(text) == http_date(text.lower()) == 784_111_777

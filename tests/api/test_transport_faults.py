@@ -162,9 +162,7 @@ FAULTS: list[tuple[str, Answer, type[errors.ApiError], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind", "told"),
-    [fault[1:] for fault in FAULTS],
-    ids=[fault[0] for fault in FAULTS],
+    ("answer", "kind", "told"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS]
 )
 async def test_faults(answer: Answer, kind: type[errors.ApiError], told: str) -> None:
     async with answering(answer) as server, transport(server.base, limits=SHORT) as wire:

@@ -52,8 +52,7 @@ class Plan:
 def platform(waiting: int, agents: int = 12, companies: int = 3) -> PlatformProcess:
     """A platform that stands still, on which so many tasks wait: one in three does."""
     return PlatformProcess(
-        *("--tasks", str(waiting * 3)),
-        *("--agents", str(agents), "--companies", str(companies)),
+        *("--tasks", str(waiting * 3)), *("--agents", str(agents), "--companies", str(companies))
     )
 
 

@@ -98,11 +98,7 @@ def test_profiles_that_are_not_in_use_are_checked_and_no_command_is_run(command:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "no API key"),
-        ('api_key_env = "K"\n', ":3: profiles.a.api_key_env"),
-    ],
+    ("text", "problem"), [("", "no API key"), ('api_key_env = "K"\n', ":3: profiles.a.api_key_env")]
 )
 def test_a_profile_in_use_that_cannot_work_is_a_problem(
     command: Command, text: str, problem: str

@@ -64,8 +64,7 @@ def test_what_can_be_no_file_exits_2(command: Command, still: EmbeddedPlatform, 
 
 
 @pytest.mark.parametrize(
-    "fault",
-    ["status=403", "status=500", "cut", "drop_before", "redirect", "status=200,body=html"],
+    "fault", ["status=403", "status=500", "cut", "drop_before", "redirect", "status=200,body=html"]
 )
 def test_a_failure_leaves_nothing_behind(
     command: Command, still: EmbeddedPlatform, fault: str

@@ -189,9 +189,7 @@ async def test_the_window_is_bounded_and_no_more_is_asked_for_than_it_holds() ->
             assert shown(on) == written(platform)[-500:]
 
 
-async def test_an_answer_that_is_the_same_again_changes_nothing(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_an_answer_that_is_the_same_again_changes_nothing(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=EVERYTHING) as on:
         await on.settled()
         on.store.subscribe(lambda change: pytest.fail(f"told {change}"))

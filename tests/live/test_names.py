@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentco_tui.live.store import Names, Store
-from agentco_tui.model import (
-    Agent,
-    Alert,
-    Budget,
-    BudgetScope,
-    Company,
-    Listing,
-    Ref,
-    Task,
-)
+from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Company, Listing, Ref, Task
 from agentco_tui.text import plain, signs
 
 ACME = Ref(id="cmp_1")
@@ -33,9 +24,7 @@ def names() -> Names:
     return Names(store)
 
 
-def test_an_agent_or_company_is_named_by_the_record_then_the_list_then_the_id(
-    names: Names,
-) -> None:
+def test_an_agent_or_company_is_named_by_the_record_then_the_list_then_the_id(names: Names) -> None:
     assert names.agent(ADA) == "Ada"
     assert names.agent(Ref(id="ag_1", name=plain("Ada Lovelace"))) == "Ada Lovelace"
     assert names.agent(Ref(name=plain("Grace"))) == "Grace"

@@ -234,8 +234,5 @@ class Dashboard(RuleBasedStateMachine):
 
 TestDashboard = Dashboard.TestCase
 TestDashboard.settings = settings(
-    max_examples=16,
-    stateful_step_count=20,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=16, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -11,15 +11,7 @@ import pytest
 
 from agentco_tui.api import response_body
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import (
-    SCOPED,
-    ActivityFilter,
-    FeedName,
-    Freshness,
-    Pace,
-    Phase,
-    Query,
-)
+from agentco_tui.live.feeds import SCOPED, ActivityFilter, FeedName, Freshness, Pace, Phase, Query
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream

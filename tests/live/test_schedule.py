@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.errors import RateLimited, TimedOut
 from agentco_tui.live.feeds import SLOWER, Freshness, Pace, began_at
-from agentco_tui.live.poller import (
-    BACK_OFF_CEILING,
-    LONGEST_WAIT_ASKED,
-    after_failure,
-    spacing,
-)
+from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED, after_failure, spacing
 from agentco_tui.text import plain
 
 seeds = st.integers(0, 2**32)

@@ -106,9 +106,7 @@ def test_changes_lead_from_poll_to_poll_and_of_an_id_given_twice_the_last_counts
         assert bool(change) == (before != wanted)
 
 
-async def test_few_changes_in_a_long_list_build_no_list_anew(
-    collection: Collection[Agent],
-) -> None:
+async def test_few_changes_in_a_long_list_build_no_list_anew(collection: Collection[Agent]) -> None:
     records = list(collection)
     coming = listing(*records[:7], agent(7, "Grace"), agent(8), *records[9:])
     compared = await collection.compare(coming)
@@ -158,8 +156,7 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
     own = Budget(id="cmp_2", scope=BudgetScope.COMPANY)
     store.company_budgets.replace(Listing(records=(own,)))
     store.set_freshness(
-        FeedName.COMPANY_BUDGETS,
-        type(store.freshness[FeedName.COMPANY_BUDGETS])(answered_at=1.0),
+        FeedName.COMPANY_BUDGETS, type(store.freshness[FeedName.COMPANY_BUDGETS])(answered_at=1.0)
     )
     take_overview(store, BudgetOverview(whole=whole, parts=(part,)))
     assert list(store.company_budgets) == [own]

@@ -92,9 +92,7 @@ def test_counting_on_says_what_counting_anew_says(steps: list[tuple[str, object]
         assert figures.of(scope) == counted(store, names, scope)
 
 
-def test_tasks_that_did_not_change_are_not_looked_at_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tasks_that_did_not_change_are_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
     figures = Waiting(store, Names(store), AlertLimits())
     looked_at: list[str] = []

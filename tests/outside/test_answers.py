@@ -59,10 +59,7 @@ def test_an_approval_that_is_answered_twice_is_sent_once_and_settled_by_reading(
 
 def test_a_list_is_no_yes_to_an_approval(tmp_path: Path) -> None:
     """A second answer to a read, come late, is what the approval gets; meanwhile the task goes."""
-    with scene(tmp_path, THREE, refresh=60) as (
-        platform,
-        console,
-    ):
+    with scene(tmp_path, THREE, refresh=60) as (platform, console):
         others = [platform.record("t2"), platform.record("t3")]
         platform.at(approves("t1"), lambda _: platform.remove("t1"))
         platform.answer(approves("t1"), 200, others)

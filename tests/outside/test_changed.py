@@ -85,10 +85,7 @@ def test_a_change_at_the_read_before_it_is_sent(tmp_path: Path) -> None:
 
 def test_another_decides_while_the_question_stands(tmp_path: Path) -> None:
     """Decided, gone, or another task under the same id: said in the question, and `y` is dead."""
-    with scene(tmp_path, cases(3), config=NO_HOLD) as (
-        platform,
-        console,
-    ):
+    with scene(tmp_path, cases(3), config=NO_HOLD) as (platform, console):
         console.ask("Case0")
         platform.decide("t0", "rejected")
         console.box_shows("(?i)rejected|no longer|not wait|decided|left")

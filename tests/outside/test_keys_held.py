@@ -13,10 +13,7 @@ REPEATS = 40
 
 
 def test_a_held_key_answers_no_second_question(tmp_path: Path) -> None:
-    with scene(tmp_path, cases(4), config=NO_HOLD) as (
-        platform,
-        console,
-    ):
+    with scene(tmp_path, cases(4), config=NO_HOLD) as (platform, console):
         for pause, asked, following in ((0.03, "Case0", "Case1"), (0.05, "Case1", "Case2")):
             # The keyboard's own rhythm, and another question opened in the middle of it.
             console.ask(asked)

@@ -88,10 +88,7 @@ def test_over_what_a_person_types(tmp_path: Path) -> None:
 
 
 def test_over_another_question_and_a_set(tmp_path: Path) -> None:
-    with scene(tmp_path, cases(14, "Vendor{}."), config=NO_HOLD) as (
-        platform,
-        console,
-    ):
+    with scene(tmp_path, cases(14, "Vendor{}."), config=NO_HOLD) as (platform, console):
         with changing(platform, console, "t0", "Vendor0."):
             console.ask("Vendor1.")
         stood = console.box()

@@ -13,13 +13,7 @@ from tests.terminal.platform_process import PlatformProcess
 from tests.terminal.pty_session import PtySession
 
 SCREENS: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
-TYPED = {
-    "slash": "/",
-    "colon": ":",
-    "question_mark": "?",
-    "asterisk": "*",
-    "escape": "esc",
-}
+TYPED = {"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc"}
 """Textual's names of keys as this harness calls them; the others are the same."""
 
 HARMLESS = (*"jk", "down", "up", "G", "end", "g", "home", "pagedown", "pageup", *"sSxr")

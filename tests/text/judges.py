@@ -11,11 +11,7 @@ from rich.cells import cell_len
 
 def widths(line: str) -> set[int]:
     """What rich and wcwidth, whole and by character, say that `line` takes: one figure is well."""
-    return {
-        cell_len(line),
-        wcwidth.wcswidth(line),
-        sum(wcwidth.wcwidth(char) for char in line),
-    }
+    return {cell_len(line), wcwidth.wcswidth(line), sum(wcwidth.wcwidth(char) for char in line)}
 
 
 def columns_of_bars(rows: Sequence[str], width: int) -> list[list[int]]:
