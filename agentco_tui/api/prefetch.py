@@ -47,13 +47,13 @@ class Prefetch:
             return None
         scope = () if company is None else (("company_id", company),)
         early = cls((*scope, ("status", "pending")))
-        reply = early._reply
+        reply, under_way = early._reply, threading.Event()
 
         async def asked() -> Reply:
-            # In this thread, beside the import of the toolkit in the other.
             from agentco_tui.api.transport import Transport  # noqa: PLC0415
 
             async with Transport(base, key, attempts=1, **settings) as transport:
+                under_way.set()
                 return await transport.request(
                     "GET", _PATH, params=early.params, stream=early._reader
                 )
@@ -67,8 +67,12 @@ class Prefetch:
             except (CredentialError, OSError):
                 # Told when the transport itself is made, or asks.
                 reply.set_result(None)
+            finally:
+                under_way.set()
 
         threading.Thread(target=work, name="prefetch", daemon=True).start()
+        # Two threads that import take turns: the request would be sent when both are through.
+        under_way.wait()
         return early
 
     async def take(
