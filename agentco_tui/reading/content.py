@@ -294,9 +294,9 @@ def marked(records: Sequence[R]) -> Sequence[R]:
     No two of them have the same `identity`. A yes to one of them could be taken for another.
     """
     is_tasks = bool(records) and isinstance(records[0], Task)
-    sharers = Counter(record.id for record in records) if is_tasks else {}
-    if len(sharers) in (0, len(records)):
+    if not is_tasks or len({record.id for record in records}) == len(records):
         return records
+    sharers = Counter(record.id for record in records)
     nth: Counter[str] = Counter()
     out: list[Record] = []
     for record in records:

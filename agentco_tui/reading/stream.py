@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from hashlib import blake2b
+from operator import ne
 from sys import getsizeof
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
@@ -179,9 +180,9 @@ class ListReader(Generic[R]):
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
-        places = {identity(record): place for place, record in enumerate(self.records)}
-        if len(places) < len(self.records):
+        if len({record.id for record in self.records}) < len(self.records):
             # Of records that are the same the last one is kept.
+            places = {identity(record): place for place, record in enumerate(self.records)}
             self.records = [self.records[place] for place in places.values()]
             self._marks = array("q", (self._marks[place] for place in places.values()))
 
@@ -224,15 +225,21 @@ class ListReader(Generic[R]):
                 self._beginning.set_result(self._head_page.records)
         # The hash is keyed anew for each process: nobody can make two rows look the same.
         marks = array("q", map(hash, rows))
-        end = self._at + len(rows)
-        if self._known.marks[self._at : end] == marks:
+        at, end = self._at, self._at + len(rows)
+        known = self._known.marks[at:end]
+        if known == marks:
             self.records += self._known.records[self._at : end]
             self._marks += marks
             self._at = end
             return
-        if not self._places:
-            self._places = {mark: place for place, mark in enumerate(self._known.marks)}
-        found = [self._places.get(mark) for mark in marks]
+        found: list[int | None]
+        in_place = len(known) == len(marks) and 4 * sum(map(ne, known, marks)) <= len(marks)
+        if in_place:
+            # A few have changed where they stand: no need to know where all the others do.
+            found = [n if known[n - at] == mark else None for n, mark in enumerate(marks, at)]
+        else:
+            self._places = self._places or {mark: n for n, mark in enumerate(self._known.marks)}
+            found = [self._places.get(mark) for mark in marks]
         read = self._read_new(
             [row for row, place in zip(rows, found, strict=True) if place is None]
         )
@@ -243,6 +250,8 @@ class ListReader(Generic[R]):
                 self._marks.append(mark)
             if place is not None:
                 self._at = place + 1
+        if in_place:
+            self._at = end
 
     def _read_new(self, rows: list[bytes]) -> Iterator[R | None]:
         """The record of each row, None where it is none."""
