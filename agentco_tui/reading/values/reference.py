@@ -43,7 +43,7 @@ def to_id(raw: Json) -> Any:
         return unquote(raw.rstrip("/").rpartition("/")[2]) if is_path else raw
     if type(raw) is Decimal and raw.is_finite() and abs(raw.adjusted()) < 40:
         return str(int(raw)) if raw == raw.to_integral_value() else None
-    if type(raw) is dict and 0 < len(raw) <= 4:
+    if type(raw) is dict and len(raw) <= 4:
         for name in ("$oid", "id", "_id", "value", "uuid"):
             if raw.get(name) is not None and type(raw[name]) is not dict:
                 found = to_id(raw[name])

@@ -168,7 +168,7 @@ def to_decimal(raw: Json) -> Decimal | None:
         return raw if fits else None
     if kind is str:
         return _from_text(raw)
-    if kind is dict and 0 < len(raw) <= 3:
+    if kind is dict and len(raw) <= 3:
         for name in (*_INNER, *_INNER_FRACTION):
             inner = raw.get(name)
             if inner is not None and type(inner) is not dict:
