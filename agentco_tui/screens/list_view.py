@@ -58,7 +58,7 @@ def told_cells(told: Listing[Any], shown: int) -> list[Cell]:
         words.append(f"only the first {fmt.count(shown)} were fetched")
     cells = [Cell(plain(f" {signs.warning} {each}"), Tone.WARNING) for each in words]
     if told.more and not told.capped:
-        cells.append(Cell(plain(f" at least {fmt.count(shown)}"), Tone.DIM))
+        cells.append(Cell(plain(" and more"), Tone.DIM))
     return cells
 
 
