@@ -14,7 +14,7 @@ import select
 import socket
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from enum import Enum
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -313,13 +313,6 @@ class Lane(Enum):
     of two hundred approvals would pay for a handshake."""
 
 
-class _Pool(httpx.AsyncHTTPTransport):
-    """Httpx's way to a pool of ours, which it would not take: it names httpcore's exceptions."""
-
-    def __init__(self, pool: httpcore.AsyncConnectionPool) -> None:
-        self._pool = pool
-
-
 class Pools(httpx.AsyncBaseTransport):
     """One pool a lane, made when it is used first. Raises httpx's exceptions."""
 
@@ -330,32 +323,73 @@ class Pools(httpx.AsyncBaseTransport):
         self._proxy: httpcore.Proxy | None = None
         if proxy is not None:
             self._proxy = httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
-        self._pools: dict[Lane, _Pool] = {}
+        self._pools: dict[Lane, httpcore.AsyncConnectionPool] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Part of httpx's interface; whatever is no GET goes out on the lane of the writes."""
         lane = request.extensions["lane"] if request.method == "GET" else Lane.WRITES
         if lane not in self._pools:
-            self._pools[lane] = _Pool(
-                httpcore.AsyncConnectionPool(
-                    ssl_context=self._context,
-                    proxy=self._proxy,
-                    max_connections=lane.value[0],
-                    max_keepalive_connections=_KEPT if watch_answers() else 0,
-                    keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
-                    network_backend=Network(resends=lane is not Lane.WRITES),
+            self._pools[lane] = httpcore.AsyncConnectionPool(
+                ssl_context=self._context,
+                proxy=self._proxy,
+                max_connections=lane.value[0],
+                max_keepalive_connections=_KEPT if watch_answers() else 0,
+                keepalive_expiry=WRITES_KEPT if lane is Lane.WRITES else self._kept_for,
+                network_backend=Network(resends=lane is not Lane.WRITES),
+            )
+        url = request.url
+        try:
+            response = await self._pools[lane].handle_async_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(
+                        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
                 )
             )
-        try:
-            return await self._pools[lane].handle_async_request(request)
-        except httpx.TransportError:
-            raise
         except Exception as error:
-            raise httpx.TransportError("") from error
+            raise as_httpx(error) from error
+        return httpx.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Body(response),
+            extensions=response.extensions,
+        )
 
     async def aclose(self) -> None:
         for pool in self._pools.values():
             await pool.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self.response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in self.response.aiter_stream():
+                yield part
+        except Exception as error:
+            raise as_httpx(error) from error
+
+    async def aclose(self) -> None:
+        try:
+            await self.response.aclose()
+        except Exception as error:
+            raise as_httpx(error) from error
+
+
+def as_httpx(error: Exception) -> httpx.TransportError:
+    """Httpcore's exception as httpx's of the same name; any other as a plain TransportError."""
+    name = type(error).__name__ if type(error).__module__.startswith("httpcore") else ""
+    kind = getattr(httpx, name, None) if name else None
+    if kind is None or not issubclass(kind, httpx.TransportError):
+        kind = httpx.TransportError
+    found: httpx.TransportError = kind("")
+    return found
 
 
 def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:
