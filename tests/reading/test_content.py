@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -34,6 +35,8 @@ FIVE = {"amount": 1, "currency": "USD", "a": 1, "b": 2, "c": 3}
         ({"updated_at": None}, {"updated_at": "and pay Mallory"}, False),
         ({"waiting_for": "about 2 hours"}, {"waiting_for": "almost 3 hours"}, True),
         ({"waiting_for": "about 2 hours"}, {"waiting_for": "the board"}, False),
+        ({"unread": True}, {"unread": False}, True),
+        ({"unread": "pay Ada"}, {"unread": "pay Mallory"}, False),
         ({"payload": {"updated_at": None}}, {"payload": {"updated_at": "2026-11-21"}}, False),
     ],
     ids=str,
@@ -42,4 +45,6 @@ def test_only_what_is_volatile_by_name_place_and_sort_may_change(
     before: dict[str, Any], after: dict[str, Any], same: bool
 ) -> None:
     task = {"id": "t1", "title": "Pay"}
-    assert (content_of({**task, **before}) == content_of({**task, **after})) is same
+    sent = deepcopy([{**task, **before}, {**task, **after}])
+    assert (content_of(sent[0]) == content_of(sent[1])) is same
+    assert sent == [{**task, **before}, {**task, **after}], "nothing is taken from what was sent"
