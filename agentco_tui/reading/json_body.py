@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 
+from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.schema import Json
 from agentco_tui.text import safe
 
@@ -29,14 +30,14 @@ _EXCERPT_CELLS: Final = 80
 _HTML_LOOK: Final = 2_000
 
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
-_ESCAPES: Final = re.compile(
+_ESCAPES: Final = lazy_pattern(
     r"(\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2}"
 )
 """A backslash, a pair of surrogates, or a lone one."""
-_HTML: Final = re.compile(r"<!doctype\s+html|<html[\s>]|\A<(?:head|body|title|script)[\s>]", re.I)
-_SSE_LINE: Final = re.compile(r"\A(?:data|event|id|retry)?:")
+_HTML: Final = lazy_pattern(r"<!doctype\s+html|<html[\s>]|\A<(?:head|body|title|script)[\s>]", re.I)
+_SSE_LINE: Final = lazy_pattern(r"\A(?:data|event|id|retry)?:")
 # Lines are looked at one by one: a list of all takes too much of a body that is all line ends.
-_LINE: Final = re.compile(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
+_LINE: Final = lazy_pattern(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 
 
 class BodyError(ValueError):
