@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,20 @@ COLOUR = re.compile(rb"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[\d
 """A colour of text or ground, in any of the forms; bold, dim, underlined and reversed are none."""
 
 
+def drawn(rows: int, marked: str, screen: str) -> None:
+    """All lines are there, and the tab."""
+    fills(screen, rows)
+    assert marked in screen
+
+
 def walk(session: PtySession, size: tuple[int, int]) -> None:
     """Every screen fills the terminal, and none is wider."""
     columns, rows = size
     for number, title in enumerate(TITLES, start=1):
-        lines = show(session, number, lambda screen: fills(screen, rows)).split("\n")
+        marked = f"▌{number} "
+        lines = show(session, number, partial(drawn, rows, marked)).split("\n")
         assert lines[0].startswith(" agentco")
-        assert f"▌{number} " in lines[1]
+        assert marked in lines[1]
         assert lines[2].startswith(f" {title}")
         assert max(map(len, lines)) <= columns
 
