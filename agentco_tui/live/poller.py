@@ -228,12 +228,14 @@ class Poller:
         # How long it took is told by the loop's time, in which a laptop's sleep doesn't count.
         started = timer()
         failure: ApiError | None = None
-        is_ours = True
+        is_ours, has_begun = True, False
 
         def begin(first: Sequence[Record]) -> None:
             # A screen full of a long list is shown until all of it is there.
+            nonlocal has_begun
             is_first = self.store.freshness[feed].answered_at is None
             if is_first and question(feed, self.query) == asked:
+                has_begun = True
                 self.store.take(feed, Listing(records=tuple(first), more=True))
 
         try:
@@ -255,6 +257,9 @@ class Poller:
         if failure is None:
             self._answered(feed, turn, began, timer() - started)
         else:
+            if has_begun and self.store.freshness[feed].answered_at is None:
+                # What had come of an answer that then failed is no answer.
+                self.store.take(feed, Listing(records=()))
             self._failed(feed, turn, failure)
         turn.woken.set()
         return True

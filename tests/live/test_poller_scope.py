@@ -15,6 +15,7 @@ from agentco_tui.live.feeds import SCOPED, ActivityFilter, FeedName, Freshness, 
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream
+from agentco_tui.text import plain
 from tests.live.choosy import ChoosyPlatform
 from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
 
@@ -232,3 +233,27 @@ async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
     assert seen == [whole]
     assert first[0] < whole[0]
     assert first[1]
+
+
+@pytest.mark.parametrize("tail", [b'], "success": false}', b', {"id": "tsk'])
+async def test_the_first_rows_of_a_long_list_go_when_it_fails_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, tail: bytes
+) -> None:
+    monkeypatch.setattr(response_body, "ONE_PIECE", 1_000)
+    monkeypatch.setattr(stream, "CHUNK", 1_000)
+    rows = [{"id": f"t{each}", "title": "x" * 100, "status": "pending"} for each in range(1_000)]
+    bodies = [b'{"error": "no"}', b'{"data": [' + json.dumps(rows).encode()[1:-1] + tail]
+    seen: list[Change] = []
+    with ChoosyPlatform(lambda *_: bodies[0]) as platform:
+        async with stage(platform, wanted=only()) as on:
+            written = Task(id="written", title=plain("by a write"))
+            on.store.pending.put(written)
+            await on.poller.read_again(FeedName.PENDING)
+            assert list(on.store.pending) == [written], "nothing of that answer was shown"
+            bodies.pop(0)
+            on.store.subscribe(seen.append)
+            freshness = await on.poller.read_again(FeedName.PENDING)
+            assert (freshness.phase, freshness.failures) == (Phase.FAILED, 2)
+            assert not on.store.pending
+            assert len(seen) == 2
+            assert 0 < len(seen[0].added) == len(seen[1].removed)
