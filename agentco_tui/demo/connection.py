@@ -8,20 +8,67 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import struct
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
 
-from agentco_tui.demo.operations import OPERATIONS, Operation, path_pattern
 from agentco_tui.demo.world_state import RefusedError, check
 
 HEAD_MOST = 256 * 1024
+
+
+class Operation(NamedTuple):
+    """One row of the interface's tables."""
+
+    name: str
+    method: str
+    path: str
+
+    @property
+    def writes(self) -> bool:
+        return self.method == "POST"
+
+
+OPERATIONS = (
+    Operation("companies", "GET", "/api/companies"),
+    Operation("company", "GET", "/api/companies/{id}"),
+    Operation("create_company", "POST", "/api/companies"),
+    Operation("clone_company", "POST", "/api/companies/{id}/clone"),
+    Operation("agents", "GET", "/api/agents"),
+    Operation("agent", "GET", "/api/agents/{id}"),
+    Operation("tasks", "GET", "/api/tasks"),
+    Operation("create_task", "POST", "/api/tasks"),
+    Operation("approve", "POST", "/api/tasks/{id}/approve"),
+    Operation("trace", "GET", "/api/tasks/{id}/trace"),
+    Operation("activity", "GET", "/api/activity"),
+    Operation("export", "GET", "/api/activity/export"),
+    Operation("budget", "GET", "/api/budget"),
+    Operation("company_budgets", "GET", "/api/budget/companies"),
+    Operation("agent_budgets", "GET", "/api/budget/agents"),
+    Operation("set_limit", "POST", "/api/budget/agents/{id}"),
+    Operation("alerts", "GET", "/api/budget/alerts"),
+)
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
+
+
+@lru_cache(maxsize=256)
+def path_pattern(template: str) -> re.Pattern[str]:
+    """A path with `{id}`, `:id` or `*` for one segment, `**` for any number of them."""
+    pieces = re.split(r"(\*\*|\*|\{\w+\}|:\w+)", template)
+    kinds = {"**": ".*", "*": "[^/]*"}
+    return re.compile(
+        "".join(
+            f"({kinds.get(piece, '[^/]+')})" if turn % 2 else re.escape(piece)
+            for turn, piece in enumerate(pieces)
+        )
+    )
 
 
 def phrase_of(status: int) -> str:
@@ -43,12 +90,14 @@ class Request(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def operation(self) -> Operation | None:
         """What is asked for; None if the interface has no such path."""
-        for operation in OPERATIONS:
-            if operation.method == self.method and path_pattern(operation.path).fullmatch(
-                self.path
-            ):
-                return operation
-        return None
+        return next(
+            (
+                each
+                for each in OPERATIONS
+                if each.method == self.method and path_pattern(each.path).fullmatch(self.path)
+            ),
+            None,
+        )
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:

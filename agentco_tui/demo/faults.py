@@ -1,7 +1,7 @@
 """The faults: the grammar of `--fault`, which one strikes a request, and how.
 
 SPEC    = [METHOD " "] TARGET ":" KIND ["=" VALUE] {"," OPTION "=" VALUE}
-TARGET  = "*" | "reads" | "writes" | operation (see operations.py) | path
+TARGET  = "*" | "reads" | "writes" | operation (see connection.py) | path
 path    = "/api/..." with "*", ":id" or "{id}" for one segment and "**" for several
 KIND    = a key of KINDS
 OPTION  = times=N     strike so often, then never again
@@ -28,48 +28,52 @@ from collections.abc import Iterable, Iterator
 from email.utils import formatdate, parsedate_to_datetime
 from http import HTTPStatus
 from itertools import cycle
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from agentco_tui.demo.connection import Answer, ClientConnection, phrase_of
-from agentco_tui.demo.operations import BY_NAME, Operation, path_pattern
+from agentco_tui.demo.connection import (
+    BY_NAME,
+    Answer,
+    ClientConnection,
+    Operation,
+    path_pattern,
+    phrase_of,
+)
 from agentco_tui.demo.stories import stream
 
-KINDS: dict[str, str] = {
-    "status": "answer with this status, 200 to 599",
-    "latency": "wait so long (100ms, 2s), then go on",
-    "hang": "never answer",
-    "hang_body": "send half of the body, then nothing more",
-    "drip": "send one byte each interval (default 1s)",
-    "drop_before": "reset the connection before the request is applied",
-    "drop_after": "apply the request, then reset the connection",
-    "cut": "close the connection in the middle of the body",
-    "endless": "a body without an end",
-    "gzip_bomb": "a small body that grows to this many MiB (256)",
-    "bad_json": "the JSON ends in the middle, the lengths are right",
-    "odd_rows": "among the rows some that are no records, or not quite",
-    "hostile": "control sequences, bidi and markup in every text",
-    "redirect": "a redirect to this path or address (default /login)",
-    "clock": "a Date header off by this much (default 1d)",
-}
-"""Every kind of fault, and what it does."""
 
-BROKEN: dict[str, tuple[float | None, str]] = {
-    "hang": (None, "silence"),
-    "hang_body": (0.5, "silence"),
-    "drip": (0.0, "drip"),
-    "drop_before": (None, "reset"),
-    "drop_after": (None, "reset"),
-    "cut": (0.5, "close"),
-    "endless": (0.0, "endless"),
-}
-"""Kinds that break the protocol: how much of the body is sent (None: not even a head), and then."""
-SILENT = {kind for kind, (share, _) in BROKEN.items() if share is None}
+class Kind(NamedTuple):
+    """What a fault does; one that breaks the protocol sends a part of the answer, and then `then`.
 
-_LEAVE_UNDONE = {"status", "hang", "drop_before", "endless", "gzip_bomb", "redirect"}
-"""What strikes instead of the true answer; all others spoil it, so the request is done before."""
-_SPANS = {"latency", "drip", "clock"}
+    `instead`: it strikes instead of the true answer, so the request may be left undone; all others
+    spoil that answer. `part` None: not even a head is sent. `span`: its value is a span of time.
+    """
+
+    instead: bool = False
+    then: str = ""
+    part: float | None = None
+    span: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "status": Kind(instead=True),  # answer with this status, 200 to 599
+    "latency": Kind(span=True),  # wait so long (100ms, 2s), then go on
+    "hang": Kind(instead=True, then="silence"),  # never answer
+    "hang_body": Kind(then="silence", part=0.5),  # send half of the body, then nothing more
+    "drip": Kind(then="drip", part=0.0, span=True),  # one byte each interval (default 1s)
+    "drop_before": Kind(instead=True, then="reset"),  # before the request is applied
+    "drop_after": Kind(then="reset"),  # apply the request, then reset the connection
+    "cut": Kind(then="close", part=0.5),  # close the connection in the middle of the body
+    "endless": Kind(instead=True, then="endless", part=0.0),  # a body without an end
+    "gzip_bomb": Kind(instead=True),  # a small body that grows to this many MiB (256)
+    "bad_json": Kind(),  # the JSON ends in the middle, the lengths are right
+    "odd_rows": Kind(),  # among the rows some that are no records, or not quite
+    "hostile": Kind(),  # control sequences, bidi and markup in every text
+    "redirect": Kind(instead=True),  # to this path or address (default /login)
+    "clock": Kind(span=True),  # a Date header off by this much (default 1d)
+}
+
 _FORM = re.compile(
     rf"(?:(?P<method>[A-Z]+) )?(?P<target>.+?):(?P<kind>{'|'.join(sorted(KINDS, key=len)[::-1])})"
     r"(?:=(?P<value>[^,]*))?(?P<options>(?:,[^,]*)*)"
@@ -181,7 +185,7 @@ def parse(spec: str) -> Fault:
     if kind == "gzip_bomb" and not re.fullmatch(r"\d{1,9}", value or "1"):
         raise ValueError(f"{kind} needs a whole number, not {value!r}")
     options = dict(text.partition("=")[::2] for text in found["options"].split(",") if text)
-    usual = "before" if kind in _LEAVE_UNDONE else "after"
+    usual = "before" if KINDS[kind].instead else "after"
     told = {"applied": usual, **options, "kind": kind, "target": target, "value": value}
     try:
         fault = msgspec.convert({**told, "method": found["method"]}, Fault, strict=False)
@@ -189,7 +193,7 @@ def parse(spec: str) -> Fault:
         raise ValueError(f"can't read the options of {spec!r}: {error}") from None
     if usual == "after" and fault.applied == "before":
         raise ValueError(f"{kind} spoils the true answer, so it can't strike before")
-    if kind in _SPANS:
+    if KINDS[kind].span:
         fault.span(0)
     return fault
 
@@ -257,9 +261,9 @@ class Faults:
 
 async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) -> None:
     """Send as much of the answer as the fault leaves, and end the connection its way."""
-    share, then = BROKEN[fault.kind]
-    if share is not None:
-        await connection.send(answer.head() + answer.body[: int(len(answer.body) * share)])
+    _, then, part, _ = KINDS[fault.kind]
+    if part is not None:
+        await connection.send(answer.head() + answer.body[: int(len(answer.body) * part)])
     if then == "endless":
         piece = b"["
         while await connection.pause(0):

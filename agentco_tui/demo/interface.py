@@ -1,25 +1,61 @@
-"""The interface itself: what each operation answers, and what it does to the world."""
+"""The interface itself: its keys, what each operation answers and does to the world."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 from urllib.parse import unquote
 
-from agentco_tui.demo import record_fields as f
-from agentco_tui.demo.connection import Answer, Request, phrase_of
-from agentco_tui.demo.operations import Keys, path_pattern
-from agentco_tui.demo.renderer import Identified, Renderer
+from agentco_tui.demo.connection import Answer, Request, path_pattern, phrase_of
+from agentco_tui.demo.record_fields import overview_fields, record_fields, trace_steps
+from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shapes import Shape
 from agentco_tui.demo.world import World
-from agentco_tui.demo.world_state import DOLLAR, Entry, RefusedError, WorldState, check, iso
+from agentco_tui.demo.world_state import DOLLAR, RefusedError, WorldState, check, iso
 
-R = TypeVar("R", bound=Identified)
-_HOUR = 3_600.0
 _COLUMNS = ("id", "timestamp", "level", "action", "company", "agent", "task", "message", "cost")
+
+
+class Keys:
+    """A `full` key that may do everything and a `read` key; each can be revoked or replaced.
+
+    Generated from the seed unless given, with the prefix `ag_`.
+    """
+
+    def __init__(self, seed: int, full: str | None = None, read: str | None = None) -> None:
+        self._keys: dict[str, str] = {}
+        for which, given in (("full", full), ("read", read)):
+            digest = hashlib.sha256(f"agentco demo key {seed} {which}".encode()).hexdigest()
+            self._keys[which] = given or f"ag_{which}_{digest[:32]}"
+        self._revoked: set[str] = set()
+
+    def __getitem__(self, which: str) -> str:
+        if which not in self._keys:
+            raise ValueError("a key is named full or read")
+        return self._keys[which]
+
+    def replace(self, which: str, key: str) -> None:
+        """Let `key` take the place of one; ValueError for what cannot stand in a header."""
+        if not (key.isascii() and key.isprintable() and key.split() == [key]):
+            raise ValueError("a key is one word of plain letters, digits and signs")
+        if self[which]:
+            self._keys[which] = key
+
+    def revoke(self, which: str) -> None:
+        self._revoked.add(self[which])
+
+    def restore(self, which: str) -> None:
+        self._revoked.discard(self[which])
+
+    def permission(self, authorization: str | None) -> str | None:
+        """`full`, `read`, or None if the header holds no valid key."""
+        scheme, _, token = (authorization or "").partition(" ")
+        valid = scheme.lower() == "bearer" and token not in self._revoked
+        return next((which for which, key in self._keys.items() if valid and key == token), None)
 
 
 class Interface:
@@ -57,69 +93,66 @@ class Interface:
         found = path_pattern(operation.path).fullmatch(request.path)
         record_id = unquote(found[1]) if found and found.re.groups else ""
         with self.world.living() as state:
-            # The present hour: a forecast that moves with every second would never stand still.
-            hour = self.world.now // _HOUR * _HOUR
             done = self._written if operation.writes else self._read
-            return done(operation.name, record_id, request, state, hour)
+            return done(operation.name, record_id, request, state)
 
-    def _read(
-        self, operation: str, record_id: str, request: Request, state: WorldState, hour: float
-    ) -> Answer:
-        world, single = self.world, self._renderer.single
+    def _single(self, kind: str, record: object, status: int = 200) -> Answer:
+        fields = record_fields(kind, record, self.world.state)
+        return self._renderer.single(kind, fields, status)
 
-        def listed(rows: Sequence[R], fields: Callable[[R], f.Fields], hour: float = 0.0) -> Answer:
-            revision = state.revisions[type(rows[0])] if rows else 0
-            return self._renderer.listing(
-                operation, rows, request, fields=fields, revision=revision, hour=hour
-            )
-
-        company_id = request.get("company_id")
+    def _read(self, operation: str, record_id: str, request: Request, state: WorldState) -> Answer:
+        world, company_id = self.world, request.get("company_id")
+        rows: Sequence[Any]
         match operation:
-            case "companies":
-                return listed(list(state.companies.values()), f.company_fields)
             case "company":
-                return single("companies", f.company_fields(world.company(record_id)))
-            case "agents":
-                return listed(world.agents(company_id), f.agent_fields)
+                return self._single("companies", world.company(record_id))
             case "agent":
-                return single("agents", f.agent_fields(world.agent(record_id)))
-            case "tasks":
-                return listed(world.tasks(company_id, request.get("status")), f.task_fields)
+                return self._single("agents", world.agent(record_id))
             case "trace":
                 task = world.task(record_id)
-                return self._renderer.trace(f.trace_steps(state, task), f.task_fields(task))
-            case "activity" | "export":
-                days = request.day("from"), request.day("to")
-                entries = world.activity(company_id, request.get("agent_id"), *days)
-                if operation == "activity":
-                    return listed(entries, f.entry_fields)
-                return _sheet(entries, request.get("format") or "csv")
+                steps = trace_steps(state, task)
+                return self._renderer.trace(steps, record_fields("tasks", task, state))
             case "budget":
-                return single("overview", f.overview_fields(state, hour))
-            case "company_budgets":
+                return self._renderer.single("overview", overview_fields(state))
+            case "companies" | "company_budgets":
                 rows = list(state.companies.values())
-                return listed(rows, lambda row: f.company_budget_fields(state, row, hour), hour)
-            case "agent_budgets":
-                agents = world.agents(company_id)
-                return listed(agents, lambda row: f.agent_budget_fields(state, row, hour), hour)
-        return listed(world.alerts(), f.alert_fields)
+            case "agents" | "agent_budgets":
+                rows = world.agents(company_id)
+            case "tasks":
+                rows = world.tasks(company_id, request.get("status"))
+            case "alerts":
+                rows = world.alerts()
+            case _:
+                days = request.day("from"), request.day("to")
+                rows = world.activity(company_id, request.get("agent_id"), *days)
+        if operation == "export":
+            return _sheet(rows, request.get("format") or "csv")
+        return self._renderer.listing(
+            operation,
+            rows,
+            request,
+            fields=lambda row: record_fields(operation, row, state),
+            revision=state.revisions[type(rows[0])] if rows else 0,
+            hour=state.hour if operation.endswith("budgets") else 0.0,
+        )
 
     def _written(
-        self, operation: str, record_id: str, request: Request, state: WorldState, hour: float
+        self, operation: str, record_id: str, request: Request, state: WorldState
     ) -> Answer:
-        world, single = self.world, self._renderer.single
+        world = self.world
         match operation:
             case "approve":
-                return self._renderer.approved(f.task_fields(world.approve(record_id)))
+                task = world.approve(record_id)
+                return self._renderer.approved(record_fields("tasks", task, state))
             case "create_task":
                 named = request.texts("company_id", "title", "agent_id", "priority")
-                return single("tasks", f.task_fields(world.create_task(*named)), 201)
+                return self._single("tasks", world.create_task(*named), 201)
             case "create_company":
-                company = world.create_company(*request.texts("name", "template", "mission"))
-                return single("companies", f.company_fields(company), 201)
+                named = request.texts("name", "template", "mission")
+                return self._single("companies", world.create_company(*named), 201)
             case "clone_company":
-                company = world.clone_company(record_id, *request.texts("name", "mission"))
-                return single("companies", f.company_fields(company), 201)
+                named = request.texts("name", "mission")
+                return self._single("companies", world.clone_company(record_id, *named), 201)
         # set_limit: `monthly_limit` is in whole currency units; 0 lifts it.
         body = request.json()
         value = body.get("monthly_limit", 0)
@@ -130,11 +163,10 @@ class Interface:
             (not is_number, "monthly_limit", "must be a number"),
             (too_far, "monthly_limit", "must be from 0 to 1,000,000,000"),
         )
-        agent = world.set_limit(record_id, value)
-        return single("agent_budgets", f.agent_budget_fields(state, agent, hour))
+        return self._single("agent_budgets", world.set_limit(record_id, value))
 
 
-def _sheet(entries: Iterable[Entry], wanted: str) -> Answer:
+def _sheet(entries: Iterable[Any], wanted: str) -> Answer:
     """A header row, then a row for each entry; no cell that a spreadsheet would run."""
     if wanted != "csv":
         words = f"unknown format {wanted!r}: only csv is known"
@@ -152,7 +184,7 @@ def _sheet(entries: Iterable[Entry], wanted: str) -> Answer:
             entry.agent.name if entry.agent else "",
             entry.task.title if entry.task else "",
             entry.message,
-            f"{entry.cost / DOLLAR:.4f}",
+            f"{(entry.cost or 0) / DOLLAR:.4f}",
         )
         risky = ("=", "+", "-", "@", "\t", "\r")
         writer.writerow([f"'{cell}" if cell.startswith(risky) else cell for cell in cells])

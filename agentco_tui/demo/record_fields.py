@@ -1,201 +1,105 @@
 """Every record of the embedded world as named fields, before any shape has dressed them.
 
-The names are snake_case and neutral; money, moments, references, shares and status words are
-marked by small types, because that is where platforms differ.
+The names are snake_case and neutral. What a platform may spell in its own way is told by `SORTS`:
+sums in micro-dollars, what is left of one (below nothing some platforms send 0), shares of 1,
+moments in seconds since 1970 UTC, words such as statuses, and links to other records.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
 
-from agentco_tui.demo.life import level, particulars
 from agentco_tui.demo.stories import fill
-from agentco_tui.demo.world_state import (
-    DOLLAR,
-    DemoAgent,
-    DemoAlert,
-    DemoCompany,
-    DemoTask,
-    Entry,
-    WorldState,
-)
+from agentco_tui.demo.world_state import DAY, DOLLAR, Budgeted, DemoTask, WorldState
 
 Fields = dict[str, Any]
 
+_MOMENTS = (
+    *("created_at", "updated_at", "decided_at", "finished_at", "started_at", "ended_at"),
+    *("resolved_at", "last_active_at", "timestamp", "period_start", "resets_at"),
+)
+SORTS: dict[str, str] = {
+    **dict.fromkeys(("cost", "estimated_cost", "forecast"), "sum"),
+    **dict.fromkeys(("limit", "monthly_limit", "spent"), "sum"),
+    **dict.fromkeys(("budget_remaining", "remaining"), "rest"),
+    **dict.fromkeys(("used", "threshold"), "share"),
+    **dict.fromkeys(_MOMENTS, "moment"),
+    **dict.fromkeys(("status", "priority", "severity", "level"), "word"),
+    **dict.fromkeys(("agent", "company", "task"), "link"),
+}
+"""The sort of value that each field has; all others are sent as they are."""
 
-class Cash(NamedTuple):
-    """A sum in micro-dollars; None where there is no limit.
-
-    `rest` marks what is left of a limit: below nothing, some platforms send 0.
-    """
-
-    micros: int | None
-    rest: bool = False
-
-
-class When(NamedTuple):
-    """A moment in seconds since 1970 UTC; None where it has not come."""
-
-    at: float | None
-
-
-class Link(NamedTuple):
-    """A reference to another record."""
-
-    id: str
-    name: str
-
-
-class Share(NamedTuple):
-    """A part of a whole, 1 = all of it; None without a whole."""
-
-    ratio: float | None
-
-
-class Word(NamedTuple):
-    """A status, a priority or a level, which a shape may spell in its own way."""
-
-    word: str
+_RECORDS = {
+    "companies": "id name template mission status agent_count=agents task_count=tasks"
+    " pending_count=pending created_at=created",
+    "agents": "id name role company trust_score=trust budget_remaining=remaining status"
+    " pause_reason model tasks_completed=completed created_at=created last_active_at=last_seen",
+    "tasks": "id title description status priority company=agent.company agent"
+    " estimated_cost=estimate cost created_at=created updated_at=updated decided_at=decided"
+    " decided_by finished_at=finished",
+    "activity": "id timestamp=at level action message company agent task actor cost",
+    "alerts": "id severity type message status company agent threshold limit spent used"
+    " created_at=created resolved_at=resolved",
+}
+"""The fields of each kind of record, with the attribute where that has another name."""
 
 
-def company_fields(company: DemoCompany) -> Fields:
+def _reader(words: str) -> Callable[[Any], Fields]:
+    names, _, attributes = zip(*(word.partition("=") for word in words.split()), strict=True)
+    read = attrgetter(*(path or name for name, path in zip(names, attributes, strict=True)))
+    return lambda record: dict(zip(names, read(record), strict=True))
+
+
+_READERS = {kind: _reader(words) for kind, words in _RECORDS.items()}
+
+
+def record_fields(kind: str, record: Any, state: WorldState) -> Fields:
+    """The fields of a record; of a budget with its forecast for the present hour."""
+    if kind in _READERS:
+        return _READERS[kind](record)
+    if kind == "company_budgets":
+        money = _money_fields(state, record)
+        return {"company": record, **money, "agent_count": record.agents}
+    paused = record.status == "paused"
     return {
-        "id": company.id,
-        "name": company.name,
-        "template": company.template,
-        "mission": company.mission,
-        "status": Word(company.status),
-        "agent_count": company.agents,
-        "task_count": company.tasks,
-        "pending_count": company.pending,
-        "created_at": When(company.created),
+        "agent": record,
+        "company": record.company,
+        **_money_fields(state, record),
+        # The forecast of a stopped one is what it has spent.
+        **({"forecast": record.spent} if paused else {}),
+        "paused": paused,
+        "pause_reason": record.pause_reason,
     }
 
 
-def _remaining(spent: int, limit: int | None) -> Cash:
-    return Cash(None if limit is None else limit - spent, rest=True)
-
-
-def _used(spent: int, limit: int | None) -> Share:
-    return Share(spent / limit if limit else None)
-
-
-def agent_fields(agent: DemoAgent) -> Fields:
-    return {
-        "id": agent.id,
-        "name": agent.name,
-        "role": agent.role,
-        "company": Link(agent.company.id, agent.company.name),
-        "trust_score": agent.trust,
-        "budget_remaining": _remaining(agent.spent, agent.limit),
-        "status": Word(agent.status),
-        "pause_reason": agent.pause_reason,
-        "model": agent.model,
-        "tasks_completed": agent.completed,
-        "created_at": When(agent.created),
-        "last_active_at": When(agent.last_seen),
-    }
-
-
-def task_fields(task: DemoTask) -> Fields:
-    return {
-        "id": task.id,
-        "title": task.title,
-        "description": task.description,
-        "status": Word(task.status),
-        "priority": Word(task.priority),
-        "company": Link(task.agent.company.id, task.agent.company.name),
-        "agent": Link(task.agent.id, task.agent.name),
-        "estimated_cost": Cash(task.estimate),
-        "cost": Cash(task.cost),
-        "created_at": When(task.created),
-        "updated_at": When(task.updated),
-        "decided_at": When(task.decided),
-        "decided_by": task.decided_by,
-        "finished_at": When(task.finished),
-    }
-
-
-def entry_fields(entry: Entry) -> Fields:
-    return {
-        "id": entry.id,
-        "timestamp": When(entry.at),
-        "level": Word(entry.level),
-        "action": entry.action,
-        "message": entry.message,
-        "company": entry.company and Link(entry.company.id, entry.company.name),
-        "agent": entry.agent and Link(entry.agent.id, entry.agent.name),
-        "task": entry.task and Link(entry.task.id, entry.task.title),
-        "actor": entry.actor,
-        "cost": Cash(entry.cost) if entry.cost else None,
-    }
-
-
-def alert_fields(alert: DemoAlert) -> Fields:
-    return {
-        "id": alert.id,
-        "severity": Word(alert.severity),
-        "type": "budget_threshold",
-        "message": alert.message,
-        "status": Word("open" if alert.resolved is None else "resolved"),
-        "company": Link(alert.company.id, alert.company.name),
-        "agent": Link(alert.agent.id, alert.agent.name) if alert.agent else None,
-        "threshold": Share(alert.threshold / 100),
-        "limit": Cash(alert.limit),
-        "spent": Cash(alert.spent),
-        "used": _used(alert.spent, alert.limit),
-        "created_at": When(alert.created),
-        "resolved_at": When(alert.resolved),
-    }
-
-
-def _money_fields(state: WorldState, spent: int, limit: int | None, hour: float) -> Fields:
-    """A budget; its forecast, made for `hour`, is at the mean rate of the period so far."""
-    passed = max(hour - state.period_start, 86_400.0)
+def _money_fields(state: WorldState, owner: Budgeted) -> Fields:
+    """A budget; its forecast is at the mean rate of the period so far."""
+    passed = max(state.hour - state.period_start, DAY)
     rate = max(1.0, (state.resets - state.period_start) / passed)
     return {
-        "monthly_limit": Cash(limit),
-        "has_limit": limit is not None,
-        "spent": Cash(spent),
-        "remaining": _remaining(spent, limit),
-        "used": _used(spent, limit),
-        "forecast": Cash(int(spent * rate)),
+        "monthly_limit": owner.limit,
+        "has_limit": owner.limit is not None,
+        "spent": owner.spent,
+        "remaining": owner.remaining,
+        "used": owner.used,
+        "forecast": int(owner.spent * rate),
         "currency": "USD",
         "period": "monthly",
-        "period_start": When(state.period_start),
-        "resets_at": When(state.resets),
-        "status": Word({0: "ok", 80: "warning", 100: "exceeded"}[level(spent, limit)]),
+        "period_start": state.period_start,
+        "resets_at": state.resets,
+        "status": {0: "ok", 0.8: "warning", 1: "exceeded"}[owner.reached],
     }
 
 
-def company_budget_fields(state: WorldState, company: DemoCompany, hour: float) -> Fields:
-    return {
-        "company": Link(company.id, company.name),
-        **_money_fields(state, company.spent, company.limit, hour),
-        "agent_count": company.agents,
-    }
-
-
-def agent_budget_fields(state: WorldState, agent: DemoAgent, hour: float) -> Fields:
-    """The budget of an agent; the forecast of a stopped one is what it has spent."""
-    paused = agent.status == "paused"
-    return {
-        "agent": Link(agent.id, agent.name),
-        "company": Link(agent.company.id, agent.company.name),
-        **_money_fields(state, agent.spent, agent.limit, hour),
-        **({"forecast": Cash(agent.spent)} if paused else {}),
-        "paused": paused,
-        "pause_reason": agent.pause_reason,
-    }
-
-
-def overview_fields(state: WorldState, hour: float) -> Fields:
+def overview_fields(state: WorldState) -> Fields:
     companies = state.companies.values()
-    spent = sum(company.spent for company in companies)
     limit = sum(company.limit or 0 for company in companies) or None
+    whole = Budgeted(limit=limit, spent=sum(company.spent for company in companies))
     return {
-        **_money_fields(state, spent, limit, hour),
+        **_money_fields(state, whole),
         "company_count": len(state.companies),
         "agent_count": len(state.agents),
         "paused_agents": sum(a.status == "paused" for a in state.agents.values()),
@@ -205,7 +109,7 @@ def overview_fields(state: WorldState, hour: float) -> Fields:
 
 def trace_steps(state: WorldState, task: DemoTask) -> list[Fields]:
     """What an agent did for a task so far: thoughts, tool calls and what came out."""
-    known = particulars(state, task)
+    known = state.particulars(task)
     beats = (*task.story.prepare, *task.story.carry_out[: task.progress])
     steps: list[Fields] = []
     at = start = task.created - 9.0 * len(task.story.prepare)
@@ -235,11 +139,11 @@ def trace_steps(state: WorldState, task: DemoTask) -> list[Fields]:
                 "tool_calls": [{"function": function}] if beat.tool else None,
                 "content": content,
                 "said": content or beat.tool,
-                "status": Word("failed" if failed else "completed"),
+                "status": "failed" if failed else "completed",
                 "outcome": "failed" if failed else "completed",
                 "error": content if failed else None,
-                "started_at": When(at),
-                "ended_at": When(at + seconds),
+                "started_at": at,
+                "ended_at": at + seconds,
                 "offset_ms": round((at - start) * 1000),
                 "seconds": seconds,
                 "ms": round(seconds * 1000),

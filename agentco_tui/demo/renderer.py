@@ -15,7 +15,7 @@ import msgspec
 
 from agentco_tui.demo import shapes
 from agentco_tui.demo.connection import Answer, Request
-from agentco_tui.demo.record_fields import Fields, Link
+from agentco_tui.demo.record_fields import Fields
 from agentco_tui.demo.shapes import Json, Shape, dress, rekey, rekeyed, told, written
 from agentco_tui.demo.world_state import RefusedError
 
@@ -74,14 +74,14 @@ class Renderer:
             "task_id": shapes.record_id(task["id"], shape),
             "root_id": root_id,
             "title": task["title"],
-            "task_status": told(task["status"], shape),
-            "started_at": told(steps[0]["started_at"], shape) if steps else None,
+            "task_status": told("status", task["status"], shape),
+            "started_at": told("started_at", steps[0]["started_at"], shape) if steps else None,
         }
         by_id: dict[str, Json] = {}
         top = [written(form.root, whole)] if form.root else []
         template = rekeyed(form.step, keys)
         for step in steps:
-            values = {name: told(value, shape) for name, value in step.items()}
+            values = {name: told(name, value, shape) for name, value in step.items()}
             values |= {name: form.words.get(step[name], step[name]) for name in ("type", "outcome")}
             values["parent_or_root"] = step["parent_id"] or root_id
             shown = by_id[step["id"]] = written(template, values)
@@ -176,7 +176,7 @@ class Renderer:
         template = shape.records.get(kind) or shape.records.get("*")
         if template is None:
             return rekeyed(dressed, shape.keys)
-        links = {name: fields[name] for name in _LINKS if isinstance(fields.get(name), Link)}
+        links = {name: fields[name] for name in _LINKS if fields.get(name)}
         of = links.get("agent") or links.get("company")
         entity = next(iter(links), "company")
         person = fields.get("actor")
@@ -272,7 +272,7 @@ def _related(records: Sequence[Fields]) -> list[Json]:
     for fields in records:
         for name in ("company", "agent", "task"):
             link = fields.get(name)
-            if isinstance(link, Link):
+            if link:
                 attributes = {"name": link.name}
                 found[link.id] = {"type": _LINKS[name], "id": link.id, "attributes": attributes}
     return list(found.values())

@@ -8,19 +8,25 @@ import random
 from msgspec.structs import replace
 
 from agentco_tui.demo import stories
-from agentco_tui.demo.life import WARN_AT, Life, level, particulars
+from agentco_tui.demo.life import Life
 from agentco_tui.demo.stories import BOOK, FOR_ROLE, Opening, facts, fill, stream
-from agentco_tui.demo.world_state import DOLLAR, DemoAgent, DemoCompany, DemoTask, WorldState
+from agentco_tui.demo.world_state import (
+    DAY,
+    DOLLAR,
+    WARN_AT,
+    DemoAgent,
+    DemoCompany,
+    DemoTask,
+    WorldState,
+)
 
-DAY = 86_400.0
 HISTORY = 5 * DAY
 _TOLD_TASKS = 1_500
 """So many of the latest tasks have their past in the activity log."""
 _LIMITS = (50, 80, 100, 150, 200, 300, 400, 600)
 
 
-def build(life: Life, companies: int, agents: int, tasks: int) -> None:
-    state = life.state
+def build(state: Life, companies: int, agents: int, tasks: int) -> None:
     chance = stream(state.seed, "build")
     for index in range(companies):
         seed = stories.company(index)
@@ -33,19 +39,19 @@ def build(life: Life, companies: int, agents: int, tasks: int) -> None:
         )
         state.companies[company.id] = company
     _build_agents(state, agents, chance)
-    _build_tasks(life, tasks, chance)
+    _build_tasks(state, tasks, chance)
     _tell_past(state, chance)
     # Limits of companies follow from their share, and the alerts that stand at the start from all.
     for index, company in enumerate(state.companies.values()):
         wanted = company.spent / DOLLAR / stories.company(index).share
         company.limit = max(100, math.ceil(wanted / 10) * 10) * DOLLAR
     for agent in state.agents.values():
-        if reached := level(agent.spent, agent.limit):
-            ago = (1_500, 9_000) if reached > WARN_AT else (4_000, 80_000)
-            life.review(agent, state.start - chance.uniform(*ago))
+        if agent.reached:
+            ago = (1_500, 9_000) if agent.reached > WARN_AT else (4_000, 80_000)
+            state.review(agent, state.start - chance.uniform(*ago))
     for company in state.companies.values():
-        if level(company.spent, company.limit):
-            life.review(company, state.start - chance.uniform(9_000, 90_000))
+        if company.reached:
+            state.review(company, state.start - chance.uniform(9_000, 90_000))
     # The log is numbered in the order of time.
     told = sorted(state.entries, key=lambda entry: entry.at)
     state.entries.clear()
@@ -92,13 +98,10 @@ def _build_agents(state: WorldState, count: int, chance: random.Random) -> None:
             ),
             completed=chance.randrange(14, 420),
         )
-        state.agents[agent.id] = agent
-        company.agents += 1
-        company.spent += agent.spent
+        state.add_agent(agent)
 
 
-def _build_tasks(life: Life, count: int, chance: random.Random) -> None:
-    state = life.state
+def _build_tasks(state: Life, count: int, chance: random.Random) -> None:
     agents = list(state.agents.values())
     if not agents:
         return
@@ -133,13 +136,13 @@ def _build_tasks(life: Life, count: int, chance: random.Random) -> None:
             told = FOR_ROLE[agent.role]
             story = told[int(chance.random() * len(told))]
         given, priority = (scene.given, scene.priority) if scene else (None, None)
-        task = life.draft(agent, story, at, chance, given=given, priority=priority)
+        task = state.draft(agent, story, at, chance, given=given, priority=priority)
         task.cost = task.estimate // 3
         if status != "pending":
             _age(state, task, status, chance)
         state.add_task(task)
         if status == "running":
-            life.work_on(task, state.start)
+            state.work_on(task, state.start)
 
 
 def _age(state: WorldState, task: DemoTask, status: str, chance: random.Random) -> None:
@@ -174,7 +177,7 @@ def _tell_past(state: WorldState, chance: random.Random) -> None:
         if verb == "rejected":
             continue
         state.log(task.decided + 4.0, "info", "task.started", f"Started: {task.title}", task=task)
-        known = particulars(state, task)
+        known = state.particulars(task)
         end = task.finished or state.start
         beats = task.story.carry_out[: task.progress]
         for turn, beat in enumerate(beats, start=1):

@@ -31,9 +31,8 @@ from typing import Any, Self
 import msgspec
 
 from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Request
-from agentco_tui.demo.faults import BROKEN, SILENT, Faults, break_off, spoiled
-from agentco_tui.demo.interface import Interface
-from agentco_tui.demo.operations import Keys
+from agentco_tui.demo.faults import KINDS, Faults, break_off, spoiled
+from agentco_tui.demo.interface import Interface, Keys
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import RefusedError
@@ -205,7 +204,15 @@ class EmbeddedPlatform:
     async def serve(self, connection: ClientConnection, request: Request) -> None:
         """Answer one request, or let a fault strike it."""
         if request.path.startswith(_CONTROL):
-            answer = self._controlled(request)
+            status, told = 200, dict[str, Any]()
+            try:
+                told = self._control(request)
+            except RefusedError as refusal:
+                status, told = refusal.status, {"error": str(refusal)}
+            except (ValueError, TypeError, KeyError) as error:
+                status, told = 422, {"error": str(error)}
+            headers = {"content-type": "application/json"}
+            answer = Answer(status, headers, json.dumps(told).encode())
             await connection.send(answer.head() + answer.body)
             return
         started = time.monotonic()
@@ -220,14 +227,16 @@ class EmbeddedPlatform:
             answer = self._interface.refused(fault.number(500))
         date = formatdate(self.world.clock.now(), usegmt=True)
         answer = answer.replaced(answer.body, date=date)
-        struck = fault.kind if fault else "latency" if latency else ""
         answer = spoiled(fault, answer) if fault else answer
-        sent = 0 if struck in SILENT else answer.status
-        self._note(request, sent, struck or None, started)
-        if fault and struck in BROKEN:
+        if fault and (kind := KINDS[fault.kind]).then:
+            sent = 0 if kind.part is None else answer.status
+            self._note(request, sent, fault.kind, started)
             await break_off(connection, fault, answer)
-        else:
-            await connection.send(answer.head() + answer.body)
+            return
+        self._note(
+            request, answer.status, fault.kind if fault else "latency" if latency else None, started
+        )
+        await connection.send(answer.head() + answer.body)
 
     def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
         """Note a request before the first byte leaves: whoever has an answer finds it noted."""
@@ -247,16 +256,6 @@ class EmbeddedPlatform:
                 took=time.monotonic() - started,
             )
         )
-
-    def _controlled(self, request: Request) -> Answer:
-        status, told = 200, dict[str, Any]()
-        try:
-            told = self._control(request)
-        except RefusedError as refusal:
-            status, told = refusal.status, {"error": str(refusal)}
-        except (ValueError, TypeError, KeyError) as error:
-            status, told = 422, {"error": str(error)}
-        return Answer(status, {"content-type": "application/json"}, json.dumps(told).encode())
 
     def _control(self, request: Request) -> dict[str, Any]:
         if request.headers.get("authorization") != self._control_authorization:

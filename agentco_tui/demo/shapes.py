@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from agentco_tui.demo.record_fields import Cash, Fields, Link, Share, When, Word
+from agentco_tui.demo.record_fields import SORTS, Fields
 from agentco_tui.demo.world_state import CENT, DOLLAR, iso
 
 Json = Any
@@ -67,17 +67,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     approved: tuple[int, Json]
     """Status and body for an approve that was done."""
     trace: str
-    paging: str = "none"
-    """none, page, offset, cursor, after: how the next page is asked for."""
+    paging: str = "none"  # none, page, offset, cursor, after
     page_size: int = 25
     records: dict[str, Json] = {}
     """For kinds of records (or "*"), a template in place of their fields as they are."""
-    keys: str = "snake"
-    """snake, camel, kebab."""
-    ids: str = "prefixed"
-    """prefixed (`tsk_…`), numbers."""
-    money: str = "units"
-    """units, usd (in the name), text, cents (in the name), value (an object with a currency)."""
+    keys: str = "snake"  # snake, camel, kebab
+    ids: str = "prefixed"  # prefixed (`tsk_…`), numbers
+    money: str = "units"  # units, usd and cents (in the name), text, value (with a currency)
     numbers_as_text: bool = False
     no_limit: Json = None
     """What stands for no limit."""
@@ -85,8 +81,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Whether what is left of a limit may be negative."""
     share: tuple[str, str] = ("percent_used", "percent")
     """The name of a used share, and percent, ratio or text."""
-    times: str = "z"
-    """z, offset (ISO 8601 with +00:00), epoch, epoch_ms, http."""
+    times: str = "z"  # z, offset (ISO 8601 with +00:00), epoch, epoch_ms, http
     links: str = "flat"
     """How a record names another: flat (`x_id`, `x_name`), nested, related (as JSON:API does)."""
     words: dict[str, Json] = {}
@@ -163,14 +158,14 @@ def record_id(value: str | None, shape: Shape) -> Json:
     return value
 
 
-def told(value: Any, shape: Shape) -> Json:
-    """A value of a record in the spelling of a shape; what has no spelling of its own stays."""
-    if isinstance(value, Word):
-        return shape.words.get(value.word, value.word)
-    if not isinstance(value, When):
+def told(name: str, value: Any, shape: Shape) -> Json:
+    """A word or a moment in the spelling of a shape; what is neither stays."""
+    sort = SORTS.get(name)
+    if sort == "word":
+        return shape.words.get(value, value)
+    if sort != "moment" or value is None:
         return value
-    if (at := value.at) is None:
-        return None
+    at: float = value
     match shape.times:
         case "epoch":
             return int(at)
@@ -203,23 +198,20 @@ def dress(kind: str, fields: Fields, shape: Shape) -> dict[str, Json]:
         name = names.get(field_name, field_name)
         if name is None:
             continue
-        match value:
-            case str() if field_name == "id":
-                dressed[name] = record_id(value, shape)
-            case Cash(micros, rest):
-                if rest and micros is not None and not shape.rest_below_zero:
-                    micros = max(0, micros)
-                dressed |= _cash(name, micros, shape)
-            case Link() if shape.links == "nested":
-                dressed[name] = {"id": record_id(value.id, shape), "name": value.name}
-            case Link():
-                if shape.links == "flat":
-                    dressed[f"{name}_id"] = record_id(value.id, shape)
-                    dressed[f"{name}_name"] = value.name
-            case Share(ratio):
-                dressed |= _part(name, ratio, shape)
-            case _:
-                dressed[name] = told(value, shape)
+        sort = SORTS.get(field_name)
+        if sort in {"sum", "rest"}:
+            floors = sort == "rest" and value is not None and not shape.rest_below_zero
+            dressed |= _cash(name, max(0, value) if floors else value, shape)
+        elif sort == "share":
+            dressed |= _part(name, value, shape)
+        elif sort != "link" or value is None:
+            is_id = field_name == "id"
+            dressed[name] = record_id(value, shape) if is_id else told(field_name, value, shape)
+        elif shape.links == "nested":
+            dressed[name] = {"id": record_id(value.id, shape), "name": value.name}
+        elif shape.links == "flat":
+            dressed[f"{name}_id"] = record_id(value.id, shape)
+            dressed[f"{name}_name"] = value.name
     if shape.numbers_as_text:
         return {
             name: str(value) if type(value) in {int, float} else value

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
 from agentco_tui.demo.life import Life
-from agentco_tui.demo.seeding import DAY, build
+from agentco_tui.demo.seeding import build
 from agentco_tui.demo.stories import BOOK, PRIORITIES, agent_name, stream
 from agentco_tui.demo.world_state import (
     DOLLAR,
@@ -25,7 +25,6 @@ from agentco_tui.demo.world_state import (
     DemoTask,
     Entry,
     RefusedError,
-    WorldState,
     check,
 )
 
@@ -81,30 +80,27 @@ class World:
         if tasks and not agents:
             raise ValueError("tasks need an agent")
         start = float(int(time.time() if now is None else now))
-        midnight = start - start % DAY
         self.lock = threading.RLock()
         self.clock = VirtualClock(start, speed)
-        period = midnight - 19 * DAY, midnight + 11 * DAY
-        self.state = WorldState(seed, start, *period, numeric_ids=numeric_ids)
+        self.state = Life(seed, start, numeric_ids=numeric_ids)
         self.applied: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were applied."""
         self.attempts: Counter[str] = Counter()
         """For each task id, how many approvals through the interface were asked for."""
-        self._life = Life(self.state)
-        build(self._life, companies, agents, tasks)
-        self._life.begin(start)
+        build(self.state, companies, agents, tasks)
+        self.state.begin(start)
 
     @property
     def now(self) -> float:
         """The moment the world has reached, after everything due has happened."""
-        with self.living():
-            return self._life.now
+        with self.living() as state:
+            return state.now
 
     @contextmanager
-    def living(self) -> Iterator[WorldState]:
+    def living(self) -> Iterator[Life]:
         """The state, brought up to the clock and held still while the block runs."""
         with self.lock:
-            self._life.run_until(self.clock.now())
+            self.state.run_until(self.clock.now())
             yield self.state
 
     def advance(self, seconds: float) -> None:
@@ -168,7 +164,7 @@ class World:
         with self.living():
             task = self.task(task_id)
             self.attempts[task_id] += 1
-            self._life.decide(task, "approve", OPERATOR, self._life.now)
+            self.state.decide(task, "approve", OPERATOR, self.state.now)
             self.applied[task_id] += 1
             return task
 
@@ -177,7 +173,7 @@ class World:
         check((decision not in {"approve", "reject"}, "decision", "must be approve or reject"))
         with self.living():
             task = self.task(task_id)
-            self._life.decide(task, decision, who, self._life.now)
+            self.state.decide(task, decision, who, self.state.now)
             return task
 
     def create_task(self, company_id: str, title: str, agent_id: str, priority: str) -> DemoTask:
@@ -200,12 +196,10 @@ class World:
             assert agent is not None
             chance = stream(state.seed, "created", state.numbers["tsk"])
             given = {"title": title.strip().replace("{", "(").replace("}", ")")}
-            task = self._life.draft(
-                agent, BOOK.given, self._life.now, chance, given=given, priority=priority
-            )
+            task = state.draft(agent, BOOK.given, state.now, chance, given=given, priority=priority)
             task.title = title.strip()
             state.add_task(task)
-            state.ask(task, self._life.now)
+            state.ask(task, state.now)
             return task
 
     def create_company(self, name: str, template: str, mission: str) -> DemoCompany:
@@ -234,12 +228,12 @@ class World:
     def set_limit(self, agent_id: str, dollars: float | int) -> DemoAgent:
         """Set an agent's monthly limit in whole dollars; 0 lifts it. RefusedError."""
         with self.living() as state:
-            agent, now = self.agent(agent_id), self._life.now
+            agent, now = self.agent(agent_id), self.state.now
             words = f"{OPERATOR} set the monthly limit of {agent.name} to {dollars:,.2f}"
             state.log(now, "info", "budget.limit_set", words, agent=agent, actor=OPERATOR)
             agent.limit = round(dollars * DOLLAR) or None
             state.changed(agent)
-            self._life.review(agent, now)
+            state.review(agent, now)
             return agent
 
     def _check_company(self, name: str, mission: str, *more: tuple[bool, str, str]) -> None:
@@ -253,7 +247,7 @@ class World:
         )
 
     def _found_company(self, name: str, template: str, mission: str) -> DemoCompany:
-        state, now = self.state, self._life.now
+        state, now = self.state, self.state.now
         told = (name.strip(), template.strip(), mission.strip())
         company = DemoCompany(state.new_id("cmp"), *told, created=now, limit=500 * DOLLAR)
         state.companies[company.id] = company
@@ -263,7 +257,7 @@ class World:
         return company
 
     def _hire(self, company: DemoCompany, role: str, limit: int | None, trust: int) -> None:
-        state, now = self.state, self._life.now
+        state, now = self.state, self.state.now
         state.numbers["hired"] += 1
         number = state.numbers["hired"]
         agent = DemoAgent(
@@ -277,9 +271,7 @@ class World:
             last_seen=now,
             limit=limit,
         )
-        state.agents[agent.id] = agent
-        company.agents += 1
-        state.changed(agent, company)
+        state.add_agent(agent)
 
 
 def _found(kind: str, record_id: str, records: dict[str, R]) -> R:

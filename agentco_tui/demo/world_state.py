@@ -13,10 +13,13 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from agentco_tui.demo.stories import Facts, Story
+from agentco_tui.demo.stories import Facts, Story, facts
 
 DOLLAR = 1_000_000
 CENT = 10_000
+DAY = 86_400.0
+WARN_AT, STOP_AT = 0.8, 1.0
+"""Shares of a limit: from when on there is an alert, and an agent is stopped."""
 _KEPT_ENTRIES = 50_000
 """How much of the activity log is kept; the oldest entries go first."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -47,24 +50,42 @@ def iso(at: float) -> str:
     return when.isoformat(timespec="milliseconds" if when.microsecond else "seconds") + "Z"
 
 
-class DemoCompany(msgspec.Struct, eq=False):
-    """A company; `limit` None means that it has none."""
+class Budgeted(msgspec.Struct, eq=False, kw_only=True):
+    """What money is spent of; `limit` None means that there is none."""
 
+    limit: int | None = None
+    spent: int = 0
+    version: int = 0
+
+    @property
+    def remaining(self) -> int | None:
+        return None if self.limit is None else self.limit - self.spent
+
+    @property
+    def used(self) -> float | None:
+        return self.spent / self.limit if self.limit else None
+
+    @property
+    def reached(self) -> float:
+        """The threshold that was reached: 0, 0.8 or 1 of the limit."""
+        if not self.limit or self.spent * 5 < self.limit * 4:
+            return 0.0
+        return STOP_AT if self.spent >= self.limit else WARN_AT
+
+
+class DemoCompany(Budgeted, eq=False):
     id: str
     name: str
     template: str
     mission: str
     created: float
-    limit: int | None = None
-    spent: int = 0
     agents: int = 0
     tasks: int = 0
     pending: int = 0
     status: str = "active"
-    version: int = 0
 
 
-class DemoAgent(msgspec.Struct, eq=False):
+class DemoAgent(Budgeted, eq=False):
     """An agent; `status` is active or paused."""
 
     id: str
@@ -75,12 +96,9 @@ class DemoAgent(msgspec.Struct, eq=False):
     trust: int
     created: float
     last_seen: float
-    limit: int | None
-    spent: int = 0
     completed: int = 0
     status: str = "active"
     pause_reason: str | None = None
-    version: int = 0
 
 
 class DemoTask(msgspec.Struct, eq=False):
@@ -107,6 +125,10 @@ class DemoTask(msgspec.Struct, eq=False):
     """Particulars that were fixed from outside instead of drawn."""
     version: int = 0
 
+    @property
+    def name(self) -> str:
+        return self.title
+
 
 class Entry(msgspec.Struct, frozen=True, eq=False):
     """An entry of the activity log; `actor` is set where a person did it."""
@@ -120,35 +142,38 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
     agent: DemoAgent | None = None
     task: DemoTask | None = None
     actor: str | None = None
-    cost: int = 0
+    cost: int | None = None
 
 
-class DemoAlert(msgspec.Struct, eq=False):
+class DemoAlert(Budgeted, eq=False):
     """A threshold that was crossed by an agent or a company; `resolved` once it is over."""
 
     id: str
     severity: str
     message: str
-    threshold: int
+    threshold: float
     company: DemoCompany
     agent: DemoAgent | None
-    limit: int
-    spent: int
     created: float
     resolved: float | None = None
-    version: int = 0
+    type: str = "budget_threshold"
+
+    @property
+    def status(self) -> str:
+        return "open" if self.resolved is None else "resolved"
 
 
 class WorldState:
     """All records of a world, in the order in which they came to be."""
 
-    def __init__(
-        self, seed: int, start: float, period_start: float, resets: float, *, numeric_ids: bool
-    ) -> None:
+    def __init__(self, seed: int, start: float, *, numeric_ids: bool) -> None:
+        midnight = start - start % DAY
         self.seed = seed
         self.start = start
-        self.period_start = period_start
-        self.resets = resets
+        self.now = start
+        """The moment the world has reached."""
+        self.period_start = midnight - 19 * DAY
+        self.resets = midnight + 11 * DAY
         self._numeric_ids = numeric_ids
         self.companies: dict[str, DemoCompany] = {}
         self.agents: dict[str, DemoAgent] = {}
@@ -160,6 +185,15 @@ class WorldState:
         """For each kind of record, how often any of it came or changed."""
         self.numbers: Counter[str] = Counter()
         """How many of each sort there have been: records by the prefix of their ids, and others."""
+
+    @property
+    def hour(self) -> float:
+        """The present hour: a forecast that moves with every second would never stand still."""
+        return self.now // 3_600 * 3_600
+
+    def particulars(self, task: DemoTask) -> Facts:
+        """What a task is about in detail: drawn from its number, or as it was given."""
+        return {**facts(self.seed, task.number), **(task.given or {})}
 
     def new_id(self, prefix: str) -> str:
         """The next identifier with this prefix: looks random, never repeats."""
@@ -192,7 +226,7 @@ class WorldState:
         company = company or (agent.company if agent else None)
         self.numbers["entry"] += 1
         entry_id = f"evt_{self.numbers['entry']:07d}"
-        about = (company, agent, task, actor, cost)
+        about = (company, agent, task, actor, cost or None)
         entry = Entry(entry_id, at, level, action, message, *about)
         self.entries.append(entry)
         self.revisions[Entry] += 1
@@ -211,6 +245,12 @@ class WorldState:
         """Note that a task changed at a moment."""
         task.updated = max(task.updated, at)
         self.changed(task)
+
+    def add_agent(self, agent: DemoAgent) -> None:
+        self.agents[agent.id] = agent
+        agent.company.agents += 1
+        agent.company.spent += agent.spent
+        self.changed(agent, agent.company)
 
     def add_task(self, task: DemoTask) -> None:
         """Put a new task in its place, with all counts."""

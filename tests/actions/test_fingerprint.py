@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.demo.connection import Request
-from agentco_tui.demo.record_fields import Cash, Link, When, Word
 from agentco_tui.demo.renderer import Renderer
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Ref, Task
@@ -245,30 +244,35 @@ def test_two_agents_of_one_name_are_told_apart() -> None:
     assert difference.sentence == "agent was “Scout (ag_1)”, is “Scout (ag_2)”"
 
 
+class Linked(NamedTuple):
+    id: str
+    name: str
+
+
 FIELDS = {
     "id": "123",
     "title": "Pay $40 to ACME",
     "description": "For the campaign.",
-    "status": Word("pending"),
-    "priority": Word("high"),
-    "company": Link("1", "Acme"),
-    "agent": Link("1", "Scout"),
-    "estimated_cost": Cash(40_000_000),
-    "cost": Cash(1_000_000),
-    "created_at": When(1_795_000_000.0),
-    "updated_at": When(1_795_000_100.0),
-    "decided_at": When(None),
+    "status": "pending",
+    "priority": "high",
+    "company": Linked("1", "Acme"),
+    "agent": Linked("1", "Scout"),
+    "estimated_cost": 40_000_000,
+    "cost": 1_000_000,
+    "created_at": 1_795_000_000.0,
+    "updated_at": 1_795_000_100.0,
+    "decided_at": None,
     "decided_by": None,
-    "finished_at": When(None),
+    "finished_at": None,
 }
 OTHERWISE = {
     "title": "Pay $90,000 to EVIL Corp",
     "description": "For nothing.",
-    "priority": Word("low"),
-    "agent": Link("2", "Mallory"),
-    "company": Link("2", "Globex"),
-    "estimated_cost": Cash(90_000_000_000),
-    "created_at": When(1_795_100_000.0),
+    "priority": "low",
+    "agent": Linked("2", "Mallory"),
+    "company": Linked("2", "Globex"),
+    "estimated_cost": 90_000_000_000,
+    "created_at": 1_795_100_000.0,
 }
 ASKED = Request("GET", "/api/tasks", "status=pending", {"host": "127.0.0.1"}, b"")
 
@@ -292,7 +296,7 @@ def in_shape(name: str, fields: dict[str, Any]) -> Task:
 @pytest.mark.parametrize("name", sorted(SHAPES))
 def test_in_every_shape_what_counts_counts_and_what_moves_by_itself_does_not(name: str) -> None:
     shown = in_shape(name, FIELDS)
-    later = in_shape(name, {**FIELDS, "updated_at": When(1_795_200_000.0)})
+    later = in_shape(name, {**FIELDS, "updated_at": 1_795_200_000.0})
     assert later.content == shown.content
     assert differences(shown, later) == ()
     for field, value in OTHERWISE.items():

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 import pytest
 
-from agentco_tui.demo.operations import OPERATIONS
+from agentco_tui.demo.connection import OPERATIONS
 from agentco_tui.demo.server import EmbeddedPlatform
 from tests.demo.conftest import NOW
 from tests.demo.wire import ask
