@@ -43,7 +43,7 @@ from agentco_tui.demo.connection import (
 from agentco_tui.demo.stories import stream
 
 
-class Kind(NamedTuple):
+class FaultKind(NamedTuple):
     """What a fault does; one that breaks the protocol sends a part of the answer, and then `then`.
 
     `instead`: it strikes instead of the true answer, so the request may be left undone; all others
@@ -56,22 +56,22 @@ class Kind(NamedTuple):
     span: bool = False
 
 
-KINDS: dict[str, Kind] = {
-    "status": Kind(instead=True),  # answer with this status, 200 to 599
-    "latency": Kind(span=True),  # wait so long (100ms, 2s), then go on
-    "hang": Kind(instead=True, then="silence"),  # never answer
-    "hang_body": Kind(then="silence", part=0.5),  # send half of the body, then nothing more
-    "drip": Kind(then="drip", part=0.0, span=True),  # one byte each interval (default 1s)
-    "drop_before": Kind(instead=True, then="reset"),  # before the request is applied
-    "drop_after": Kind(then="reset"),  # apply the request, then reset the connection
-    "cut": Kind(then="close", part=0.5),  # close the connection in the middle of the body
-    "endless": Kind(instead=True, then="endless", part=0.0),  # a body without an end
-    "gzip_bomb": Kind(instead=True),  # a small body that grows to this many MiB (256)
-    "bad_json": Kind(),  # the JSON ends in the middle, the lengths are right
-    "odd_rows": Kind(),  # among the rows some that are no records, or not quite
-    "hostile": Kind(),  # control sequences, bidi and markup in every text
-    "redirect": Kind(instead=True),  # to this path or address (default /login)
-    "clock": Kind(span=True),  # a Date header off by this much (default 1d)
+KINDS: dict[str, FaultKind] = {
+    "status": FaultKind(instead=True),  # answer with this status, 200 to 599
+    "latency": FaultKind(span=True),  # wait so long (100ms, 2s), then go on
+    "hang": FaultKind(instead=True, then="silence"),  # never answer
+    "hang_body": FaultKind(then="silence", part=0.5),  # send half of the body, then nothing more
+    "drip": FaultKind(then="drip", part=0.0, span=True),  # one byte each interval (default 1s)
+    "drop_before": FaultKind(instead=True, then="reset"),  # before the request is applied
+    "drop_after": FaultKind(then="reset"),  # apply the request, then reset the connection
+    "cut": FaultKind(then="close", part=0.5),  # close the connection in the middle of the body
+    "endless": FaultKind(instead=True, then="endless", part=0.0),  # a body without an end
+    "gzip_bomb": FaultKind(instead=True),  # a small body that grows to this many MiB (256)
+    "bad_json": FaultKind(),  # the JSON ends in the middle, the lengths are right
+    "odd_rows": FaultKind(),  # among the rows some that are no records, or not quite
+    "hostile": FaultKind(),  # control sequences, bidi and markup in every text
+    "redirect": FaultKind(instead=True),  # to this path or address (default /login)
+    "clock": FaultKind(span=True),  # a Date header off by this much (default 1d)
 }
 
 _FORM = re.compile(
