@@ -20,11 +20,10 @@ from agentco_tui.model import Record, Task
 from agentco_tui.reading.content import content_of, identity
 from agentco_tui.reading.envelope import FoundList, find_list, find_one, names_beside, unwrapped
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
-from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, word_set
 from agentco_tui.reading.schema import Around, Json, Kind, Row, Unread
 from agentco_tui.reading.values.money import unit_beside
 from agentco_tui.reading.values.reference import looks_like_id
-from agentco_tui.reading.values.unit import NO_UNIT, Unit
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)

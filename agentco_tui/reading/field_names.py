@@ -1,12 +1,13 @@
-"""Field names: compared folded, and known as names of secrets.
+"""Field names: compared folded, known as names of secrets, and with the unit at their end.
 
 `budgetMonthlyCents`, `budget_monthly_cents` and `Budget-Monthly-Cents` are one name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from agentco_tui.patterns import lazy_pattern
 
@@ -68,3 +69,71 @@ def is_secret(name: str) -> bool:
     if folded.endswith(("token", "tokenvalue")):
         return not folded.endswith(_PAGE_TOKENS)
     return folded.startswith(("bearer", "accesstoken", "authtoken", "refreshtoken"))
+
+
+# -- units of sums ---------------------------------------------------------------------------------
+
+MINOR: Final = 99
+"""The power of "the minor unit of the currency": its size depends on the currency."""
+NO_MONEY: Final = frozenset(("TOKENS", "CREDITS", "POINTS"))
+
+_CODES: Final = word_set(
+    """usd eur gbp jpy cny chf cad aud nzd inr brl sek nok dkk pln czk huf ron try zar mxn krw
+    sgd hkd twd thb idr php vnd myr ils aed sar rub uah clp cop ars pen kwd bhd"""
+)
+
+
+class Unit(NamedTuple):
+    """What one unit of an amount is worth."""
+
+    power: int | None = None
+    """Amount times ten to this power is whole units; MINOR; None where nothing told it."""
+    currency: str | None = None
+
+    def with_more(self, other: Unit | None) -> Unit:
+        """What this one tells, completed by another."""
+        if other is None or other is NO_UNIT:
+            return self
+        power = other.power if self.power is None else self.power
+        return Unit(power, self.currency or other.currency)
+
+    @property
+    def rank(self) -> int:
+        """Of several sums in one place that in a unit of money counts, what is no money last."""
+        return 1 if self.power is None else 2 if self.currency in NO_MONEY else 0
+
+
+NO_UNIT: Final = Unit()
+
+UNIT_WORDS: Final[dict[str, Unit]] = {
+    "cents": Unit(-2), "cent": Unit(-2), "billedcents": Unit(-2), "hundredths": Unit(-2),
+    "pence": Unit(-2, "GBP"), "minor": Unit(MINOR), "minorunits": Unit(MINOR),
+    "minorunit": Unit(MINOR), "micros": Unit(-6), "micro": Unit(-6), "microunits": Unit(-6),
+    "microdollars": Unit(-6, "USD"), "microusd": Unit(-6, "USD"), "microcents": Unit(-8),
+    "millicents": Unit(-5), "mills": Unit(-3), "millis": Unit(-3), "nanos": Unit(-9),
+    "nanodollars": Unit(-9, "USD"), "nanousd": Unit(-9, "USD"), "dollars": Unit(0, "USD"),
+    "dollar": Unit(0, "USD"), "euros": Unit(0, "EUR"), "pounds": Unit(0, "GBP"),
+    "major": Unit(0), "majorunits": Unit(0), "wholeunits": Unit(0), "tokens": Unit(0, "TOKENS"),
+    "credits": Unit(0, "CREDITS"), "points": Unit(0, "POINTS"),
+    **{code: Unit(0, code.upper()) for code in _CODES},
+    **{f"{code}cents": Unit(-2, code.upper()) for code in ("usd", "eur", "aud", "cad", "us")},
+    **{f"{code}micros": Unit(-6, code.upper()) for code in ("usd", "eur")},
+    **{f"{code}minor": Unit(MINOR, code.upper()) for code in _CODES},
+    "uscents": Unit(-2, "USD"), "eurocents": Unit(-2, "EUR"),
+}  # fmt: skip
+_LENGTHS: Final = sorted({len(word) for word in UNIT_WORDS}, reverse=True)
+
+
+def split_unit(folded: str) -> Iterator[tuple[str, Unit]]:
+    """A folded name without the unit at its end, and that unit: the longest unit first."""
+    for length in _LENGTHS:
+        if length < len(folded) and (unit := UNIT_WORDS.get(folded[-length:])) is not None:
+            yield folded[:-length].removesuffix("in"), unit
+
+
+def unit_in_name(name: str) -> Unit:
+    """The unit that the last part of a (dotted) name tells: `usage.cost_cents`."""
+    folded = fold(name.rpartition(".")[2])
+    if folded in UNIT_WORDS:
+        return UNIT_WORDS[folded]
+    return next((unit for _, unit in split_unit(folded)), NO_UNIT)

@@ -23,11 +23,11 @@ from msgspec.structs import replace
 from agentco_tui.model import Record, Task, TaskState
 from agentco_tui.reading.decode import Unshaped, outline
 from agentco_tui.reading.envelope import find_list, unwrapped
+from agentco_tui.reading.field_names import MINOR, NO_UNIT, Unit
 from agentco_tui.reading.schema import Around, Build, Json, Kind, Row, dig
 from agentco_tui.reading.unknown_fields import compact
 from agentco_tui.reading.values.money import Sum, told_unit, unit_beside
 from agentco_tui.reading.values.status_word import fold_word
-from agentco_tui.reading.values.unit import MINOR, NO_UNIT, Unit
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)

@@ -44,8 +44,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from agentco_tui.model import Record, Ref
-from agentco_tui.reading.field_names import fold
-from agentco_tui.reading.values.unit import NO_UNIT, Unit, split_unit, unit_in_name
+from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.text import SafeText, safe
 
 R = TypeVar("R", bound=Record)

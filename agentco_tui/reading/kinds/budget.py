@@ -9,7 +9,7 @@ from typing import Any, Final
 from agentco_tui.model import Budget, BudgetOverview, BudgetScope, Ref
 from agentco_tui.reading.decode import RefusedBody, Unshaped, outline, read_page
 from agentco_tui.reading.error_body import error_in, says_failed
-from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.field_names import Unit, fold, word_set
 from agentco_tui.reading.kinds.common_fields import record, reference, references
 from agentco_tui.reading.kinds.figures import (
     FIGURES,
@@ -29,7 +29,6 @@ from agentco_tui.reading.values.reference import joined, to_id, to_ref_name
 from agentco_tui.reading.values.scalar import flag, named, text_only, word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import SafeText, safe
 
 WHOLE_ID: Final = "all"

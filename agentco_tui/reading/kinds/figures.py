@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from agentco_tui.model import Money
-from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, word_set
 from agentco_tui.reading.schema import Around, Field, Json, Partial, Row, Values
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
@@ -33,7 +33,6 @@ from agentco_tui.reading.values.money import (
 )
 from agentco_tui.reading.values.scalar import to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word
-from agentco_tui.reading.values.unit import NO_UNIT, Unit
 
 _PERCENT_ABOVE: Final = Decimal("1.5")
 _MOST: Final = Decimal(10) ** 7

@@ -20,7 +20,6 @@ from agentco_tui.reading.values.money import Sum, to_money, told_unit
 from agentco_tui.reading.values.reference import to_key, to_ref, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import (
     block,
-    first_line,
     flag,
     named,
     text_only,
@@ -231,7 +230,7 @@ def _build(row: Row, around: Around) -> Task:
     title_from = "id"
     if title is not None:
         title_from = row.source("title").name
-    elif "description" in values and (title := first_line(values["description"])):
+    elif title := safe(next(filter(str.strip, get("description", "").splitlines()), "").strip()):
         title_from = "description"
     else:
         for slot in ("tool", "type"):

@@ -15,7 +15,7 @@ from agentco_tui.model import Moment, TaskState, Trace, TraceStep
 from agentco_tui.reading.decode import RefusedBody, Unshaped
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.error_body import error_in, says_failed
-from agentco_tui.reading.field_names import fold, word_set
+from agentco_tui.reading.field_names import Unit, fold, word_set
 from agentco_tui.reading.kinds.common_fields import COST, content_id
 from agentco_tui.reading.schema import NOTHING, Field, Json, Partial, Reader, Row, Table, Values
 from agentco_tui.reading.unknown_fields import as_extra
@@ -24,7 +24,6 @@ from agentco_tui.reading.values.reference import looks_like_id, to_id
 from agentco_tui.reading.values.scalar import flag, line, named, shown, to_count, to_decimal, word
 from agentco_tui.reading.values.status_word import fold_word, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-from agentco_tui.reading.values.unit import Unit
 from agentco_tui.text import SafeText, safe, safe_block
 
 MAX_STEPS: Final = 20_000

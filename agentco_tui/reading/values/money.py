@@ -1,5 +1,7 @@
 """Sums of money, exact: their unit is told by the name, the value, a sibling, the answer or the
 profile; else they are as sent, and marked.
+
+A currency alone tells no unit: "USD" stands beside dollars and beside cents. Size tells nothing.
 """
 
 from __future__ import annotations
@@ -10,24 +12,26 @@ from typing import Any, Final, NamedTuple
 
 from agentco_tui.model import Money
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.reading.field_names import fold, word_set
-from agentco_tui.reading.schema import Field, Json, Partial, Reader, Values, under
-from agentco_tui.reading.values.scalar import to_decimal
-from agentco_tui.reading.values.unit import (
+from agentco_tui.reading.field_names import (
     MINOR,
     NO_MONEY,
     NO_UNIT,
-    SIGNS,
-    WORDS,
+    UNIT_WORDS,
     Unit,
-    currency_word,
-    is_unit,
+    fold,
     split_unit,
     unit_in_name,
-    unit_word,
+    word_set,
 )
-from agentco_tui.text import SafeText
+from agentco_tui.reading.schema import Field, Json, Partial, Reader, Values, under
+from agentco_tui.reading.values.scalar import to_decimal
+from agentco_tui.text import SafeText, safe
 
+SIGNS: Final = {
+    "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",
+    "US$": "USD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "CHF": "CHF", "zł": "PLN", "₴": "UAH",
+    "kr": "SEK", "₺": "TRY", "₫": "VND", "฿": "THB", "₪": "ILS",
+}  # fmt: skip
 _NO_MINOR: Final = word_set("JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF")
 _THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
 _EXACT: Final = Context(prec=80)
@@ -159,7 +163,7 @@ def _place_of(name: str) -> int | None:
     for place, amount in enumerate(_AMOUNTS):
         if name == amount or (name.startswith(amount) and amount in dict(split_unit(name))):
             return place
-    return len(_AMOUNTS) if is_unit(name) else None
+    return len(_AMOUNTS) if name in UNIT_WORDS else None
 
 
 def comparable(one: Money, other: Money) -> bool:
@@ -183,9 +187,35 @@ def minus(one: Money, other: Money) -> Money | None:
     )
 
 
+def unit_word(raw: Any) -> Unit | None:
+    """What a `unit` says: "cents", "usd_cents", "USD" (whole ones), `{"code": "EUR"}`, "GB"."""
+    text = _code_in(raw)
+    if text is None or fold(text) in ("unit", "units", "money", "count", "none", "default"):
+        return None
+    if text in SIGNS:
+        return Unit(0, SIGNS[text])
+    return UNIT_WORDS.get(fold(text)) or Unit(0, str(safe(text.upper(), 12)))
+
+
+def currency_word(raw: Any) -> Unit | None:
+    """What a `currency` says: a code without a scale; "usd_cents" tells both."""
+    text = _code_in(raw)
+    known = None if text is None else unit_word(text)
+    if known is None or known.power != 0 or known.currency in NO_MONEY:
+        return known
+    return Unit(None, known.currency)
+
+
+def _code_in(raw: Any) -> str | None:
+    if type(raw) is dict:
+        raw = next((raw[key] for key in ("code", "iso", "id", "currency") if key in raw), None)
+    text = raw.strip() if type(raw) is str else ""
+    return text if 0 < len(text) <= 24 else None
+
+
 def _metric(raw: Json) -> Unit | None:
     """`metric: "billed_cents"`; what else is measured is no unit of sums."""
-    return WORDS.get(fold(raw)) if type(raw) is str else None
+    return UNIT_WORDS.get(fold(raw)) if type(raw) is str else None
 
 
 def _flag_of(unit: Unit) -> Any:

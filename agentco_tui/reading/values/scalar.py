@@ -116,14 +116,6 @@ def number_text(raw: int | Decimal) -> SafeText | None:
     return safe(str(raw)) if -(10**30) < raw < 10**30 else None
 
 
-def first_line(text: str) -> SafeText:
-    """The first line that holds anything."""
-    for part in text.splitlines():
-        if part.strip():
-            return safe(part.strip())
-    return safe("")
-
-
 def _inner(raw: Mapping[str, Json], names: tuple[str, ...], reader: Any) -> Any:
     if len(raw) > 40:
         return None
