@@ -26,12 +26,11 @@ from agentco_tui.actions.journal_file import JournalError
 from agentco_tui.actions.services import Permissions, Timing
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import KeyInUse
-from agentco_tui.api.prefetch import Prefetch
+from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.background import start_worker
 from agentco_tui.config import Settings
 from agentco_tui.keys import COMMANDS, SCREENS, Place
-from agentco_tui.live.clock import Clock, SystemClock
-from agentco_tui.live.feeds import Query
+from agentco_tui.live.feeds import Clock, Query, SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.screens.dialogs.base import Dialog, Palette

@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import inf
 from time import perf_counter
@@ -47,6 +48,14 @@ def turn_of_thread() -> None:
     """The same for work in a thread, which shares the processor with the event loop."""
     if (wait := _quiet_until[0] - perf_counter()) > 0:
         time.sleep(wait)
+
+
+_thread: Final = ThreadPoolExecutor(1, thread_name_prefix="reading")
+
+
+def beside(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Begin `work` in the one thread that reads, beside the event loop; in the order of calls."""
+    return asyncio.get_running_loop().run_in_executor(_thread, work)
 
 
 async def in_slices(steps: Generator[None, None, T]) -> T:

@@ -111,7 +111,7 @@ def _run_dashboard(settings: Settings) -> int:
     # What is imported now stays, so looking through it for garbage is time lost; the dashboard
     # turns the collector on again once it stands.
     gc.disable()
-    from agentco_tui.api.prefetch import Prefetch
+    from agentco_tui.api.fetcher import Prefetch
     from agentco_tui.commands.running import logged
 
     key = None if settings.key is None else KeyInUse(settings.key)

@@ -24,8 +24,7 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.live.clock import Clock
-from agentco_tui.live.feeds import FeedName, began_at
+from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.live.store import Change
 from agentco_tui.model import Ref, Task

@@ -18,7 +18,7 @@ import msgspec
 
 from agentco_tui.api import errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
-from agentco_tui.api.error_messages import KEY_SOURCE, failed_inside, not_sent, unusable
+from agentco_tui.api.error_messages import KEY_SOURCE, error_for, failed_inside, unusable
 from agentco_tui.api.fetcher import Fetcher
 from agentco_tui.model import (
     Activity,
@@ -260,7 +260,7 @@ class Client(Fetcher):
         usable = monthly_limit.is_finite() and monthly_limit.adjusted() < _MOST_DIGITS
         if not usable or int(monthly_limit.as_tuple().exponent) < -_MOST_DIGITS:
             words = "the monthly limit is no usable number"
-            raise not_sent(self.transport.asked("POST", path), words)
+            raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
         body = f'{{"monthly_limit":{monthly_limit:f}}}'
         return await self._write(AGENT_BUDGETS, path, body, attempt_id)
 
@@ -285,7 +285,7 @@ class Client(Fetcher):
             body = b""
         if body == b"":
             words = "a field holds a character that cannot be sent"
-            raise not_sent(self.transport.asked("POST", path), words)
+            raise error_for(errors.NotSent, words, self.transport.asked("POST", path))
         headers = () if attempt is None else (("Idempotency-Key", attempt),)
         reply = await self.transport.request("POST", path, json_body=body, headers=headers)
         read = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
@@ -304,7 +304,9 @@ class Client(Fetcher):
             segment, words = "", "the id holds a character that cannot be sent"
         if segment and len(identifier) <= _LONGEST_ID:
             return f"{collection}/{segment}{rest}"
-        raise not_sent(self.transport.asked(method, f"{collection}/?{rest}"), words)
+        raise error_for(
+            errors.NotSent, words, self.transport.asked(method, f"{collection}/?{rest}")
+        )
 
 
 def open_client(

@@ -11,7 +11,6 @@ import hmac
 import ipaddress
 import logging
 import re
-from collections.abc import Iterable
 from typing import Final, NoReturn, Self
 from urllib.parse import urlsplit
 
@@ -70,17 +69,11 @@ class ApiKey:
         """The key itself, for the Authorization header and for nothing else."""
         return self.__text
 
-    def redact(self, text: str) -> str:
-        return text.replace(self.__text, self.masked)
-
     def __repr__(self) -> str:
         return f"ApiKey({self.masked})"
 
     def __str__(self) -> str:
         return self.masked
-
-    def __format__(self, spec: str) -> str:
-        return format(self.masked, spec)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ApiKey) and hmac.compare_digest(self.__text, other.reveal())
@@ -98,37 +91,28 @@ class KeyInUse:
     All of them stay secrets to the end, since one may still hold elsewhere. For any thread.
     """
 
-    __slots__ = ("__key", "__known")
+    __slots__ = ("key", "secrets")
 
     def __init__(self, key: ApiKey) -> None:
-        self.__key = key
-        self.__known: tuple[ApiKey, ...] = (key,)
-
-    @property
-    def key(self) -> ApiKey:
-        return self.__key
-
-    def authorization(self) -> str:
-        return f"Bearer {self.__key.reveal()}"
+        self.secrets: tuple[tuple[bytes, bytes], ...] = ()
+        """Each of them with what is shown in its place."""
+        self.replace(key)
 
     def replace(self, key: ApiKey) -> None:
         """Use another from the next request on; those under way keep theirs."""
         # The longest first: one that begins like another must not leave its end behind. And known
         # before it is used, so that no answer to it comes before it can be recognised.
-        known = {*self.__known, key}
-        self.__known = tuple(sorted(known, key=lambda one: len(one.reveal()), reverse=True))
-        self.__key = key
+        secrets = {*self.secrets, (key.reveal().encode(), key.masked.encode())}
+        self.secrets = tuple(sorted(secrets, key=lambda secret: len(secret[0]), reverse=True))
+        self.key = key
 
     def redact(self, text: str) -> str:
-        for key in self.__known:
-            text = key.redact(text)
+        for key, mask in self.secrets:
+            text = text.replace(key.decode(), mask.decode())
         return text
 
-    def known(self) -> tuple[ApiKey, ...]:
-        return self.__known
-
     def __repr__(self) -> str:
-        return f"KeyInUse({self.__key.masked})"
+        return f"KeyInUse({self.key})"
 
 
 class Redactor:
@@ -140,8 +124,7 @@ class Redactor:
     __slots__ = ("__keys", "__waiting")
 
     def __init__(self, in_use: KeyInUse) -> None:
-        self.__keys = [(key.reveal().encode(), key.masked.encode()) for key in in_use.known()]
-        self.__waiting = b""
+        self.__keys, self.__waiting = in_use.secrets, b""
 
     def feed(self, piece: bytes, *, is_last: bool = False) -> bytes:
         """What can be let through by now, of the last piece all; takes time in proportion to it."""
@@ -158,11 +141,11 @@ class Redactor:
 
 
 class KeyFilter(logging.Filter):
-    """Put on a handler: masks the given keys, and anything that follows the word Bearer."""
+    """Put on a handler: masks the given key, if any, and anything that follows the word Bearer."""
 
-    def __init__(self, keys: Iterable[ApiKey | KeyInUse]) -> None:
+    def __init__(self, key: KeyInUse | None) -> None:
         super().__init__()
-        self._keys = tuple(keys)
+        self._key = key
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Clean the record where it stands (Python 3.11 takes no copy); it is always kept."""
@@ -171,19 +154,10 @@ class KeyFilter(logging.Filter):
         except (TypeError, ValueError, KeyError):
             # A wrong format string is the caller's slip; its arguments may still hold the key.
             text = f"{record.msg} {record.args}"
-        for key in self._keys:
-            text = key.redact(text)
+        text = text if self._key is None else self._key.redact(text)
         record.msg, record.args = _BEARER.sub(r"\1****", text), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True
-
-
-def quiet_http_loggers() -> None:
-    """Keep httpx and httpcore from logging whole URLs and headers (they do at INFO and DEBUG)."""
-    for name in ("httpx", "httpcore"):
-        logger = logging.getLogger(name)
-        if logger.level < logging.WARNING:
-            logger.setLevel(logging.WARNING)
 
 
 class BaseUrl(msgspec.Struct, frozen=True):

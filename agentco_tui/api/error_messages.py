@@ -1,4 +1,4 @@
-"""What went wrong with a request, as an ApiError with a sentence that says what to do.
+"""What went wrong with a request, as an ApiError with a sentence, and when it is tried again.
 
 Two tables: one by the status of an answer, one by the exception that came in its place. All
 sentences are ours. Words of the platform stand beside them, cleaned by `text`; a reason phrase, a
@@ -9,9 +9,12 @@ the host of a redirect, cleaned.
 from __future__ import annotations
 
 import errno
+import random
+import re
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -19,7 +22,6 @@ import msgspec
 
 from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
-from agentco_tui.api.timing import asked_wait
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.error_body import ErrorBody, read_error
 from agentco_tui.text import SafeText, plain, safe
@@ -167,6 +169,23 @@ _HANDSHAKES: Final[Mapping[str, str]] = {
 """By parts of OpenSSL's reason."""
 _MOST_LAYERS: Final = 40
 
+_LONGEST_WAIT: Final = 86_400.0
+"""Seconds: nothing longer than a day is believed."""
+_PASSING: Final = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.RateLimited)
+"""Failures that may be over soon; a bad certificate, a refusal or a 404 is not."""
+_FIRST: Final = 0.25
+_HIGHEST: Final = 8.0
+"""Seconds: the ceilings of the first wait before another attempt, and of any."""
+_LONGEST_RETRY_AFTER: Final = 60.0
+_BUDGET: Final = 75.0
+"""Seconds after the start of the first attempt in which another one may still begin."""
+_DATE: Final = lazy_pattern(
+    r"[a-z]{3,9},? [a-z0-9 -]{6,12} \d\d:\d\d:\d\d (GMT|\d{4})", re.ASCII | re.IGNORECASE
+)
+_SECONDS: Final = lazy_pattern(r"\d+(\.\d{1,6})?", re.ASCII)
+_RESETS: Final = ("ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset")
+_DRAFT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
+
 
 class Asked(msgspec.Struct, frozen=True):
     """What a sentence may say about a request: no key, no query, no body."""
@@ -209,11 +228,6 @@ def error_for(
         error.platform_message, error.platform_code = refusal.message, refusal.code
         error.fields = refusal.fields
     return error
-
-
-def not_sent(asked: Asked, words: str) -> ApiError:
-    """Refused here."""
-    return error_for(errors.NotSent, words, asked)
 
 
 def unusable(kind: type[ApiError], asked: Asked, status: int, reason: str = "") -> ApiError:
@@ -276,7 +290,11 @@ def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent
     words = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), _BROKE)
     kinds = (_OF_EXCEPTION[name] for name in names if name in _OF_EXCEPTION)
     kind = next(kinds, errors.Broken)
-    layers = tuple(_layers(cause))
+    layers = [cause]
+    for layer in layers:  # what lies under it: causes, contexts, members of groups
+        below = [layer.__cause__, layer.__context__, *getattr(layer, "exceptions", ())]
+        new = [each for each in below if each is not None and each not in layers]
+        layers += new[: _MOST_LAYERS - len(layers)]
     tls = [layer for layer in layers if isinstance(layer, ssl.SSLError)]
     if "ConnectError" in names:
         numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
@@ -311,20 +329,6 @@ def tls_words(failure: ssl.SSLError, host: str) -> str:
     return f"the TLS handshake with {host} failed: check the port and the server's TLS settings"
 
 
-def _layers(cause: BaseException) -> Iterator[BaseException]:
-    """`cause` and what lies under it: causes, contexts, group members; each once, bounded."""
-    todo, seen = [cause], set[int]()
-    while todo and len(seen) < _MOST_LAYERS:
-        layer = todo.pop(0)
-        if id(layer) in seen:
-            continue
-        seen.add(id(layer))
-        yield layer
-        todo += [below for below in (layer.__cause__, layer.__context__) if below is not None]
-        if isinstance(layer, BaseExceptionGroup):
-            todo += layer.exceptions
-
-
 def _redirect(asked: Asked, status: int, location: str) -> str:
     """Only the host is told: paths and queries of a redirect may hold what somebody planted."""
     if not location:
@@ -352,3 +356,60 @@ def _seconds(wait: float) -> str:
     if wait < 100:
         return f"{max(1, round(wait))} s"
     return f"{round(wait / 60)} min" if wait < 5400 else f"{round(wait / 3600)} h"
+
+
+def retry_wait(error: ApiError, failed: int, elapsed: float) -> float | None:
+    """Seconds until a read is sent again that failed so often, or None to tell the error.
+
+    Back-off with full jitter: each wait is drawn between 0 and a ceiling that doubles. A long
+    Retry-After is left to the caller, who finds it in the error.
+    """
+    is_passing = isinstance(error, _PASSING) and not isinstance(error, errors.TlsFailure)
+    if isinstance(error, errors.PlatformFailed):
+        is_passing = error.status in (500, 502, 503, 504)
+    asked = error.retry_after or 0.0
+    if not is_passing or asked > _LONGEST_RETRY_AFTER:
+        return None
+    # After what was asked for, so that not all who were told the same come back at once.
+    ceiling = min(_HIGHEST, _FIRST * 2.0 ** min(failed - 1, 30))
+    wait = asked + ceiling * random.random()  # noqa: S311 (jitter, not secrecy)
+    return wait if elapsed + wait <= _BUDGET else None
+
+
+def asked_wait(status: int, headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds the answer asks us to wait, at most a day; None if it asks nothing readable.
+
+    A date is counted from the platform's own Date header where there is one, so that a wrong clock
+    on either side does not matter. Digits first: a lenient date parser reads "-3" as a year.
+    """
+    here = http_date(headers.get("date", ""))
+    clock = now if here is None else here
+    value = headers.get("retry-after", "").strip()
+    wait: float | None = None
+    if _SECONDS.fullmatch(value):
+        wait = float(value)
+    elif (at := http_date(value)) is not None:
+        wait = at - clock
+    elif status == 429 and (match := _DRAFT_RESET.search(headers.get("ratelimit", "")[:200])):
+        wait = float(match[1])
+    elif status == 429:
+        values = (headers.get(name, "").strip() for name in _RESETS)
+        if told := next(filter(_SECONDS.fullmatch, values), None):
+            # Seconds from now, epoch seconds or epoch milliseconds: told apart by size.
+            wait = float(told) / (1000 if float(told) >= 1e11 else 1)
+            wait = wait - clock if wait >= 1e8 else wait
+    return None if wait is None else min(max(wait, 0.0), _LONGEST_WAIT)
+
+
+def http_date(text: str) -> float | None:
+    """Seconds since 1970 UTC for one of the three forms of RFC 9110 5.6.7; None for any other."""
+    from email.utils import parsedate  # noqa: PLC0415 - only who asks a platform needs it
+
+    parts = parsedate(text) if _DATE.fullmatch(text) else None
+    try:
+        # Its zone is GMT, said or not; sixty is a leap second.
+        if parts is not None:
+            return datetime(*parts[:5], min(parts[5], 59), tzinfo=UTC).timestamp()
+    except ValueError:
+        pass
+    return None

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import operator
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import aclosing
 from functools import partial
 from hashlib import blake2b
 from time import monotonic
@@ -19,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.api import error_messages, errors
-from agentco_tui.api.error_messages import Asked, unusable
+from agentco_tui.api import errors
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.error_messages import Asked, failed_inside, unusable
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS, ListRest, PageRequest, next_page
-from agentco_tui.api.response_body import beside
-from agentco_tui.model import Listing, Record
+from agentco_tui.background import beside
+from agentco_tui.model import Listing, Record, Task
 from agentco_tui.reading.content import identity, marked
 from agentco_tui.reading.decode import Page, RefusedBody, Unshaped, read_page
 from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_json
@@ -34,12 +37,12 @@ from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:
-    from agentco_tui.api.prefetch import Prefetch
-    from agentco_tui.api.transport import Reply, Transport
+    from agentco_tui.api.transport import Pairs, Reply, Transport
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
+_TASKS: Final = "/api/tasks"
 _MOST_SECONDS: Final = 60.0
 """After which no further page of a list is asked for."""
 _LARGE: Final = 256 * 1024
@@ -49,6 +52,77 @@ _REMEMBERED: Final = 12
 """Lists whose last answer is kept: more than there are feeds."""
 _ALONE: Final = frozenset({"company", "agent", "task", "activity"})
 """Kinds of which each record is read by itself, whatever stands beside it."""
+
+
+class Prefetch:
+    """The request for the tasks that wait, which every screen needs, on its way while Textual and
+    the screens are still being imported; what came of it can be taken over once.
+    """
+
+    def __init__(self, params: Pairs) -> None:
+        self.params = params
+        self._reply: Future[Reply | None] | None = Future()
+        # So that a request that waited in vain can't cancel it.
+        self._reply.set_running_or_notify_cancel()
+        self._beginning: Beginning[Task] = Future()
+
+    @classmethod
+    def begin(
+        cls, company: str | None, base: BaseUrl, key: ApiKey | None, **settings: Any
+    ) -> Prefetch | None:
+        """Ask for the tasks of a company or of all, from a thread, with a connection of its own.
+
+        None without a key. `settings` are those of the Transport.
+        """
+        if key is None:
+            return None
+        scope = () if company is None else (("company_id", company),)
+        early = cls((*scope, ("status", "pending")))
+        reply, under_way = early._reply, threading.Event()
+
+        def reader(asked: Asked) -> ListReader[Task]:
+            from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415 - for a long list only
+
+            return list_reader(TASKS, None, early._beginning, asked)
+
+        async def asked() -> Reply:
+            from agentco_tui.api.transport import Transport  # noqa: PLC0415
+
+            async with aclosing(Transport(base, key, attempts=1, **settings)) as transport:
+                under_way.set()
+                return await transport.request("GET", _TASKS, params=early.params, stream=reader)
+
+        def work() -> None:
+            assert reply is not None
+            try:
+                reply.set_result(asyncio.run(asked()))
+            except ApiError as error:
+                reply.set_exception(error)
+            except (CredentialError, OSError):
+                reply.set_result(None)  # told when the transport itself is made, or asks
+            finally:
+                under_way.set()
+
+        threading.Thread(target=work, name="prefetch", daemon=True).start()
+        # Two threads that import take turns: the request would be sent when both are through.
+        under_way.wait()
+        return early
+
+    async def take(
+        self, path: str, params: Pairs, beginning: Beginning[Any] | None = None
+    ) -> Reply | None:
+        """The answer, if this is the request that was sent and it was not taken before, else None.
+
+        `beginning` gets the first rows of a long list. Raises ApiError as the request itself would.
+        """
+        reply = self._reply
+        if reply is None or (path, tuple(params)) != (_TASKS, self.params):
+            return None
+        # The first list must not be held for as long as the program runs.
+        self._reply = None
+        if beginning is not None:
+            self._beginning.add_done_callback(lambda first: beginning.set_result(first.result()))
+        return await asyncio.wrap_future(reply)
 
 
 class _Leaf(msgspec.Struct, Generic[R]):
@@ -88,7 +162,6 @@ class Fetcher:
         self.transport = transport
         self.mapping = mapping
         self.prefetch: Prefetch | None = None
-        """A request that was sent before all this was made; its answer is taken over once."""
         self._page_cap, self._record_cap = page_cap, record_cap
         self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
 
@@ -262,7 +335,7 @@ def _outcome(body: bytes, asked: Asked, status: int, work: Callable[[Json], T]) 
         kind = errors.WebPage if error.is_html else errors.NotJson
         return unusable(kind, asked, status, error.reason)
     except RefusedBody as error:
-        return error_messages.failed_inside(asked, status, error.refusal)
+        return failed_inside(asked, status, error.refusal)
     except Unshaped as error:
         return unusable(errors.Unreadable, asked, status, error.sentence)
 

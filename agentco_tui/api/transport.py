@@ -9,40 +9,43 @@ of the layers below, whose texts and frames may hold the key.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import ssl
 import sys
 import time
+import zlib
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
+from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from statistics import median
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
 
 from agentco_tui import __version__
-from agentco_tui.api import error_messages
-from agentco_tui.api.credentials import (
-    ApiKey,
-    BaseUrl,
-    CredentialError,
-    KeyInUse,
-    quiet_http_loggers,
+from agentco_tui.api import errors
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse, Redactor
+from agentco_tui.api.error_messages import (
+    KEY_SOURCE,
+    Asked,
+    error_for,
+    http_date,
+    larger_than,
+    refused,
+    retry_wait,
+    unanswered,
+    unusable,
 )
-from agentco_tui.api.error_messages import KEY_SOURCE, Asked
-from agentco_tui.api.errors import ApiError, Broken, Sent
-from agentco_tui.api.response_body import (
-    OFFERED_ENCODING,
-    DamagedBodyError,
-    MakeReader,
-    body_pieces,
-    gathered,
-)
-from agentco_tui.api.timing import Measured, retry_wait
-from agentco_tui.reading.stream import ListReader
+from agentco_tui.api.errors import ApiError, Sent
+from agentco_tui.background import beside
+from agentco_tui.reading.stream import ListReader, TooMuchMemoryError, UnstreamableError
 from agentco_tui.text import safe
 
 if "httpx" not in sys.modules:
@@ -57,6 +60,8 @@ from agentco_tui.api.network import Lane, Pools, proxy_of_environment, tls_conte
 Pairs = Iterable[tuple[str, str]]
 """Names and values of a query or of headers, in order."""
 T = TypeVar("T")
+MakeReader = Callable[[Asked], ListReader[Any]]
+"""Makes what reads a body of more than four megabytes, anew for each attempt."""
 
 _PATH: Final = re.compile(r"/api(/(?!\.{1,2}(/|$))[A-Za-z0-9_.~%!$&'()*+,;=:@-]+)+")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
@@ -65,6 +70,20 @@ _ETAG: Final = re.compile(r'(W/)?"[!#-~]{0,200}"')
 _LONGEST_URL: Final = 16_000
 _ERROR_BODY_CAP: Final = 256 * 1024
 _ERROR_BODY_SECONDS: Final = 3.0
+
+ONE_PIECE: Final = 4 * 1024 * 1024
+"""Bytes: a longer body is never held as a whole, but read while it comes."""
+_PIECE: Final = 256 * 1024
+"""Bytes: no unpacked piece is larger, and so much is read at once of what is streamed."""
+_NOTICED: Final = 0.05
+"""Seconds of latency that a person would notice."""
+_SMOOTHING: Final = 0.3
+"""The weight of the newest latency in the smoothed one."""
+
+
+class DamagedBodyError(ValueError):
+    """The packed bytes are wrong, end too early, or go on after their end."""
+
 
 NOT_SENT: Final = (
     httpx.ConnectError,
@@ -116,8 +135,40 @@ class Reply(msgspec.Struct, frozen=True):
         return f"Reply({self.asked!r}, {self.status})"
 
 
+class Measured:
+    """What the requests themselves show: how fast the platform answers, what its clock says."""
+
+    def __init__(self) -> None:
+        self.smoothed_latency: float | None = None
+        """Seconds from the start of a request to the headers of its answer, newer ones weighing
+        more."""
+        self.steady_latency: float | None = None
+        """As it was when it last became another that a person would notice: it is not to be drawn
+        anew after every answer."""
+        # The median of a few: one slow answer must not move it.
+        self._skews: deque[float] = deque(maxlen=5)
+
+    @property
+    def clock_skew(self) -> float | None:
+        """Seconds that the platform's clock is ahead of ours, to about half a second."""
+        return median(self._skews) if self._skews else None
+
+    def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
+        """Headers came after `latency` seconds, at `now` by our clock, with this Date header."""
+        before, steady = self.smoothed_latency, self.steady_latency
+        smooth = latency if before is None else before + _SMOOTHING * (latency - before)
+        self.smoothed_latency = smooth
+        if steady is None or (
+            abs(smooth - steady) >= _NOTICED and not steady / 2 <= smooth <= steady * 2
+        ):
+            self.steady_latency = smooth
+        if date and (said := http_date(date)) is not None:
+            # The header was cut to whole seconds, and written somewhere between question and now.
+            self._skews.append(said + 0.5 - (now - latency / 2))
+
+
 class Transport:
-    """Sends requests to one platform. Use it with `async with`, in one event loop."""
+    """Sends requests to one platform, in one event loop; to be closed."""
 
     def __init__(
         self,
@@ -171,7 +222,8 @@ class Transport:
                 timeout=httpx.Timeout(**times),
                 headers={
                     "User-Agent": f"agentco-tui/{__version__}",
-                    "Accept-Encoding": OFFERED_ENCODING,
+                    # On a slow line, JSON comes ten times faster packed.
+                    "Accept-Encoding": "gzip",
                 },
             )
         except (ValueError, ImportError, httpx.InvalidURL):
@@ -179,7 +231,10 @@ class Transport:
                 "a proxy setting of the environment cannot be used: correct HTTPS_PROXY and the "
                 "like, or take trust_env out of the profile"
             ) from None
-        quiet_http_loggers()
+        for name in ("httpx", "httpcore"):
+            # They would log whole URLs and headers, at INFO and DEBUG.
+            logger = logging.getLogger(name)
+            logger.setLevel(max(logger.level, logging.WARNING))
 
     def for_decisions(self) -> Transport:
         """With reads that wait for no place among the others; closing either closes both.
@@ -239,22 +294,16 @@ class Transport:
         opened = await self._guarded(self._send(request, asked), asked, self.limits.total)
         if isinstance(opened, ApiError):
             raise opened
-        pieces = body_pieces(opened, asked, cap, self.key)
+        pieces = self._pieces(opened, asked, cap)
 
         async def chunks() -> AsyncGenerator[bytes]:
-            while True:
-                piece = await self._guarded(anext(pieces, None), asked, None)
+            while piece := await self._guarded(anext(pieces, b""), asked, None):
                 if isinstance(piece, ApiError):
                     raise piece
-                if piece is None:
-                    return
                 yield piece
 
-        try:
-            async with aclosing(pieces), aclosing(chunks()) as told:
-                yield Reply(asked, opened.status_code, dict(opened.headers.items())), told
-        finally:
-            await opened.aclose()
+        async with aclosing(opened), aclosing(pieces), aclosing(chunks()) as told:
+            yield Reply(asked, opened.status_code, dict(opened.headers.items())), told
 
     async def aclose(self) -> None:
         """Close all connections, also when cancelled meanwhile."""
@@ -265,12 +314,6 @@ class Transport:
             # A pool closes one connection after the other, and would leave the rest open.
             await asyncio.wait({closing})
             raise
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc_info: object) -> None:
-        await self.aclose()
 
     def asked(self, method: str, path: str) -> Asked:
         return Asked(method, path, self._host, self._key_source)
@@ -296,13 +339,13 @@ class Transport:
         if len(url) > _LONGEST_URL:
             words = "the address became too long: use fewer or shorter filters"
         if words:
-            raise error_messages.not_sent(asked, words)
+            raise error_for(errors.NotSent, words, asked)
         request = self._client.build_request(
             asked.method, url, content=body, headers=lines, extensions={"lane": self._lane}
         )
         if (request.url.scheme, request.url.netloc) != self._origin:
             words = "the request would have left the configured address"
-            raise error_messages.not_sent(asked, words)
+            raise error_for(errors.NotSent, words, asked)
         return request
 
     async def _guarded(
@@ -320,55 +363,117 @@ class Transport:
             return error.bare()
         except BELOW as cause:
             sent = Sent.NO if isinstance(cause, NOT_SENT) else Sent.UNKNOWN
-            return error_messages.unanswered(cause, asked, self.limits, sent=sent)
+            return unanswered(cause, asked, self.limits, sent=sent)
 
     async def _attempt(
         self, request: httpx.Request, asked: Asked, stream: MakeReader | None
     ) -> Reply:
-        started = time.monotonic()
-        response = await self._send(request, asked)
+        """The body as a whole, or what has read it if it is longer than ONE_PIECE.
+
+        While a piece is read no more is taken, so that the other side waits as well.
+        """
+        started, body, reader = time.monotonic(), BytesIO(), None
         try:
-            pieces = body_pieces(response, asked, self.limits.body, self.key)
-            body, streamed = await gathered(pieces, asked, response.status_code, stream)
-        finally:
-            await response.aclose()
+            async with (
+                aclosing(await self._send(request, asked)) as response,
+                aclosing(self._pieces(response, asked, self.limits.body)) as pieces,
+            ):
+                async for piece in pieces:
+                    body.write(piece)
+                    if reader is None and body.tell() > ONE_PIECE:
+                        if stream is None:
+                            raise larger_than(asked, response.status_code, ONE_PIECE)
+                        reader = stream(asked)
+                    if reader is not None and body.tell() >= _PIECE:
+                        came, body = body.getvalue(), BytesIO()
+                        await beside(partial(reader.feed, came))
+            if reader is not None:
+                await beside(partial(reader.feed, body.getvalue()))
+                await beside(reader.finish)
+        except (UnstreamableError, TooMuchMemoryError) as error:
+            too_much = isinstance(error, TooMuchMemoryError)
+            reason = "what fits into memory" if too_much else "4 MiB and no plain list"
+            raise unusable(errors.TooLarge, asked, response.status_code, reason) from None
         self._refuse_surplus(response, asked)
-        headers = dict(response.headers.items())
-        elapsed = time.monotonic() - started
-        return Reply(asked, response.status_code, headers, body, streamed, elapsed)
+        headers, elapsed = dict(response.headers.items()), time.monotonic() - started
+        whole = body.getvalue() if reader is None else b""
+        return Reply(asked, response.status_code, headers, whole, reader, elapsed)
 
     async def _send(self, request: httpx.Request, asked: Asked) -> httpx.Response:
         """Up to the head of the answer; raises for a status that is not wanted."""
         if self._client.is_closed:
-            raise error_messages.not_sent(asked, "the connection was closed here already")
+            raise error_for(errors.NotSent, "the connection was closed here already", asked)
         started = time.monotonic()
-        request.headers["Authorization"] = self.key.authorization()
+        request.headers["Authorization"] = f"Bearer {self.key.key.reveal()}"
         response = await self._client.send(request, stream=True)
         date = "" if "age" in response.headers else response.headers.get("date", "")
         self.measured.answer(time.monotonic() - started, date, self._clock())
         status = response.status_code
         if 200 <= status < 300 or (status == 304 and "if-none-match" in request.headers):
             return response
-        said = bytearray()
-        pieces = body_pieces(response, asked, _ERROR_BODY_CAP, self.key)
-        try:
+        said = BytesIO()
+        # The status is the answer; its explanation may be late, cut, endless or packed oddly.
+        with suppress(ApiError, *BELOW):
             async with (
+                aclosing(response),
                 asyncio.timeout(min(_ERROR_BODY_SECONDS, self.limits.total / 3)),
-                aclosing(pieces),
+                aclosing(self._pieces(response, asked, _ERROR_BODY_CAP)) as pieces,
             ):
                 async for piece in pieces:
-                    said += piece
-        except (ApiError, *BELOW):
-            # The status is the answer; its explanation may be late, cut, endless or packed oddly.
-            pass
-        finally:
-            await response.aclose()
+                    said.write(piece)
         self._refuse_surplus(response, asked)
         headers = dict(response.headers.items())
-        raise error_messages.refused(asked, status, headers, bytes(said), self._clock())
+        raise refused(asked, status, headers, said.getvalue(), self._clock())
 
     def _refuse_surplus(self, response: httpx.Response, asked: Asked) -> None:
         """Raises Broken where more came than one answer, and what it says is to be acted on."""
         connection = response.extensions.get("network_stream")
         if getattr(connection, "surplus", False) and (asked.writes or self._lane is Lane.DECISIONS):
-            raise error_messages.unusable(Broken, asked, response.status_code)
+            raise unusable(errors.Broken, asked, response.status_code)
+
+    async def _pieces(
+        self, response: httpx.Response, asked: Asked, cap: int | None
+    ) -> AsyncGenerator[bytes]:
+        """The body without the key, never more than `cap` bytes on either side of unpacking.
+
+        One layer of gzip is unpacked piece by piece, so that a small answer cannot become a huge
+        one: httpx would unpack a whole chunk at once, and as many layers as the answer names.
+        Content-Length is looked at first, so that a huge body is not begun. Raises TooLarge,
+        Unreadable for an encoding that was not offered (stacked ones, too), and DamagedBodyError.
+        """
+        status, headers = response.status_code, response.headers
+        encoding = headers.get("content-encoding", "").strip().lower()
+        is_packed = encoding in ("gzip", "x-gzip")
+        if not is_packed and encoding not in ("", "identity"):
+            words = "the answer is packed in a way that was not asked for: is a proxy changing it?"
+            raise error_for(errors.Unreadable, words, asked, status=status)
+        told = headers.get("content-length", "")
+        if cap is not None and told.isdigit() and (len(told) > 18 or int(told) > cap):
+            raise larger_than(asked, status, cap)
+        redactor = Redactor(self.key)
+        member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if is_packed else None
+        came = unpacked = 0
+        async for packed in response.aiter_raw():
+            came += len(packed)
+            while packed:
+                piece, packed = packed, b""  # noqa: PLW2901 - what is left of it
+                if member is not None:
+                    if member.eof:
+                        raise DamagedBodyError  # for many tiny members the rest is copied each time
+                    try:
+                        piece = member.decompress(piece, _PIECE)
+                    except zlib.error:
+                        raise DamagedBodyError from None
+                    packed = member.unconsumed_tail or member.unused_data  # noqa: PLW2901
+                unpacked += len(piece)
+                if cap is not None and max(came, unpacked) > cap:
+                    raise larger_than(asked, status, cap)
+                if clean := redactor.feed(piece):
+                    yield clean
+                if len(piece) == _PIECE:
+                    # A bomb arrives in one read: let others run between its pieces.
+                    await asyncio.sleep(0)
+        if member is not None and came and not member.eof:
+            raise DamagedBodyError
+        if rest := redactor.feed(b"", is_last=True):
+            yield rest

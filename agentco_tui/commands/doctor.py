@@ -7,7 +7,7 @@ import time
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -15,18 +15,20 @@ from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable
-from agentco_tui.api.timing import Measured
 from agentco_tui.commands import doctor_fields
 from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.commands.running import connected, running
 from agentco_tui.config import Flags, Settings
 from agentco_tui.keys import COMMANDS
-from agentco_tui.live.clock import SKEW_THAT_MATTERS
+from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetOverview, Listing, Trace
 from agentco_tui.terminal.fitness import Fitness, check
 from agentco_tui.text import SafeText, plain, signs
+
+if TYPE_CHECKING:
+    from agentco_tui.api.transport import Measured
 
 WRITES = tuple(
     command.operation

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from agentco_tui.api.credentials import CredentialError, KeyFilter, KeyInUse, quiet_http_loggers
+from agentco_tui.api.credentials import CredentialError, KeyFilter, KeyInUse
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.output import OutputError
 from agentco_tui.config import Flags, Problem, Settings, SettingsError, load
@@ -65,8 +65,9 @@ def logged(settings: Settings, key: KeyInUse | None = None) -> Iterator[None]:
     stream = os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_OneEntry("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(KeyFilter(one for one in (key or settings.key,) if one is not None))
-    quiet_http_loggers()
+    if key is None and settings.key is not None:
+        key = KeyInUse(settings.key)
+    handler.addFilter(KeyFilter(key))
     logger = logging.getLogger("agentco_tui")
     before = logger.level
     logger.addHandler(handler)

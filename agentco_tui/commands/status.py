@@ -21,8 +21,7 @@ from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.commands.output import error_json, say, say_json
 from agentco_tui.commands.running import connected, running
 from agentco_tui.config import AlertLimits, Flags, Settings, SettingsError
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Query
+from agentco_tui.live.feeds import FeedName, Query, SystemClock
 from agentco_tui.live.insight import (
     Level,
     Need,

@@ -30,8 +30,7 @@ from agentco_tui.api.errors import (
     Unreachable,
     Unreadable,
 )
-from agentco_tui.live.clock import Clock
-from agentco_tui.live.feeds import SCOPED, SLOWER, FeedName, Freshness, Pace, Query, question
+from agentco_tui.live.feeds import SCOPED, SLOWER, Clock, FeedName, Freshness, Pace, Query, question
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Change, Names, Store
 from agentco_tui.model import BudgetOverview, BudgetScope, Company, Listing, Record

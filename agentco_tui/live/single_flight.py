@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final, Generic, TypeVar
 
-from agentco_tui.live.clock import Clock
+from agentco_tui.live.feeds import Clock
 
 T = TypeVar("T")
 

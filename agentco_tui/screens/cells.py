@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agentco_tui import format as fmt
 from agentco_tui import model
-from agentco_tui.live.clock import Clock
+from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import Level, Thresholds, budget_level, priority_rank
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Budget, Money, Task

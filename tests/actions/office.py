@@ -26,8 +26,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
-from agentco_tui.live.clock import Clock, SystemClock
-from agentco_tui.live.feeds import Query
+from agentco_tui.live.feeds import Clock, Query, SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Company, Ref, Task

@@ -12,8 +12,7 @@ from agentco_tui.actions.outcome import OutcomeKind, Progress, Step, WhyNot
 from agentco_tui.actions.task_reader import decision, decision_about, elsewhere, shown_as
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live import single_flight
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.live.feeds import FeedName, Phase, SystemClock
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain

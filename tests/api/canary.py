@@ -17,9 +17,19 @@ SHORT = Limits(connect=2, read=0.15, write=1, pool=1, total=0.4, body=64 * 1024)
 """Times that a hang costs; nothing that ought to succeed comes near them on a slow machine."""
 
 
-def transport(base: str, **settings: Any) -> Transport:
+class Wire(Transport):
+    """Closed where its block ends."""
+
+    async def __aenter__(self) -> Wire:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+
+def transport(base: str, **settings: Any) -> Wire:
     settings.setdefault("attempts", 1)
-    return Transport(BaseUrl.parse(base, allow_http=True), ApiKey(CANARY), **settings)
+    return Wire(BaseUrl.parse(base, allow_http=True), ApiKey(CANARY), **settings)
 
 
 def assert_no_key(error: BaseException) -> None:

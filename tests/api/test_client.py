@@ -233,7 +233,7 @@ def test_no_key_is_told_before_anything_is_sent() -> None:
         open_client(BaseUrl.parse("https://h.example"), None)
 
 
-@pytest.mark.parametrize("module", ["client", "credentials", "timing", "errors"])
+@pytest.mark.parametrize("module", ["client", "credentials", "errors"])
 def test_importing_a_client_brings_neither_textual_nor_rich_nor_httpx(module: str) -> None:
     code = (
         f"import agentco_tui.api.{module}, sys;"

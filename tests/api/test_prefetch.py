@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from agentco_tui.api import response_body
+from agentco_tui.api import transport
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.prefetch import Prefetch
+from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.model import Task
 from tests.api.canary import CANARY, failure
 from tests.api.wire_server import WireServer, answering, http
@@ -36,13 +36,13 @@ def sent(count: int) -> bytes:
 @pytest.fixture(autouse=True)
 def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """A megabyte is too long to be read as a whole."""
-    monkeypatch.setattr(response_body, "ONE_PIECE", 1024 * 1024)
+    monkeypatch.setattr(transport, "ONE_PIECE", 1024 * 1024)
 
 
 @pytest.mark.parametrize("count", [3, 30_000], ids=["short", "long"])
 async def test_the_answer_is_taken_over_once(count: int) -> None:
     body = sent(count)
-    assert (len(body) > response_body.ONE_PIECE) == (count > 3)
+    assert (len(body) > transport.ONE_PIECE) == (count > 3)
     async with answering(http(body), keep=True) as server, client_of(server) as client:
         client.prefetch = begun(server)
         first = await client.tasks(status="pending")

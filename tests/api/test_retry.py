@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.api import errors
-from agentco_tui.api.timing import asked_wait, http_date, retry_wait
+from agentco_tui.api.error_messages import asked_wait, http_date, retry_wait
 from agentco_tui.text import SafeText
 
 NOW = 1_790_000_000.0

@@ -32,8 +32,7 @@ from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Pace
+from agentco_tui.live.feeds import FeedName, Pace, SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from tests.benchmarks.stage import memory

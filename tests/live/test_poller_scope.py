@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from agentco_tui.api import response_body
+from agentco_tui.api import transport
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import SCOPED, ActivityFilter, FeedName, Freshness, Pace, Phase, Query
 from agentco_tui.live.store import Change, Store
@@ -203,7 +203,7 @@ async def test_agents_of_other_companies_never_stand_in_for_those_in_scope() -> 
 async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
     platform: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch, moved_on: bool
 ) -> None:
-    monkeypatch.setattr(response_body, "ONE_PIECE", 1_000)
+    monkeypatch.setattr(transport, "ONE_PIECE", 1_000)
     monkeypatch.setattr(stream, "CHUNK", 1_000)
     seen: list[tuple[int, bool]] = []
     async with stage(platform, wanted=only()) as on:
@@ -239,7 +239,7 @@ async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
 async def test_the_first_rows_of_a_long_list_go_when_it_fails_in_the_end(
     monkeypatch: pytest.MonkeyPatch, tail: bytes
 ) -> None:
-    monkeypatch.setattr(response_body, "ONE_PIECE", 1_000)
+    monkeypatch.setattr(transport, "ONE_PIECE", 1_000)
     monkeypatch.setattr(stream, "CHUNK", 1_000)
     rows = [{"id": f"t{each}", "title": "x" * 100, "status": "pending"} for each in range(1_000)]
     bodies = [b'{"error": "no"}', b'{"data": [' + json.dumps(rows).encode()[1:-1] + tail]

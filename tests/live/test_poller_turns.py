@@ -13,8 +13,7 @@ import pytest
 
 from agentco_tui.api.errors import PlatformFailed
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Pace, Phase, paces
+from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock, paces
 from agentco_tui.live.poller import AT_ONCE, GLANCE
 from tests.api.canary import failure
 from tests.live.stage import EVERYTHING, name_of, stage

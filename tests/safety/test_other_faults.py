@@ -18,8 +18,7 @@ from agentco_tui.api import errors
 from agentco_tui.api.client import Client
 from agentco_tui.api.transport import Limits, Transport
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Pace, Phase
+from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from tests.actions.office import until

@@ -23,7 +23,7 @@ from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.services import Timing
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.timing import Measured
+from agentco_tui.api.transport import Measured
 from agentco_tui.app import DashboardApp, make_session
 from agentco_tui.config import Settings
 from agentco_tui.demo.server import EmbeddedPlatform, Seen

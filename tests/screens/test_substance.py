@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.config.settings import AlertLimits
-from agentco_tui.live.clock import SystemClock
+from agentco_tui.live.feeds import SystemClock
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Task
 from agentco_tui.reading import json_body

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import Freshness
+from agentco_tui.live.feeds import Freshness, SystemClock
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,

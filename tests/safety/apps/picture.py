@@ -13,8 +13,7 @@ from pathlib import Path
 
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.live.clock import SystemClock
-from agentco_tui.live.feeds import FeedName, Pace, Phase
+from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 
