@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NoReturn
 
 from agentco_tui import __version__
-from agentco_tui.config.settings import Flags
 from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO, nearest
 from agentco_tui.keys import SCREENS
 from agentco_tui.text import safe
@@ -173,11 +172,11 @@ _COMMANDS: dict[str, tuple[str, tuple[_Flag, ...], str]] = {
 _DASHBOARD = (*_PLATFORM, *_LOOK, _REFRESH)
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The parsed arguments; `command` is None for the dashboard.
+def parse(argv: Sequence[str]) -> dict[str, Any]:
+    """The arguments by name; `command` is None for the dashboard.
 
-    Flags that were not given are absent. Raises UsageError, and SystemExit(0) after --help and
-    --version.
+    Flags of the settings that were not given are absent. Raises UsageError, and SystemExit(0)
+    after --help and --version.
     """
     _refuse_flags(argv)
     parser = _Parser(
@@ -202,14 +201,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     found, extra = parser.parse_known_args(argv)
     if extra:
         raise UsageError(f"unknown argument: {safe(extra[0], 60)} (help: {PROG} --help)")
-    return found
-
-
-def flags_of(found: argparse.Namespace) -> Flags:
-    """What the arguments say about the settings."""
-    names = ("profile", "base_url", "company", "screen", "refresh", "read_only", "thin", "config")
-    given = {name: getattr(found, name) for name in (*names, "log_file") if hasattr(found, name)}
-    return Flags(**given)
+    return vars(found)
 
 
 def _refuse_flags(argv: Sequence[str]) -> None:

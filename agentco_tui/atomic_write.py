@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-import msgspec
-
 from agentco_tui.text import safe
 
 
@@ -22,35 +20,20 @@ class FileInTheWayError(AtomicWriteError):
     """A file, or something else, has the name already."""
 
 
-class Target(msgspec.Struct):
-    """What is being written."""
-
-    path: Path
-    file: IO[bytes]
-    written: int = 0  # bytes so far
-
-    def write(self, chunk: bytes) -> None:
-        """Add bytes. Raises AtomicWriteError."""
-        try:
-            self.file.write(chunk)
-        except OSError as error:
-            raise AtomicWriteError(_cannot(self.path, error)) from None
-        self.written += len(chunk)
-
-
 @contextmanager
-def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Iterator[Target]:
+def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Write a file that gets its name at the end of the block, and not at all if that fails.
 
     Until then it is a temporary one beside it. What is there already is replaced only with
-    `replace`. `mode` is lessened by the umask. Raises FileInTheWayError and AtomicWriteError.
+    `replace`. `mode` is lessened by the umask. Raises FileInTheWayError and AtomicWriteError, the
+    latter also for an OSError of the block.
     """
     target = _checked(path, replace=replace)
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(handle, "wb") as file:
-            yield Target(target, file)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if not replace:
@@ -63,7 +46,8 @@ def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Ite
                 raise FileInTheWayError(f"{_name(target)} exists: choose another name")
         beside.replace(target)
     except OSError as error:
-        raise AtomicWriteError(_cannot(target, error)) from None
+        why = f"{_name(target)} cannot be written: {error.strerror}"
+        raise AtomicWriteError(why) from None
     finally:
         with suppress(FileNotFoundError):
             beside.unlink()
@@ -84,10 +68,6 @@ def _checked(path: Path, *, replace: bool) -> Path:
     except (OSError, RuntimeError, ValueError):
         raise AtomicWriteError("that names no file that can be made") from None
     return target
-
-
-def _cannot(target: Path, error: OSError) -> str:
-    return f"{_name(target)} cannot be written: {error.strerror}"
 
 
 def _name(path: Path) -> str:

@@ -15,9 +15,10 @@ from contextlib import suppress
 from importlib import import_module
 
 from agentco_tui.api.credentials import KeyInUse
-from agentco_tui.arguments import UsageError, flags_of, parse
+from agentco_tui.arguments import UsageError, parse
 from agentco_tui.commands.output import Exit, OutputError, complain, write
-from agentco_tui.config import NothingSetError, Settings, SettingsError, load
+from agentco_tui.config import NothingSetError, Settings, SettingsError
+from agentco_tui.config.resolve import load
 from agentco_tui.text import ascii_wanted, use_ascii
 
 _HOW_TO_START = """\
@@ -79,27 +80,27 @@ def _run(argv: list[str], env: Mapping[str, str]) -> int:
     if not logging.getLogger().handlers:
         # Else Python puts warnings that nobody handles on the terminal.
         logging.getLogger().addHandler(logging.NullHandler())
-    found = parse(argv)
-    flags = flags_of(found)
-    if found.command not in (None, "demo"):
-        name = "journal_command" if found.command == "journal" else found.command
-        code: int = import_module(f"agentco_tui.commands.{name}").run(found, flags, env)
+    given = parse(argv)
+    command: str | None = given["command"]
+    if command not in (None, "demo"):
+        name = "journal_command" if command == "journal" else command
+        code: int = import_module(f"agentco_tui.commands.{name}").run(given, env)
         return code
-    if found.command == "demo" and found.serve:
+    if command == "demo" and given["serve"]:
         from agentco_tui.commands import demo
 
-        return demo.serve(vars(found))
+        return demo.serve(given)
     from agentco_tui.terminal.fitness import check
 
     if refusal := check(env).refusal:
         complain(refusal)
         return Exit.USAGE
-    if found.command == "demo":
+    if command == "demo":
         from agentco_tui.commands import demo
 
-        return demo.run(vars(found), flags, env, _run_dashboard)
+        return demo.run(given, env, _run_dashboard)
     try:
-        settings = load(flags, env)
+        settings = load(given, env)
     except NothingSetError:
         sys.stderr.write(_HOW_TO_START)
         return Exit.USAGE

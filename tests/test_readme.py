@@ -77,7 +77,7 @@ def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
     for cells in rows(section("Keys and endpoints")):
         for word in re.findall(r"`([^`]+)`", cells[0]):
             if word.startswith("agentco-tui "):
-                assert parse([*word.split()[1:]]).command is not None
+                assert parse([*word.split()[1:]])["command"] is not None
             else:
                 assert word in known, f"{word} is no key"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
 from agentco_tui.commands.output import Exit, complain, say, say_json
-from agentco_tui.config import Flags
+from agentco_tui.config import Given
 from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
@@ -19,7 +18,7 @@ MASK = "****"
 """Stands for the key: neither its length nor a part of it is shown."""
 
 
-def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> Exit:
+def run(given: Given, env: Mapping[str, str]) -> Exit:
     """The exit code is 2 if `check` or `show` found a problem.
 
     JSON of `path`: {"path": str, "source": str, "exists": bool}, of `check`: {"path", "exists":
@@ -27,10 +26,10 @@ def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> Exit:
     "settings": [{"name", "value", "source"}], "problems": as above}; values are texts, null where
     nothing is set.
     """
-    what: str = found.what
+    what: str = given["what"]
     if what == "path":
-        file, source = config_path(flags, env)
-        if found.json:
+        file, source = config_path(given, env)
+        if given["json"]:
             say_json({"path": str(file), "source": source, "exists": file.exists()})
             return Exit.OK
         # Nothing else, so that `$EDITOR "$(agentco-tui config path)"` works.
@@ -38,7 +37,7 @@ def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> Exit:
         if not file.exists():
             complain("this file does not exist yet")
         return Exit.OK
-    resolved = Resolver(flags, env)
+    resolved = Resolver(given, env)
     path, exists, rows = str(resolved.path), resolved.file.exists, _rows(resolved)
     # The key is not fetched: no command is run and no keyring is asked.
     resolved.check_all()
@@ -47,7 +46,7 @@ def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> Exit:
         # Without a profile nothing says that this file is meant to hold an address and a key.
         problems += resolved.missing
     problems = list(dict.fromkeys(problems))
-    if found.json:
+    if given["json"]:
         told: dict[str, Any] = {"path": path, "exists": exists}
         if what == "show":
             told = {"config": path, "settings": [row._asdict() for row in rows]}

@@ -9,11 +9,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.commands.output import Exit, complain
-from agentco_tui.config import Flags, Settings, load_for_demo
+from agentco_tui.config import Given, Settings
+from agentco_tui.config.resolve import load_for_demo
 
 START_SECONDS = 30.0
 END_SECONDS = 3.0
@@ -24,7 +25,7 @@ class DemoError(Exception):
     """The embedded platform did not start; `str()` says why."""
 
 
-def serve(given: Mapping[str, Any]) -> int:
+def serve(given: Given) -> int:
     """Serve until a signal or the end of stdin; what is None of the arguments is the platform's."""
     from agentco_tui.demo import server  # noqa: PLC0415 - slow to import
 
@@ -35,16 +36,11 @@ def serve(given: Mapping[str, Any]) -> int:
     )
 
 
-def run(
-    given: Mapping[str, Any],
-    flags: Flags,
-    env: Mapping[str, str],
-    dashboard: Callable[[Settings], int],
-) -> int:
+def run(given: Given, env: Mapping[str, str], dashboard: Callable[[Settings], int]) -> int:
     """Start the platform, run `dashboard` on it, end the platform; returns the exit code."""
     try:
         with platform(given) as (address, key):
-            settings = load_for_demo(flags, env, BaseUrl.parse(address), ApiKey.parse(key))
+            settings = load_for_demo(given, env, BaseUrl.parse(address), ApiKey.parse(key))
             return dashboard(settings)
     except DemoError as error:
         complain(str(error))
@@ -52,7 +48,7 @@ def run(
 
 
 @contextmanager
-def platform(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def platform(given: Given) -> Iterator[tuple[str, str]]:
     """A child process that serves the platform: (its address, the key that may do everything).
 
     The child ends when its stdin does, so it ends with this process, however that ends. Raises

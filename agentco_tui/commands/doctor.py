@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +17,7 @@ from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachabl
 from agentco_tui.commands import doctor_fields
 from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.commands.running import connected, running
-from agentco_tui.config import Flags, Settings
+from agentco_tui.config import Given, Settings
 from agentco_tui.keys import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.live.poller import of_all_companies
@@ -62,16 +61,16 @@ class ReadResult(NamedTuple):
         return self.asked and self.error is None
 
 
-def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+def run(given: Given, env: Mapping[str, str]) -> int:
     """Tell, and return 0 if every read that was asked was answered, else 3. Changes nothing."""
-    with running(flags, env) as settings:
-        if found.fields:
-            return asyncio.run(doctor_fields.examine(settings, as_json=found.json))
+    with running(given, env) as settings:
+        if given["fields"]:
+            return asyncio.run(doctor_fields.examine(settings, as_json=given["json"]))
         terminal = look(check(env), env)
-        if not found.json:
+        if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
-        reads, measured = asyncio.run(_examine(settings, as_lines=not found.json))
-        if found.json:
+        reads, measured = asyncio.run(_examine(settings, as_lines=not given["json"]))
+        if given["json"]:
             say_json(_as_json(settings, reads, measured, terminal))
         else:
             say("", *_conclusions(reads, measured))

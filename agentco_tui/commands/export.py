@@ -5,49 +5,51 @@ from __future__ import annotations
 import asyncio
 import codecs
 import sys
-from argparse import Namespace
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError
-from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, Target, atomic_write
+from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.commands.output import Exit, OutputError, complain, write
 from agentco_tui.commands.running import connected, running
-from agentco_tui.config import Flags, Settings
+from agentco_tui.config import Given, Settings
 from agentco_tui.text import safe
 
 LONGEST_LINE = 1_000_000
 """Characters; a longer line is shown in pieces, so that none can fill the memory."""
 
 
-def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+def run(given: Given, env: Mapping[str, str]) -> int:
     """0, 1 if it cannot be written (any more), 2 if the name cannot be used or is taken, 3 if the
     platform did not give it whole.
 
     A file appears under its name only once it is whole. To a terminal each line is cleaned,
     anywhere else the bytes go as they came.
     """
-    if flags.company is not None:
+    if given.get("company") is not None:
         raise UsageError(
             "the platform's export holds all companies: it cannot be asked for one."
             " Leave out --company, or use: agentco-tui tail --json --company ID"
         )
-    with running(flags, env) as settings:
-        if found.out in (None, "-"):
-            return asyncio.run(_to_stdout(settings, found.format))
-        return asyncio.run(_to_file(settings, found.format, Path(found.out), force=found.force))
+    with running(given, env) as settings:
+        if given["out"] in (None, "-"):
+            return asyncio.run(_to_stdout(settings, given["format"]))
+        return asyncio.run(
+            _to_file(settings, given["format"], Path(given["out"]), force=given["force"])
+        )
 
 
 async def _to_file(settings: Settings, file_format: str, path: Path, *, force: bool) -> int:
-    begun: Target | None = None
+    written: int | None = None  # bytes, once there is a file
     async with connected(settings) as client:
         try:
-            with atomic_write(path, replace=force) as begun:
+            with atomic_write(path, replace=force) as file:
+                written = 0
                 async with client.export_activity(file_format) as chunks:
                     async for chunk in chunks:
-                        begun.write(chunk)
+                        written += file.write(chunk)
         except ApiError as error:
             complain(f"{error}; {path} was not written")
             return Exit.NO_ANSWER
@@ -56,8 +58,8 @@ async def _to_file(settings: Settings, file_format: str, path: Path, *, force: b
             return Exit.USAGE
         except AtomicWriteError as error:
             complain(str(error))
-            return Exit.USAGE if begun is None else Exit.FAILED
-    complain(f"{figures.size(begun.written)} written to {begun.path}")
+            return Exit.USAGE if written is None else Exit.FAILED
+    complain(f"{figures.size(written)} written to {path}")
     return Exit.OK
 
 

@@ -7,7 +7,6 @@ import math
 import re
 import sys
 import time
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -20,7 +19,7 @@ from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.output import Exit, complain
-from agentco_tui.config import Flags
+from agentco_tui.config import Given
 from agentco_tui.format import ago, moment
 from agentco_tui.model import Moment
 from agentco_tui.state_folder import state_folder
@@ -58,14 +57,14 @@ def since_when(text: str, now: float) -> float:
         ) from None
 
 
-def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
-    del flags, env  # the journal is one for all profiles of a person on a machine
+def run(given: Given, env: Mapping[str, str]) -> int:
+    del env  # the journal is one for all profiles of a person on a machine
     try:
-        since = None if found.since is None else since_when(found.since, time.time())
+        since = None if given["since"] is None else since_when(given["since"], time.time())
     except ValueError as error:
         raise UsageError(str(error)) from None
     path = state_folder() / "journal.jsonl"
-    return show(path, as_json=found.json, since=since, out=sys.stdout)
+    return show(path, as_json=given["json"], since=since, out=sys.stdout)
 
 
 def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:

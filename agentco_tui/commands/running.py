@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from agentco_tui.api.credentials import CredentialError, KeyFilter, KeyInUse
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.output import OutputError
-from agentco_tui.config import Flags, Problem, Settings, SettingsError, load
+from agentco_tui.config import Given, Problem, Settings, SettingsError
+from agentco_tui.config.resolve import load
 from agentco_tui.text import safe_block
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ class _OneEntry(logging.Formatter):
 
 
 @contextmanager
-def running(flags: Flags, env: Mapping[str, str]) -> Iterator[Settings]:
+def running(given: Given, env: Mapping[str, str]) -> Iterator[Settings]:
     """Settings for a command that SIGTERM and SIGHUP end without a half-written file."""
-    settings = load(flags, env)
+    settings = load(given, env)
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)

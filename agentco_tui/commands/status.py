@@ -8,7 +8,6 @@ what could not be asked may be worse than a warning.
 from __future__ import annotations
 
 import asyncio
-from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import IntEnum
@@ -20,7 +19,7 @@ from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.commands.output import error_json, say, say_json
 from agentco_tui.commands.running import connected, running
-from agentco_tui.config import AlertLimits, Flags, Settings, SettingsError
+from agentco_tui.config import AlertLimits, Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName, Query, SystemClock
 from agentco_tui.live.insight import (
     Level,
@@ -90,23 +89,23 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     failed: Mapping[FeedName, ApiError] = msgspec.field(default_factory=dict)
 
 
-def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+def run(given: Given, env: Mapping[str, str]) -> int:
     """Look once, tell, and return 0 all well, 1 warning, 2 critical, 3 unknown.
 
     Unknown is also where the settings are wrong, since 2 would say that the platform is critical.
     JSON then: {"status": "unknown", "exit_code": 3, "settings": [str]}.
     """
     try:
-        with running(flags, env) as settings:
+        with running(given, env) as settings:
             judged = asyncio.run(_look(settings))
-            if found.json:
+            if given["json"]:
                 say_json(_as_json(judged, settings))
             else:
                 say(*_as_lines(judged, settings))
             return judged.state
     except SettingsError as error:
         problems = [safe(str(problem)) for problem in error.problems]
-    if found.json:
+    if given["json"]:
         say_json({"status": "unknown", "exit_code": int(State.UNKNOWN), "settings": problems})
     else:
         say(f"UNKNOWN - the settings cannot be used: {_unpiped(problems[0])}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import select
 import sys
-from argparse import Namespace
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -22,7 +21,7 @@ from agentco_tui.api.errors import (
 )
 from agentco_tui.commands.output import Exit, complain, say, say_json
 from agentco_tui.commands.running import connected, running
-from agentco_tui.config import Flags, Settings
+from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
 from agentco_tui.live.poller import fetch
@@ -38,18 +37,18 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 """Errors that a person must mend: told at the first poll instead of waited out."""
 
 
-def run(found: Namespace, flags: Flags, env: Mapping[str, str]) -> int:
+def run(given: Given, env: Mapping[str, str]) -> int:
     """0, or 3 if the platform did not give it. With `follow` it does not return."""
-    with running(flags, env) as settings:
-        return asyncio.run(_Tail(settings, found).run())
+    with running(given, env) as settings:
+        return asyncio.run(_Tail(settings, given).run())
 
 
 class _Tail:
-    def __init__(self, settings: Settings, options: Namespace) -> None:
+    def __init__(self, settings: Settings, options: Given) -> None:
         self._settings = settings
         self._options = options
-        self._limit: int = options.limit or DEFAULT_LIMIT
-        asked = ActivityFilter(agent=options.agent, limit=self._limit)
+        self._limit: int = options["limit"] or DEFAULT_LIMIT
+        asked = ActivityFilter(agent=options["agent"], limit=self._limit)
         self._query = Query(company=settings.company, activity=asked)
         self._store = Store()
         self._failures = 0
@@ -65,12 +64,12 @@ class _Tail:
                     self._recovered()
                 except ApiError as error:
                     hopeless = not self._answered and isinstance(error, _NOT_PASSING)
-                    if hopeless or not self._options.follow:
+                    if hopeless or not self._options["follow"]:
                         complain(str(error))
                         return Exit.NO_ANSWER
                     await asyncio.sleep(self._failed(error))
                     continue
-                if not self._options.follow:
+                if not self._options["follow"]:
                     return Exit.OK
                 await asyncio.sleep(self._settings.refresh)
                 _see_that_somebody_reads()
@@ -98,7 +97,7 @@ class _Tail:
         for entry in entries:
             if is_gap(entry):
                 complain(MISSING)
-            elif self._options.json:
+            elif self._options["json"]:
                 say_json(as_json(entry))
             else:
                 say(as_line(entry))

@@ -1,22 +1,101 @@
-"""Files, environment and flags to one `Settings`. Knows no screen; the file is never written."""
+"""What the program was told to do: one frozen record, made once at the start; and why not.
 
-from agentco_tui.config.resolve import load, load_for_demo
-from agentco_tui.config.settings import (
-    AlertLimits,
-    Flags,
-    NothingSetError,
-    Problem,
-    Settings,
-    SettingsError,
-)
+Files, environment and flags become it in `resolve`; the file is never written.
+"""
 
-__all__ = [
-    "AlertLimits",
-    "Flags",
-    "NothingSetError",
-    "Problem",
-    "Settings",
-    "SettingsError",
-    "load",
-    "load_for_demo",
-]
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
+
+Given = Mapping[str, Any]
+"""The command line's arguments by name; a flag that was not given is absent."""
+
+
+class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """From when on something is a warning or critical (`[alerts]`)."""
+
+    warn_percent: Decimal = Decimal(80)  # spent share of a limit, in per cent
+    critical_percent: Decimal = Decimal(100)
+    waiting_warning: float = 15 * 60.0
+    """How long a task waits for a person, in seconds."""
+    waiting_critical: float = 60 * 60.0
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every effective setting; holds the key of the start, which masks itself."""
+
+    base_url: BaseUrl
+    """Where the platform is; checked, and the only origin the key goes to."""
+    profile: str = "default"
+    key: ApiKey | None = None
+    key_source: str = ""
+    """In words: "AGENTCO_API_KEY", "api_key_command of profile prod"."""
+    key_place: KeyPlace | None = None
+    """Where another may be read; None if there is no such place, as for the demo's."""
+    company: str | None = None
+    screen: str | None = None
+    refresh: float = 5.0  # seconds between two polls
+    read_only: bool = False
+    thin: bool = False
+    allow_http: bool = False  # to other hosts than this one
+    ca_file: Path | None = None
+    """Certificates to trust instead of the system's, PEM."""
+    trust_env: bool = False
+    """True if proxies from the environment are used."""
+    mapping: ProfileMapping = AS_SENT
+    theme: str | None = None
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Rebound keys: binding id to Textual's key names, parted by commas, ready for `set_keymap`.
+
+    A binding left without a key has the name `agentco_tui.keys.UNBOUND`."""
+    alerts: AlertLimits = AlertLimits()
+    hold: float = 2.0
+    """Seconds for which a yes to one task can be taken back before it is sent (`[approve]`)."""
+    log_file: Path | None = None
+    config_path: Path | None = None
+    """The config file, also if it does not exist."""
+    sources: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Setting to where it came from, in words: "--refresh", "profile prod, FILE:12", "default"."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong, and where.
+
+    The text may quote the config file or the environment, so it passes `agentco_tui.text` before
+    it is shown. It never holds an API key.
+    """
+
+    text: str
+    setting: str | None = None
+    """The setting's full name, `profiles.prod.refresh`, or the flag or variable that set it."""
+    file: Path | None = None
+    line: int | None = None  # counted from 1
+
+    def __str__(self) -> str:
+        place = "" if self.file is None else f"{self.file}:"
+        if place and self.line is not None:
+            place += f"{self.line}:"
+        return " ".join(
+            part for part in (place, self.setting and f"{self.setting}:", self.text) if part
+        )
+
+
+class SettingsError(Exception):
+    """The settings cannot be used; `problems` holds every reason, at least one."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(str(problem) for problem in self.problems))
+
+
+class NothingSetError(SettingsError):
+    """No address, no key and no profile: somebody starts the program for the first time."""

@@ -38,9 +38,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentco_tui.config import validators
+from agentco_tui.config import AlertLimits, Problem, validators
 from agentco_tui.config.rebinding import read_keys
-from agentco_tui.config.settings import AlertLimits, Problem
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.model import TaskState
 from agentco_tui.patterns import lazy_pattern

@@ -9,17 +9,17 @@ from typing import Any
 import platformdirs
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
-from agentco_tui.config import validators
-from agentco_tui.config.api_key import API_KEY, KeyPlace, from_file
-from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
-from agentco_tui.config.settings import (
+from agentco_tui.config import (
     AlertLimits,
-    Flags,
+    Given,
     NothingSetError,
     Problem,
     Settings,
     SettingsError,
+    validators,
 )
+from agentco_tui.config.api_key import API_KEY, KeyPlace, from_file
+from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.reading.mapping import AS_SENT
 
@@ -42,12 +42,12 @@ _DEFAULTS = dict(
 )
 
 
-def load(flags: Flags, env: Mapping[str, str]) -> Settings:
+def load(given: Given, env: Mapping[str, str]) -> Settings:
     """The effective settings, the key fetched from its source.
 
     Raises SettingsError with every problem there is; NothingSetError if nothing was set anywhere.
     """
-    resolved = Resolver(flags, env)
+    resolved = Resolver(given, env)
     base_url = resolved.base_url
     key = None if resolved.problems or resolved.missing else resolved.fetch_key()
     if base_url is None or key is None:
@@ -62,9 +62,9 @@ def load(flags: Flags, env: Mapping[str, str]) -> Settings:
     )
 
 
-def load_for_demo(flags: Flags, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:
+def load_for_demo(given: Given, env: Mapping[str, str], base_url: BaseUrl, key: ApiKey) -> Settings:
     """For a platform that the program started itself: no profile counts. Raises SettingsError."""
-    resolved = Resolver(flags, env, with_profile=False)
+    resolved = Resolver(given, env, with_profile=False)
     if resolved.problems:
         raise SettingsError(resolved.problems)
     return Settings(
@@ -72,9 +72,9 @@ def load_for_demo(flags: Flags, env: Mapping[str, str], base_url: BaseUrl, key: 
     )
 
 
-def config_path(flags: Flags, env: Mapping[str, str]) -> tuple[Path, str]:
+def config_path(given: Given, env: Mapping[str, str]) -> tuple[Path, str]:
     """(the config file, what named it: "--config", "AGENTCO_CONFIG" or "default")."""
-    for text, source in ((flags.config, "--config"), (env.get(CONFIG), CONFIG)):
+    for text, source in ((given.get("config"), "--config"), (env.get(CONFIG), CONFIG)):
         if text and text.strip():
             try:
                 return Path(text).expanduser().absolute(), source
@@ -87,11 +87,11 @@ def config_path(flags: Flags, env: Mapping[str, str]) -> tuple[Path, str]:
 class Resolver:
     """All settings, where they are from and what is wrong; no key is fetched before `fetch_key`."""
 
-    def __init__(self, flags: Flags, env: Mapping[str, str], *, with_profile: bool = True) -> None:
-        self._flags = flags
+    def __init__(self, given: Given, env: Mapping[str, str], *, with_profile: bool = True) -> None:
+        self._given = given
         self._whole_env = env
         self._env = {name: value for name, value in env.items() if value.strip()}
-        self.path, path_source = config_path(flags, env)
+        self.path, path_source = config_path(given, env)
         self.file = ConfigFile(self.path, must_exist=path_source != "default")
         self.problems: list[Problem] = list(self.file.problems)
         self.missing: list[Problem] = []
@@ -141,10 +141,11 @@ class Resolver:
         return KeyPlace(self.key_source, name, self.profile, value, self._whole_env)
 
     def error(self) -> SettingsError:
-        flags = self._flags
         named = {API_KEY, CONFIG, VARIABLES["base_url"], VARIABLES["profile"]}
-        given = flags.profile or flags.base_url or flags.config or named & set(self._env)
-        kind = SettingsError if given or self.file.exists else NothingSetError
+        told = named & set(self._env) or any(
+            map(self._given.get, ("profile", "base_url", "config"))
+        )
+        kind = SettingsError if told or self.file.exists else NothingSetError
         return kind((*self.problems, *self.missing))
 
     def fetch_key(self) -> ApiKey | None:
@@ -205,7 +206,7 @@ class Resolver:
         told: list[tuple[str, Any]] = []
         if name in VARIABLES:
             told.append((VARIABLES[name], self._env.get(VARIABLES[name])))
-        told.append((f"--{name.replace('_', '-')}", getattr(self._flags, name, None)))
+        told.append((f"--{name.replace('_', '-')}", self._given.get(name)))
         for where, text in told:
             if text is None or text is False or (name == "profile" and not text):
                 continue

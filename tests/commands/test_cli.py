@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui import __version__, cli
-from agentco_tui.arguments import flags_of, parse
-from agentco_tui.config import Flags
+from agentco_tui.arguments import parse
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"
@@ -155,8 +154,8 @@ def test_the_log_holds_the_details_and_not_the_key(
 )
 def test_flags_count_before_and_after_the_command(words: str) -> None:
     found = parse(words.split())
-    assert found.command == "status"
-    assert flags_of(found) == Flags(profile="p", base_url="u", company="c")
+    expected = {"command": "status", "profile": "p", "base_url": "u", "company": "c"}
+    assert found == {**expected, "json": False}
     found = parse(["--screen", "tasks", "--refresh", "2.5", "--read-only", "--log-file", "l"])
-    assert found.command is None
-    assert flags_of(found) == Flags(screen="tasks", refresh=2.5, read_only=True, log_file="l")
+    told = {"screen": "tasks", "refresh": 2.5, "read_only": True, "log_file": "l"}
+    assert found == {**told, "command": None}

@@ -6,7 +6,7 @@ import urllib.request
 from pathlib import Path
 
 from agentco_tui.commands import demo
-from agentco_tui.config import Flags, Settings
+from agentco_tui.config import Settings
 
 
 def _answers(address: str, key: str) -> bool:
@@ -29,10 +29,9 @@ def test_the_dashboard_gets_a_platform_that_ends_with_it(tmp_path: Path) -> None
         assert _answers(str(settings.base_url), settings.key.reveal())
         return 7
 
-    flags = Flags(screen="tasks", read_only=True)
     env = {"XDG_CONFIG_HOME": str(tmp_path), "AGENTCO_BASE_URL": "https://prod.example"}
-    given = {"seed": 3, "companies": 2, "speed": 0.0}
-    assert demo.run(given, flags, env, dashboard) == 7
+    given = {"seed": 3, "companies": 2, "speed": 0.0, "screen": "tasks", "read_only": True}
+    assert demo.run(given, env, dashboard) == 7
     (settings,) = seen
     assert (settings.profile, settings.screen, settings.read_only) == ("demo", "tasks", True)
     assert settings.key is not None

@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import threading
-from argparse import Namespace
 from collections.abc import Iterable
 from queue import Empty, Queue
 from typing import IO, Any, cast
@@ -202,7 +201,7 @@ class Feed:
     def __init__(self, limit: int) -> None:
         self.log = Log()
         settings = Settings(base_url=BaseUrl.parse("http://127.0.0.1:1"))
-        self._tail = _Tail(settings, Namespace(follow=True, limit=limit, agent=None))
+        self._tail = _Tail(settings, {"follow": True, "limit": limit, "agent": None})
 
     def poll(self, numbers: Iterable[int]) -> list[int | str]:
         """The numbers that are told, with "gap" where some may be missing."""

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.api.credentials import ApiKey
-from agentco_tui.config import Flags, Settings, api_key, load
+from agentco_tui.config import Settings, api_key
 from agentco_tui.config.api_key import KeyPlace
+from agentco_tui.config.resolve import load
 from agentco_tui.config.validators import WrongError
 from tests.config.conftest import Write
 
@@ -51,9 +52,7 @@ def keyring(tmp_path: Path) -> Iterator[Path]:
 
 
 def loaded(write: Write, line: str, env: dict[str, str] | None = None) -> Settings:
-    return load(
-        Flags(config=str(write(PROFILE + line))), {"PATH": os.environ["PATH"], **(env or {})}
-    )
+    return load({"config": str(write(PROFILE + line))}, {"PATH": os.environ["PATH"], **(env or {})})
 
 
 def place_of(settings: Settings) -> KeyPlace:

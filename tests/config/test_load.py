@@ -8,14 +8,8 @@ import platformdirs
 import pytest
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.config import (
-    AlertLimits,
-    Flags,
-    NothingSetError,
-    SettingsError,
-    load,
-    load_for_demo,
-)
+from agentco_tui.config import AlertLimits, Given, NothingSetError, SettingsError
+from agentco_tui.config.resolve import load, load_for_demo
 from tests.config.conftest import Write
 
 KEY = "ag_0123456789abcdef"
@@ -39,14 +33,14 @@ trust_env = true
 KEYS = {"PROD_KEY": f"{KEY}p", "LAB_KEY": f"{KEY}l"}
 
 
-def _told(flags: Flags, env: dict[str, str]) -> str:
+def _told(flags: Given, env: dict[str, str]) -> str:
     with pytest.raises(SettingsError) as refused:
         load(flags, env)
     return "\n".join(str(problem) for problem in refused.value.problems)
 
 
 def test_the_environment_alone_is_enough() -> None:
-    settings = load(Flags(), ENV)
+    settings = load({}, ENV)
     assert str(settings.base_url) == "https://env.example"
     assert settings.key is not None
     assert settings.key.reveal() == KEY
@@ -58,7 +52,7 @@ def test_the_environment_alone_is_enough() -> None:
 
 
 def test_a_profile_sets_everything(write: Write) -> None:
-    settings = load(Flags(config=str(write(PROFILES)), profile="prod"), KEYS)
+    settings = load({"config": str(write(PROFILES)), "profile": "prod"}, KEYS)
     assert str(settings.base_url) == "https://prod.example"
     assert settings.key == ApiKey.parse(f"{KEY}p")
     assert settings.key_source == "api_key_env of profile prod"
@@ -70,20 +64,20 @@ def test_a_profile_sets_everything(write: Write) -> None:
 def test_a_flag_beats_the_environment_which_beats_the_profile(write: Write) -> None:
     config = str(write(PROFILES))
     env = {**KEYS, **ENV, "AGENTCO_PROFILE": "prod", "AGENTCO_READ_ONLY": "no"}
-    settings = load(Flags(config=config), env)
+    settings = load({"config": config}, env)
     assert str(settings.base_url) == "https://env.example"
     assert settings.key == ApiKey.parse(KEY)
     assert settings.read_only is False
     assert settings.sources["read_only"] == "AGENTCO_READ_ONLY"
-    flags = Flags(
-        config=config,
-        profile="lab",
-        base_url="https://flag.example",
-        company="cmp_2",
-        screen="budget",
-        refresh=0.5,
-        read_only=True,
-    )
+    flags = {
+        "config": config,
+        "profile": "lab",
+        "base_url": "https://flag.example",
+        "company": "cmp_2",
+        "screen": "budget",
+        "refresh": 0.5,
+        "read_only": True,
+    }
     settings = load(flags, env)
     assert settings.profile == "lab"
     assert str(settings.base_url) == "https://flag.example"
@@ -92,46 +86,46 @@ def test_a_flag_beats_the_environment_which_beats_the_profile(write: Write) -> N
     assert settings.sources["base_url"] == "--base-url"
     assert settings.trust_env
     path = write('profile = "prod"' + PROFILES)
-    for flags, variable, chosen in (
-        (Flags(), "", "prod"),
-        (Flags(), "lab", "lab"),
-        (Flags(profile="prod"), "lab", "prod"),
+    for named, variable, chosen in (
+        ({}, "", "prod"),
+        ({}, "lab", "lab"),
+        ({"profile": "prod"}, "lab", "prod"),
     ):
         env = {**KEYS, "AGENTCO_CONFIG": str(path), "AGENTCO_PROFILE": variable}
-        assert load(flags, env).profile == chosen
+        assert load(named, env).profile == chosen
 
 
 def test_the_only_profile_or_default_needs_no_name(write: Write) -> None:
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "K"\n')
-    settings = load(Flags(config=str(path)), {"K": KEY})
+    settings = load({"config": str(path)}, {"K": KEY})
     assert (settings.profile, settings.sources["profile"]) == ("x", "the only profile")
     env = {"AGENTCO_API_KEY": KEY}
     path = write(PROFILES + '[profiles.default]\nbase_url = "https://d.example"\n')
-    assert load(Flags(config=str(path)), env).profile == "default"
-    assert "--profile NAME (prod, lab)" in _told(Flags(config=str(write(PROFILES))), env)
+    assert load({"config": str(path)}, env).profile == "default"
+    assert "--profile NAME (prod, lab)" in _told({"config": str(write(PROFILES))}, env)
 
 
 def test_an_unknown_profile_names_the_nearest(write: Write) -> None:
     config = str(write(PROFILES))
-    told = _told(Flags(config=config, profile="prd"), {})
+    told = _told({"config": config, "profile": "prd"}, {})
     assert '--profile: there is no profile "prd" (nearest valid name: prod' in told
-    told = _told(Flags(config=config), {"AGENTCO_PROFILE": "lb"})
+    told = _told({"config": config}, {"AGENTCO_PROFILE": "lb"})
     assert "AGENTCO_PROFILE: " in told
     assert "nearest valid name: lab" in told
-    told = _told(Flags(config=str(write('profile = "prd"' + PROFILES))), {})
+    told = _told({"config": str(write('profile = "prd"' + PROFILES))}, {})
     assert "config.toml:1: profile: there is no profile" in told
 
 
 def test_nothing_at_all_is_told_apart() -> None:
     with pytest.raises(NothingSetError):
-        load(Flags(), {"AGENTCO_BASE_URL": "", "AGENTCO_READ_ONLY": "1"})
+        load({}, {"AGENTCO_BASE_URL": "", "AGENTCO_READ_ONLY": "1"})
 
 
 @pytest.mark.parametrize("name", ["AGENTCO_BASE_URL", "AGENTCO_API_KEY"])
 def test_half_of_it_names_the_other_half(name: str) -> None:
     (other,) = set(ENV) - {name}
     with pytest.raises(SettingsError) as refused:
-        load(Flags(), {name: ENV[name]})
+        load({}, {name: ENV[name]})
     assert not isinstance(refused.value, NothingSetError)
     (problem,) = refused.value.problems
     assert other in problem.text
@@ -139,40 +133,40 @@ def test_half_of_it_names_the_other_half(name: str) -> None:
 
 def test_all_problems_come_together(write: Write) -> None:
     env = {"AGENTCO_READ_ONLY": "maybe", "AGENTCO_BASE_URL": "ftp://x"}
-    told = _told(Flags(config=str(write("thme = 1\n"))), env)
+    told = _told({"config": str(write("thme = 1\n"))}, env)
     for words in ("AGENTCO_READ_ONLY", "AGENTCO_BASE_URL", "config.toml:1: thme", "no API key"):
         assert words in told
 
 
 def test_an_ill_typed_value_is_not_called_missing_as_well(write: Write) -> None:
     path = write("[profiles.x]\nbase_url = 5\napi_key_file = 5\n")
-    assert _told(Flags(config=str(path)), {}).count("\n") == 1
-    assert "no address" not in _told(Flags(config=str(write("x = \n"))), {})
+    assert _told({"config": str(path)}, {}).count("\n") == 1
+    assert "no address" not in _told({"config": str(write("x = \n"))}, {})
 
 
 def test_a_named_config_file_must_exist(tmp_path: Path) -> None:
-    assert "there is no config file at" in _told(Flags(profile="prod"), dict(ENV))
-    assert "--log-file" in _told(Flags(log_file="~no-such-user-here/x"), dict(ENV))
+    assert "there is no config file at" in _told({"profile": "prod"}, dict(ENV))
+    assert "--log-file" in _told({"log_file": "~no-such-user-here/x"}, dict(ENV))
     for flags, env in (
-        (Flags(config=str(tmp_path / "no")), {}),
-        (Flags(), {"AGENTCO_CONFIG": str(tmp_path / "no")}),
+        ({"config": str(tmp_path / "no")}, {}),
+        ({}, {"AGENTCO_CONFIG": str(tmp_path / "no")}),
     ):
         assert "does not exist" in _told(flags, {**ENV, **env})
 
 
 def test_plain_http_is_for_this_machine_unless_the_profile_says_so(write: Write) -> None:
     config = str(write(PROFILES))
-    assert load(Flags(config=config, profile="lab"), KEYS).base_url.scheme == "http"
-    assert load(Flags(base_url="http://127.0.0.1:9"), ENV).base_url.port == 9
-    assert "plain http" in _told(Flags(base_url="http://lab.example"), dict(ENV))
+    assert load({"config": config, "profile": "lab"}, KEYS).base_url.scheme == "http"
+    assert load({"base_url": "http://127.0.0.1:9"}, ENV).base_url.port == 9
+    assert "plain http" in _told({"base_url": "http://lab.example"}, dict(ENV))
 
 
 def test_a_key_that_cannot_be_one_is_not_shown(write: Write) -> None:
-    told = _told(Flags(), {**ENV, "AGENTCO_API_KEY": f"{KEY} \x00"})
+    told = _told({}, {**ENV, "AGENTCO_API_KEY": f"{KEY} \x00"})
     assert told.startswith("AGENTCO_API_KEY: ")
     assert KEY not in told
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_env = "ag_oops"\n')
-    told = _told(Flags(config=str(path)), {})
+    told = _told({"config": str(path)}, {})
     assert "ag_oops" not in told
     assert f"{path}:3: profiles.x.api_key_env" in told
 
@@ -184,18 +178,18 @@ def test_files_in_the_config_are_meant_from_its_folder(write: Write, tmp_path: P
     path = write(
         '[profiles.x]\nbase_url = "https://x.example"\napi_key_file = "key"\nca_file = "ca.pem"\n'
     )
-    settings = load(Flags(config=str(path)), {})
+    settings = load({"config": str(path)}, {})
     assert settings.ca_file == tmp_path / "ca.pem"
     (tmp_path / "ca.pem").unlink()
-    assert f"{path}:4: profiles.x.ca_file: there is no file" in _told(Flags(config=str(path)), {})
+    assert f"{path}:4: profiles.x.ca_file: there is no file" in _told({"config": str(path)}, {})
     (tmp_path / "key").chmod(0o644)
     path = write('[profiles.x]\nbase_url = "https://x.example"\napi_key_file = "~/key"\n')
-    assert f"chmod 600 {tmp_path / 'key'}" in _told(Flags(config=str(path)), {})
+    assert f"chmod 600 {tmp_path / 'key'}" in _told({"config": str(path)}, {})
 
 
 def test_alerts_and_keys(write: Write) -> None:
     path = write('[alerts]\nwarn_percent = 70\nwaiting_warning = "5m"\n[keys]\napp.quit = "Q"\n')
-    settings = load(Flags(config=str(path)), ENV)
+    settings = load({"config": str(path)}, ENV)
     assert settings.alerts.warn_percent == 70
     assert settings.alerts.waiting_warning == 300
     assert settings.keys == {"app.quit": "Q"}
@@ -207,10 +201,10 @@ def test_alerts_and_keys(write: Write) -> None:
 def test_the_demo_takes_looks_and_keys_but_no_profile(write: Write) -> None:
     path = write('theme = "nord"\n[keys]\napp.quit = "Q"\n' + PROFILES)
     here = BaseUrl.parse("http://127.0.0.1:1")
-    flags = Flags(config=str(path), refresh=1.0)
+    flags = {"config": str(path), "refresh": 1.0}
     env = {**ENV, "AGENTCO_PROFILE": "prod"}
     settings = load_for_demo(flags, env, here, ApiKey.parse(KEY))
     assert (settings.profile, settings.base_url, settings.refresh) == ("demo", here, 1.0)
     assert (settings.theme, settings.keys, settings.company) == ("nord", {"app.quit": "Q"}, None)
     with pytest.raises(SettingsError):
-        load_for_demo(Flags(config=str(write("x = 1"))), {}, here, ApiKey.parse(KEY))
+        load_for_demo({"config": str(write("x = 1"))}, {}, here, ApiKey.parse(KEY))

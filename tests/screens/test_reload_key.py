@@ -12,7 +12,8 @@ import pytest
 
 from agentco_tui.api.credentials import BaseUrl
 from agentco_tui.app import DashboardApp
-from agentco_tui.config import Flags, api_key, load
+from agentco_tui.config import api_key
+from agentco_tui.config.resolve import load
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens import reload_key
@@ -60,7 +61,7 @@ def kept(on: Staging, platform: EmbeddedPlatform, key_file: Path) -> Staging:
             f"{line}\n[approve]\nhold = 0\n[keys]\n{keys}\n"
         )
         environ = {"PATH": os.environ["PATH"], **({env: platform.full_key} if env else {})}
-        settings = load(Flags(config=str(path)), environ)
+        settings = load({"config": str(path)}, environ)
         return on(place=place, settings=settings, size=WIDE)
 
     return start

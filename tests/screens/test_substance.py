@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.config.settings import AlertLimits
+from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import SystemClock
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Task

@@ -335,15 +335,16 @@ def export_activity(ask: FormRequest) -> FormPlan:
     async def send(values: Values, _: Doubt) -> form_dialog.Refusal | None:
         path = Path(values["file"])
         try:
-            with atomic_write(path) as target:
+            with atomic_write(path) as file:
                 async with ask.session.client.export_activity(values["format"]) as chunks:
                     async for chunk in chunks:
-                        target.write(chunk)
+                        file.write(chunk)
+                    written = file.tell()
         except ApiError as error:
             return form_dialog.Refusal(plain(str(error)))
         except (FileInTheWayError, AtomicWriteError) as error:
             return form_dialog.Refusal(plain(str(error)), {"file": plain(str(error))})
-        ask.frame.say(f"{fmt.size(target.written)} written to {safe(str(path), 80)}")
+        ask.frame.say(f"{fmt.size(written)} written to {safe(str(path), 80)}")
         return None
 
     def check(values: Values) -> Errors:
