@@ -239,11 +239,12 @@ class Decisions:
             known = self._by_task.get(task_id)
             if known is not None and known.outcome and known.outcome.kind in ENDED_WAITING:
                 self._put(task_id, None)
-        freshness = self._services.store.freshness[FeedName.PENDING]
-        seen_waiting = began_at(freshness, self._services.clock)
-        self._left |= dict.fromkeys(change.removed, seen_waiting)
-        for task_id in [*self._left][:-LEFT_KEPT]:
-            del self._left[task_id]
+        if change.removed:
+            freshness = self._services.store.freshness[FeedName.PENDING]
+            seen_waiting = began_at(freshness, self._services.clock)
+            self._left |= dict.fromkeys(change.removed, seen_waiting)
+            for task_id in [*self._left][:-LEFT_KEPT]:
+                del self._left[task_id]
         gone = [known for i in change.removed if (known := self._by_task.get(i)) is not None]
         return [
             known
