@@ -41,11 +41,11 @@ from agentco_tui.actions.task_reader import (
     shown_as,
 )
 from agentco_tui.actions.write_flow import Write
-from agentco_tui.api.errors import ApiError, Invalid, KeyRejected, NotFound, Sent
+from agentco_tui.api.errors import Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, SharedTask, Task, TaskState
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import plain, safe
 
 MOST_TOLD = 4  # fields that changed, told in a sentence; the question about it has them all
 DEAR = 3.0  # seconds; where reading all tasks takes longer, a yes and the pending list must do
@@ -60,7 +60,6 @@ class Approval(Write[Task]):
 
     reads_after_no: ClassVar[bool] = True
     spacing = 0.0  # seconds between list reads that several decisions share
-    gather = 0.0  # how long the first read waits for others whose turn begins
 
     def __init__(
         self, services: Services, shown: Task, on_progress: OnProgress | None = None
@@ -72,29 +71,15 @@ class Approval(Write[Task]):
             services.store.freshness[FeedName.PENDING], services.clock
         )
         """When the task was last read to wait before this, by the platform's clock."""
-        self.read_error: ApiError | None = None
-        """Why the last read before the sending failed, if it did."""
         company = None if shown.company is None else shown.company.id
         scope = services.poller.query.company
-        if company is None and shown.id not in services.store.pending.records:
-            scope = None
-        elif company is not None and scope is not None:
+        self._own = company if scope is None else None
+        """The task's own company, where the lists of all companies are read."""
+        if scope is not None and (company or shown.id not in services.store.pending.records):
             scope = company
-        self._scope = scope
+        self.scope = scope
         """The company whose lists are read, None for those of all: the one on the screen unless the
         task is another's, or may be."""
-        self._own = None if company == scope else company
-        """The task's own company, where that is another."""
-
-    # ---- its turn among others that are approved at the same time; here: by itself
-
-    async def has_turn(self) -> bool:
-        """Wait until it may be sent; False if the read made before has grown old meanwhile."""
-        return True
-
-    def refusal(self) -> SafeText | None:
-        """Why it is not sent after all, asked last."""
-        return None
 
     def recall(self, attempt: Attempt) -> None:
         self.spacing = self.services.timing.spacing
@@ -109,11 +94,7 @@ class Approval(Write[Task]):
         shown = self.shown
         if isinstance(shown, SharedTask):
             return self.unsent(shown.refusal)
-        pending = await self._list(FeedName.PENDING, self._scope, self.gather)
-        if not await self.has_turn():
-            pending = await self._list(FeedName.PENDING, self._scope, self.gather)
-        self.read_error = pending.error
-        check = await self._seen(pending)
+        check = await self._seen(await self.first_read())
         if check.found in (Found.PARTIAL, Found.FAILED):
             words = f"it could not be read again, so nothing was sent: {check.why}"
             return self.unsent(words, WhyNot.NOT_READ)
@@ -128,11 +109,7 @@ class Approval(Write[Task]):
                 found = replace(found, sentence=words)
             self.take(found)
             return found
-        if (changed := self._compared(check.record)) is not None:
-            return changed
-        if (refusal := self.refusal()) is not None:
-            return self.unsent(refusal)
-        return self.attempt(
+        return self.recheck(check.record) or self.attempt(
             task=shown.id,
             company=shown.company,
             agent=shown.agent,
@@ -140,18 +117,19 @@ class Approval(Write[Task]):
             details={} if shown.status is None else {"status": shown.status},
         )
 
-    def recheck(self) -> Outcome | None:
-        """Writing it down takes time, in which a poll can bring something newer than the read."""
-        return self._compared(self.services.store.pending.records.get(self.subject))
+    async def first_read(self) -> TaskList:
+        """The list of those that wait, as it is when this one may be sent."""
+        return await self._list(FeedName.PENDING, self.scope)
 
-    def _compared(self, now: Task | None) -> Outcome | None:
-        found = () if now is None else differences(self.shown, now)
-        if now is None or not found:
+    def recheck(self, now: Task | None = None) -> Outcome | None:
+        """Writing it down takes time, in which a poll can bring something newer than the read."""
+        store = self.services.store
+        now = now or store.pending.get(self.subject)
+        if now is None or not (found := differences(self.shown, now)):
             return None
         changes = "; ".join(difference.sentence for difference in found[:MOST_TOLD])
         if len(found) > MOST_TOLD:
             changes += f"; and {len(found) - MOST_TOLD} more"
-        store = self.services.store
         if now.id in store.pending.records:
             store.publish(store.pending.put(now))
         return self.changed(now, found, changes)
@@ -182,11 +160,11 @@ class Approval(Write[Task]):
         """What the list of all tasks shows of it: its record, `DONE` without one if the list of
         all companies was read whole, so that the platform has it in no list.
         """
-        tasks, of_all = await self._list(FeedName.TASKS, self._scope), True
+        tasks, of_all = await self._list(FeedName.TASKS, self.scope), True
         if self.subject not in tasks.tasks and tasks.error is None:
             if tasks.why is not None and self._own:
                 tasks, of_all = await self._list(FeedName.TASKS, self._own), False
-            elif tasks.why is None and self._scope is not None:
+            elif tasks.why is None and self.scope is not None:
                 # It may have moved to another company.
                 tasks = await self._list(FeedName.TASKS, None)
         task, found = tasks.tasks.get(self.subject), Found.PARTIAL
@@ -198,14 +176,14 @@ class Approval(Write[Task]):
             found = Found.DONE
         return Check(found=found, began=tasks.began, record=task, error=tasks.error)
 
-    async def _list(self, feed: FeedName, company: str | None, gather: float = 0.0) -> TaskList:
-        spacing = 0.0 if gather else self.spacing
-        return await self.services.reader.tasks(feed, company, spacing, gather)
+    async def _list(self, feed: FeedName, company: str | None) -> TaskList:
+        found: TaskList = await self.services.reader.read(feed, company, self.spacing)
+        return found
 
     async def check(self) -> Check[Task]:
         """What a read shows: `DONE` if it waits no more, with its record where one is read."""
         said = self.answer.kind
-        seen = await self._seen(await self._list(FeedName.PENDING, self._scope))
+        seen = await self._seen(await self._list(FeedName.PENDING, self.scope))
         if seen.found is Found.BEFORE and said is AnswerKind.YES and self._moved(seen.record):
             return replace(seen, found=Found.DONE)
         if seen.found is not Found.DONE or seen.record or said is not AnswerKind.LOST:
@@ -230,27 +208,38 @@ class Approval(Write[Task]):
 
     async def conclude(self, check: Check[Task] | None) -> Outcome:
         assert check is not None, "a no is always read after"
-        answer = self.answer
-        if answer.kind is AnswerKind.LOST:
+        if self.answer.kind is AnswerKind.LOST:
             return self._after_lost(check)
-        if answer.kind is AnswerKind.YES:
-            return await self._after_yes(check)
-        if check.found is Found.DONE:
-            return await self._decided(check.record)
-        if answer.kind is AnswerKind.UNAUTHORISED and check.found is Found.FAILED:
-            words = f"401, and nothing could be read since: {answer.told}"
-            if isinstance(check.error, KeyRejected):
-                words = "the key is missing or invalid: nothing was approved"
-            return self.outcome(OutcomeKind.KEY_REJECTED, words, KnownBy.ANSWER)
-        if answer.kind is AnswerKind.UNAUTHORISED:
+        if self.answer.kind is not AnswerKind.YES:
+            return await self._after_no(check)
+        # `pending` in the answer is not looked at, only the list: it may mean queued.
+        receipt, record = self.answer.receipt, check.record
+        assert receipt is not None
+        if check.found is Found.BEFORE:
             words = (
-                f"refused with 401, while the key still reads: {answer.told}; "
-                "it may be that you must not approve this one, or may not approve at all"
+                "the platform said yes, but its list still shows the task as pending: "
+                "it may need another approval, or more time"
             )
-            return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
-        unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
-        words = f"refused: {answer.told}{unread}"
-        return self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER, record=check.record)
+            return self.outcome(OutcomeKind.STILL_PENDING, words, record=record)
+        if check.found is not Found.DONE:
+            why = f": {check.why}" if check.why else ""
+            words = f"approved, says the platform's answer; a read could not bear it out{why}"
+            return self.outcome(OutcomeKind.APPROVED_HERE, words, KnownBy.ANSWER)
+        told, took = receipt.record, self.services.reader.every_took
+        if record is None and told and told.id == self.subject and told.state is not None:
+            record = told
+        if record is None and receipt.status_word is None and (took is None or took <= DEAR):
+            # Some platforms say yes to the approval of what somebody has just rejected.
+            record = (await self._in_any_list()).record
+        if record is not None and record.state in ENDED:
+            words = f"the platform said yes, but {shown_as(record)}"
+            return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
+        now = "it no longer waits"
+        if record is not None and (self._moved(record) or record.decided_by):
+            # Some say yes to a second approval too, so who decided is told.
+            now = shown_as(record)
+        words = f"approved: the platform said yes, and {now}"
+        return self.outcome(OutcomeKind.APPROVED_HERE, words, record=record)
 
     async def after_all(self, attempt_id: str | None) -> Outcome | None:
         """The task has left the list of those that wait, and its attempt was settled otherwise.
@@ -288,35 +277,24 @@ class Approval(Write[Task]):
         if isinstance(record, Task) and record.id in store.tasks.records:
             store.publish(store.tasks.put(record))
 
-    async def _after_yes(self, check: Check[Task]) -> Outcome:
-        """`pending` in the answer is not looked at, only the list: it may mean queued."""
-        receipt, record = self.answer.receipt, check.record
-        assert receipt is not None
-        if check.found is Found.BEFORE:
+    async def _after_no(self, check: Check[Task]) -> Outcome:
+        answer = self.answer
+        if check.found is Found.DONE:
+            return await self._decided(check.record)
+        if answer.kind is AnswerKind.UNAUTHORISED and check.found is Found.FAILED:
+            words = f"401, and nothing could be read since: {answer.told}"
+            if isinstance(check.error, KeyRejected):
+                words = "the key is missing or invalid: nothing was approved"
+            return self.outcome(OutcomeKind.KEY_REJECTED, words, KnownBy.ANSWER)
+        if answer.kind is AnswerKind.UNAUTHORISED:
             words = (
-                "the platform said yes, but its list still shows the task as pending: "
-                "it may need another approval, or more time"
+                f"refused with 401, while the key still reads: {answer.told}; "
+                "it may be that you must not approve this one, or may not approve at all"
             )
-            return self.outcome(OutcomeKind.STILL_PENDING, words, record=record)
-        if check.found is not Found.DONE:
-            why = f": {check.why}" if check.why else ""
-            words = f"approved, says the platform's answer; a read could not bear it out{why}"
-            return self.outcome(OutcomeKind.APPROVED_HERE, words, KnownBy.ANSWER)
-        told, took = receipt.record, self.services.reader.every_took
-        if record is None and told and told.id == self.subject and told.state is not None:
-            record = told
-        if record is None and receipt.status_word is None and (took is None or took <= DEAR):
-            # Some platforms say yes to the approval of what somebody has just rejected.
-            record = (await self._in_any_list()).record
-        if record is not None and record.state in ENDED:
-            words = f"the platform said yes, but {shown_as(record)}"
-            return self.outcome(OutcomeKind.UNCLEAR, words, record=record)
-        now = "it no longer waits"
-        if record is not None and (self._moved(record) or record.decided_by):
-            # Some say yes to a second approval too, so who decided is told.
-            now = shown_as(record)
-        words = f"approved: the platform said yes, and {now}"
-        return self.outcome(OutcomeKind.APPROVED_HERE, words, record=record)
+            return self.outcome(OutcomeKind.REFUSED, words, record=check.record)
+        unread = "" if check.found is Found.BEFORE else " (it could not be read again since)"
+        words = f"refused: {answer.told}{unread}"
+        return self.outcome(OutcomeKind.REFUSED, words, KnownBy.ANSWER, record=check.record)
 
     def _after_lost(self, check: Check[Task]) -> Outcome:
         record, kind = check.record, OutcomeKind.UNCLEAR
@@ -405,7 +383,7 @@ class Approval(Write[Task]):
         return self.outcome(kind, words, KnownBy.READ, record=record)
 
     async def _log_entry(self) -> Activity | None:
-        log = await self.services.reader.log(self._scope, self.spacing)
+        log = await self.services.reader.read(FeedName.ACTIVITY, self.scope, self.spacing)
         return decision_about(self.subject, log, self.waited_at)
 
     def _moved(self, task: Task | None) -> bool:
@@ -413,6 +391,5 @@ class Approval(Write[Task]):
 
         Some platforms move a task from one waiting word to another when it is approved.
         """
-        if self.status is None or task is None:
-            return False
-        return task.status not in (None, self.status)
+        now = None if task is None else task.status
+        return None not in (self.status, now) and now != self.status

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from typing import Any
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
+from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
     AnswerKind,
     OnProgress,
@@ -21,8 +23,10 @@ from agentco_tui.actions.outcome import (
     WhyNot,
 )
 from agentco_tui.actions.services import Services
+from agentco_tui.actions.task_reader import TaskList
 from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.format import duration
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.single_flight import sleep_unless
 from agentco_tui.live.store import Names
 from agentco_tui.model import Task
@@ -88,7 +92,7 @@ class BatchApproval:
         )
         self.phase = BatchPhase.ASKING
         self.stop_reason: SafeText | None = None  # why not all were sent, if so
-        self._begun = False  # whether a task has passed the point from which it is sent
+        self.begun = False  # whether a task has passed the point from which it is sent
         self.places = asyncio.Semaphore(AT_ONCE)
         self.services = services
         self._decisions = decisions or Decisions(services)
@@ -128,7 +132,7 @@ class BatchApproval:
     def can_take_back(self) -> bool:
         """Whether nothing has been sent: also while the tasks are still being read."""
         return self.phase is BatchPhase.HELD or (
-            self.phase is BatchPhase.RUNNING and not self._begun
+            self.phase is BatchPhase.RUNNING and not self.begun
         )
 
     def take_back(self) -> bool:
@@ -139,8 +143,10 @@ class BatchApproval:
         self._enter(BatchPhase.TAKEN_BACK)
         for worker in self._workers:
             worker.cancel()
-        for item in self.items:
-            self._decisions.withdraw(item.task)
+        for task_id in self._items:
+            known = self._decisions.by_task.get(task_id)
+            if known is not None and known.step is Step.READING:
+                self._decisions.put(task_id, None)
         return True
 
     @property
@@ -167,7 +173,7 @@ class BatchApproval:
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after every change; returns how to stop that."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return partial(self._listeners.remove, listener)
 
     @property
     def results(self) -> Counter[OutcomeKind]:
@@ -215,8 +221,7 @@ class BatchApproval:
             for number in range(min(2 * AT_ONCE, len(self._items))):
                 work = self._work(waiting, group)
                 self._workers.append(group.create_task(work, name=f"approving {number}"))
-        if not self._is(BatchPhase.TAKEN_BACK):
-            self._enter(BatchPhase.ENDED)
+        self._enter(BatchPhase.ENDED)
         return self.phase
 
     async def may_go_on(self) -> None:
@@ -224,21 +229,14 @@ class BatchApproval:
         while (left := self.pause_left()) > 0:
             await sleep_unless(self._stopped, left, self.timing.sleep)
 
-    def refusal(self) -> SafeText | None:
-        """Asked when nothing is left to do but send: why a task is not sent after all."""
-        if self.phase is not BatchPhase.RUNNING:
-            return plain("taken back")
-        if self.stop_reason is None:
-            self._begun = True
-        return self.stop_reason
-
     async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
         for task in waiting:
             approval = ApprovalInSet(self, task, partial(self._step, task))
             try:
                 unsent = await self._post(approval)
             finally:
-                approval.give_place_back()
+                if approval.has_place:  # it has been sent and answered, or is not sent
+                    self.places.release()
             if unsent is not None:
                 self._settle(task, unsent)
                 if unsent.why_not is WhyNot.OFF:
@@ -263,7 +261,7 @@ class BatchApproval:
                     if not told_to_wait and self.stop_reason is None:
                         self._paused = 0.0
 
-    async def _post(self, approval: Approval) -> Outcome | None:
+    async def _post(self, approval: ApprovalInSet) -> Outcome | None:
         while True:
             await self.may_go_on()
             if self.stop_reason is not None:
@@ -308,18 +306,16 @@ class BatchApproval:
     def _step(self, task: Task, progress: Progress) -> None:
         item = self._items[task.id]
         if (progress.step, progress.sentence) != (item.step, item.sentence):
-            self._items[task.id] = self._decisions.step(task, progress)
+            self._items[task.id] = self._decisions.tell(task, progress)
             self._notify()
 
     def _settle(self, task: Task, found: Outcome) -> None:
-        self._items[task.id] = self._decisions.settle(task, found)
+        self._items[task.id] = self._decisions.tell(task, found)
         self._notify()
 
-    def _is(self, phase: BatchPhase) -> bool:
-        return self.phase is phase
-
     def _enter(self, phase: BatchPhase) -> None:
-        self.phase = phase
+        if self.phase is not BatchPhase.TAKEN_BACK:
+            self.phase = phase
         self._notify()
 
     def _notify(self) -> None:
@@ -334,27 +330,36 @@ class ApprovalInSet(Approval):
     trip before; one that has waited longer for its place is read again.
     """
 
+    read_error: ApiError | None = None
+    """Why the last read before the sending failed, if it did."""
+
     def __init__(self, batch: BatchApproval, task: Task, on_progress: OnProgress) -> None:
         super().__init__(batch.services, task, on_progress)
-        self.spacing, self.gather = batch.timing.spacing, batch.timing.gather
+        self.spacing = batch.timing.spacing
         self._batch = batch
-        self._has_place = False
+        self.has_place = False
 
-    async def has_turn(self) -> bool:
-        """Wait for a place among those in flight."""
-        if self._has_place:
-            return True
-        read_at = self._batch.clock.monotonic()
-        await self._batch.places.acquire()
-        self._has_place = True
-        await self._batch.may_go_on()
-        return self._batch.clock.monotonic() - read_at <= AGED
+    async def first_read(self) -> TaskList:
+        """With others whose turn begins; then wait for a place among those in flight."""
+        read = partial(self.services.reader.read, FeedName.PENDING, self.scope)
+        gather = self.services.timing.gather
+        found: TaskList = await read(gather=gather)
+        if not self.has_place:
+            read_at = self._batch.clock.monotonic()
+            await self._batch.places.acquire()
+            self.has_place = True
+            await self._batch.may_go_on()
+            if self._batch.clock.monotonic() - read_at > AGED:
+                found = await read(gather=gather)
+        self.read_error = found.error
+        return found
 
-    def refusal(self) -> SafeText | None:
-        """Whether the set was taken back or stopped meanwhile."""
-        return self._batch.refusal()
-
-    def give_place_back(self) -> None:
-        """It has been sent and answered, or is not sent."""
-        if self._has_place:
-            self._batch.places.release()
+    def attempt(self, **about: Any) -> Attempt | Outcome:
+        """Asked when nothing is left to do but send: not if the set was taken back or stopped."""
+        batch, refusal = self._batch, self._batch.stop_reason
+        if batch.phase is not BatchPhase.RUNNING:
+            refusal = plain("taken back")
+        if refusal is not None:
+            return self.unsent(refusal)
+        batch.begun = True
+        return super().attempt(**about)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -99,60 +99,51 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     seen: bool = False
 
-    @property
-    def open(self) -> bool:
-        """Whether a person should still see it: not settled, or settled badly and not looked at."""
-        return self.outcome is None or not (self.outcome.good or self.seen)
-
 
 class Decisions:
     """All decisions of a dashboard, by the task's id. Listeners are told which have changed."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._by_task: dict[str, Decision] = {}
+        self.by_task: dict[str, Decision] = {}
+        self.waited_at: dict[str, float] = {}
+        """When tasks that have left the list were last read to wait, by the platform's clock."""
         self._holds: dict[str, Hold] = {}
-        self._left: dict[str, float] = {}
         self._listeners: list[Callable[[Iterable[str]], None]] = []
-
-    # ---- what is known
-
-    def of(self, task_id: str) -> Decision | None:
-        return self._by_task.get(task_id)
 
     @property
     def open(self) -> list[Decision]:
-        """Those that a person should see, in the order of their yes."""
-        return [decision for decision in self._by_task.values() if decision.open]
+        """Those that a person should still see, in the order of their yes: not settled, or settled
+        badly and not looked at.
+        """
+        return [
+            known
+            for known in self.by_task.values()
+            if known.outcome is None or not (known.outcome.good or known.seen)
+        ]
 
     def hold_left(self, task_id: str) -> float:
         hold = self._holds.get(task_id)
         return 0.0 if hold is None else hold.left()
 
-    def waited_at(self, task_id: str) -> float | None:
-        """When a task that has left the list was last read to wait, by the platform's clock."""
-        return self._left.get(task_id)
-
     def subscribe(self, listener: Callable[[Iterable[str]], None]) -> Callable[[], None]:
         """Call `listener` with the ids of tasks whose decision has changed; returns its end."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    # ---- deciding
+        return partial(self._listeners.remove, listener)
 
     async def hold(self, task: Task) -> bool:
         """Hold the yes to a task back for a moment; False if it was taken back."""
         timing = self._services.timing
         hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
-        self._reach(task, Step.HELD, None)
+        self.tell(task, Progress(Step.HELD))
         try:
             kept = await hold.wait()
         finally:
             del self._holds[task.id]
         if kept:
-            self._reach(task, Step.READING, None)
+            self.tell(task, Progress(Step.READING))
         else:
-            self._put(task.id, None)
+            self.put(task.id, None)
         return kept
 
     def take_back(self, task_id: str | None = None) -> Task | None:
@@ -160,49 +151,53 @@ class Decisions:
         held = task_id if task_id in self._holds else next(reversed(self._holds), None)
         if held is None or not self._holds[held].take_back():
             return None
-        return self._by_task[held].task
+        return self.by_task[held].task
 
     def take_all_back(self) -> list[Task]:
         """Undo every yes whose hold is not over."""
         return [task for held in tuple(self._holds) if (task := self.take_back(held)) is not None]
 
-    # ---- what others tell
-
-    def step(self, task: Task, progress: Progress) -> Decision:
-        return self._reach(task, progress.step, progress.attempt_id, sentence=progress.sentence)
-
-    def settle(self, task: Task, outcome: Outcome) -> Decision:
-        return self._reach(task, Step.SETTLED, outcome.attempt_id, outcome=outcome)
-
-    def _reach(
-        self, task: Task, step: Step, attempt_id: str | None, *, ago: float = 0.0, **more: Any
+    def tell(
+        self, task: Task, told: Progress | Outcome, *, ago: float = 0.0, here: bool = True
     ) -> Decision:
-        known, since = self._by_task.get(task.id), self._services.clock.monotonic() - ago
-        now = Decision(task=task, step=step, attempt_id=attempt_id, since=since, **more)
-        if known and not now.outcome and (known.step, known.attempt_id) == (step, attempt_id):
+        """The approval of a task has come to a step, `ago` seconds before, or to its outcome."""
+        outcome = told if isinstance(told, Outcome) else None
+        sentence = None if isinstance(told, Outcome) else told.sentence
+        step = Step.SETTLED if isinstance(told, Outcome) else told.step
+        known = self.by_task.get(task.id)
+        if known and not outcome and (known.step, known.attempt_id) == (step, told.attempt_id):
             # The same step, of which something else is told.
-            now = self._by_task[task.id] = replace(known, sentence=now.sentence)
-        else:
-            self._put(task.id, now)
+            now = self.by_task[task.id] = replace(known, sentence=sentence)
+            return now
+        now = Decision(
+            task=task,
+            step=step,
+            since=self._services.clock.monotonic() - ago,
+            here=here,
+            attempt_id=told.attempt_id,
+            sentence=sentence,
+            outcome=outcome,
+        )
+        self.put(task.id, now)
         return now
 
     def follow(self, found: Iterable[Attempt]) -> None:
         """Take in what other dashboards of this machine have in flight, and what came of it."""
         others = {one.task or one.subject: one for one in found if one.verb == Verb.APPROVE}
         for task_id, attempt in others.items():
-            known = self._by_task.get(task_id)
+            known = self.by_task.get(task_id)
             if known is None or known.outcome or not known.here:
                 task = self._services.store.pending.get(task_id) or task_of(attempt)
-                ago = age_of(attempt.time) or 0.0
-                self._reach(task, Step.SENDING, attempt.attempt, ago=ago, here=False)
-        for known in [one for one in self._by_task.values() if not one.here and not one.outcome]:
+                sending = Progress(Step.SENDING, attempt_id=attempt.attempt)
+                self.tell(task, sending, ago=age_of(attempt.time) or 0.0, here=False)
+        for known in [one for one in self.by_task.values() if not one.here and not one.outcome]:
             if (task := known.task).id in others:
                 continue
             # It has written what became of it, or has ended without that.
             earlier = self._services.earlier(Verb.APPROVE, task.id)
             settled = None if earlier is None else earlier.settled
             if settled is None or settled.attempt != known.attempt_id:
-                self._put(task.id, None)
+                self.put(task.id, None)
                 continue
             newer = settled.outcome not in set(OutcomeKind)
             outcome = Outcome(
@@ -214,17 +209,12 @@ class Decisions:
                 known_by=KnownBy.READ,
                 attempt_id=settled.attempt,
             )
-            self.settle(task, outcome)
-
-    def withdraw(self, task: Task) -> None:
-        known = self._by_task.get(task.id)
-        if known is not None and known.step is Step.READING:
-            self._put(task.id, None)
+            self.tell(task, outcome)
 
     def look_at(self, task_id: str) -> None:
-        known = self._by_task.get(task_id)
+        known = self.by_task.get(task_id)
         if known is not None and known.outcome is not None and not known.seen:
-            self._put(task_id, replace(known, seen=True))
+            self.put(task_id, replace(known, seen=True))
 
     def take(self, change: Change) -> list[Decision]:
         """The list of pending tasks has changed. Returns the decisions to be looked at again.
@@ -235,29 +225,29 @@ class Decisions:
         if change.feed is not FeedName.PENDING:
             return []
         for task_id in change.added:
-            self._left.pop(task_id, None)
-            known = self._by_task.get(task_id)
+            self.waited_at.pop(task_id, None)
+            known = self.by_task.get(task_id)
             if known is not None and known.outcome and known.outcome.kind in ENDED_WAITING:
-                self._put(task_id, None)
+                self.put(task_id, None)
         if change.removed:
             freshness = self._services.store.freshness[FeedName.PENDING]
             seen_waiting = began_at(freshness, self._services.clock)
-            self._left |= dict.fromkeys(change.removed, seen_waiting)
-            for task_id in [*self._left][:-LEFT_KEPT]:
-                del self._left[task_id]
-        gone = [known for i in change.removed if (known := self._by_task.get(i)) is not None]
+            self.waited_at |= dict.fromkeys(change.removed, seen_waiting)
+            for task_id in [*self.waited_at][:-LEFT_KEPT]:
+                del self.waited_at[task_id]
+        gone = [known for i in change.removed if (known := self.by_task.get(i)) is not None]
         return [
             known
             for known in gone
             if known.outcome and known.outcome.attempt_id and known.outcome.kind in _MAY_COME_LATE
         ]
 
-    def _put(self, task_id: str, decision: Decision | None) -> None:
+    def put(self, task_id: str, decision: Decision | None) -> None:
         """Keep it, the newest last, or forget what there was."""
-        if self._by_task.pop(task_id, None) is None and decision is None:
+        if self.by_task.pop(task_id, None) is None and decision is None:
             return
         if decision is not None:
-            self._by_task[task_id] = decision
+            self.by_task[task_id] = decision
         for listener in tuple(self._listeners):
             listener((task_id,))
 

@@ -111,7 +111,7 @@ class Progress(msgspec.Struct, frozen=True):
     """A step that a write has reached."""
 
     step: Step
-    sentence: SafeText
+    sentence: SafeText | None = None
     attempt_id: str | None = None
     tries: int = 0  # reads made so far to settle it
 
@@ -154,20 +154,15 @@ class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """The answer to one write, or the lack of one."""
 
     kind: AnswerKind
-    sentence: SafeText
+    told: SafeText  # the platform's words if it said any, else ours
     words: SafeText | None = None
     http_status: int | None = None
     receipt: Receipt[R] | None = None
     error: ApiError | None = None
 
-    @property
-    def told(self) -> SafeText:
-        """The platform's words if it said any, else ours."""
-        return self.words or self.sentence
-
 
 LEFT_BEHIND: WriteAnswer[Any] = WriteAnswer(
-    kind=AnswerKind.LOST, sentence=plain("an earlier attempt ended without an answer")
+    kind=AnswerKind.LOST, told=plain("an earlier attempt ended without an answer")
 )
 ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
 """An answer that says so is no yes, whatever its status."""

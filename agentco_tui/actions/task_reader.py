@@ -32,8 +32,6 @@ CLOCK_SLACK = 5.0  # seconds by which our idea of the platform's time may be wro
 _NO_LIST = frozenset({"", "null", "{}"})
 """Shapes of answers without a list: no body, null, an empty object; seen for empty lists, and
 what a proxy makes of an answer that it lost."""
-
-
 _IN_PART = plain(
     "the platform's list of pending tasks came only in part, and it isn't in that part"
 )
@@ -81,31 +79,23 @@ class TaskReader:
         """Seconds that the last read of all tasks took; None before the first."""
         self._flights: dict[tuple[FeedName, str | None], SingleFlight[Any]] = {}
 
-    async def tasks(
+    async def read(
         self, feed: FeedName, company: str | None, spacing: float = 0.0, gather: float = 0.0
-    ) -> TaskList:
-        """GET /api/tasks, for `FeedName.PENDING` those that wait, for `FeedName.TASKS` all."""
-        found: TaskList = await self._flight(feed, company).after_now(spacing, gather)
-        return found
-
-    async def log(self, company: str | None, spacing: float = 0.0) -> tuple[Activity, ...]:
-        """GET /api/activity, its newest entries; nothing if it can't be read."""
-        flight = self._flight(FeedName.ACTIVITY, company)
-        found: tuple[Activity, ...] = await flight.after_now(spacing)
-        return found
+    ) -> Any:
+        """GET /api/tasks, for `FeedName.PENDING` those that wait, for `FeedName.TASKS` all: a
+        `TaskList`. For `FeedName.ACTIVITY` the newest entries of the log, none if it can't be read.
+        """
+        if (feed, company) not in self._flights:
+            read = self._activity if feed is FeedName.ACTIVITY else partial(self._tasks, feed)
+            once = partial(read, company)
+            self._flights[feed, company] = SingleFlight(once, self._poller.clock, self._sleep)
+        return await self._flights[feed, company].after_now(spacing, gather)
 
     async def close(self) -> None:
         for flight in self._flights.values():
             await flight.close()
 
-    def _flight(self, feed: FeedName, company: str | None) -> SingleFlight[Any]:
-        if (feed, company) not in self._flights:
-            read = self._activity if feed is FeedName.ACTIVITY else partial(self._read, feed)
-            once = partial(read, company)
-            self._flights[feed, company] = SingleFlight(once, self._poller.clock, self._sleep)
-        return self._flights[feed, company]
-
-    async def _read(self, feed: FeedName, company: str | None) -> TaskList:
+    async def _tasks(self, feed: FeedName, company: str | None) -> TaskList:
         clock, pending = self._poller.clock, feed is FeedName.PENDING
         began = clock.monotonic()
         found: Take | ApiError | None = None

@@ -188,7 +188,7 @@ class Write(ABC, Generic[R]):
         except ApiError as error:
             return WriteAnswer(
                 kind=clarity(error),
-                sentence=error.sentence,
+                told=error.platform_message or error.sentence,
                 words=error.platform_message,
                 http_status=error.status,
                 error=error,
@@ -197,33 +197,32 @@ class Write(ABC, Generic[R]):
             # Whatever failed here may have failed after the platform acted.
             log.exception("a write failed in an unforeseen way")
             fault = f"a fault of this program ({type(error).__name__}) lost the answer"
-            return WriteAnswer(kind=AnswerKind.LOST, sentence=plain(fault))
+            return WriteAnswer(kind=AnswerKind.LOST, told=plain(fault))
         kind, sentence = AnswerKind.YES, "the platform said yes"
         words, word = receipt.message, receipt.status_word
         if receipt.verdict is Verdict.NO:
             kind, sentence = AnswerKind.NO, "the platform said no, without a reason"
         elif word is not None and task_state(word) in ENDED:
-            told = f": {words}" if words else ""
-            kind, words = AnswerKind.NO, None
-            sentence = f"the platform answered “{word}”{told}"
+            kind, sentence = AnswerKind.NO, f"the platform answered “{word}”"
+            words, sentence = None, f"{sentence}: {words}" if words else sentence
         return WriteAnswer(
             kind=kind,
-            sentence=plain(sentence),
+            told=words or plain(sentence),
             words=words,
             http_status=receipt.http_status,
             receipt=receipt,
         )
 
     async def _found(self) -> Outcome:
-        """What became of it, by the answer, and by checks until one is as wanted or for as long as
-        `_patience` says.
+        """What became of it, by the answer, and by checks until one is as wanted, or until the same
+        is seen for long enough; for ever if nothing can be read after a lost answer.
         """
         answer, timing = self.answer, self.services.timing
         if answer.kind is AnswerKind.FORBIDDEN:
             reason = self.services.permissions.denied(self.verb) or answer.told
             return self.outcome(OutcomeKind.NOT_ALLOWED, reason, KnownBy.ANSWER)
         if answer.kind is AnswerKind.UNSENT:
-            return self.unsent(f"nothing was sent: {answer.sentence}")
+            return self.unsent(f"nothing was sent: {answer.told}")
         if answer.kind is AnswerKind.NO and not self.reads_after_no:
             return await self.conclude(None)
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
@@ -232,26 +231,21 @@ class Write(ABC, Generic[R]):
         for tries, pause in enumerate(timing.pauses()):
             self.report(step, why, tries)
             check = await self.check()
-            if check.found is not Found.FAILED:
+            found = check.found
+            if found is not Found.FAILED:
                 # What was seen counts as long as nothing else is seen; a failed read sees nothing.
-                since = {known: at for known, at in since.items() if known is check.found}
-            limit = self._patience(check)
-            began = since.setdefault(check.found, check.began)
+                since = {known: at for known, at in since.items() if known is found}
+            began = since.setdefault(found, check.began)
+            limit: float | None = 0.0  # seconds for which it must be seen; a read explains a no
+            if answer.kind is AnswerKind.LOST and found is not Found.DONE:
+                limit = None if found is Found.FAILED else timing.still_pending
+            elif answer.kind is AnswerKind.YES and found not in (Found.DONE, Found.PARTIAL):
+                limit = timing.confirm
             if limit is not None and check.began - began >= limit:
                 return await self.conclude(check)
             why = check.why or why
             await timing.sleep(pause)
         raise AssertionError("pauses never end")
-
-    def _patience(self, check: Check[R]) -> float | None:
-        """Over how many seconds checks must show the same before it is believed; None: for ever."""
-        timing, found = self.services.timing, check.found
-        match self.answer.kind:
-            case AnswerKind.LOST if found is not Found.DONE:
-                return None if found is Found.FAILED else timing.still_pending
-            case AnswerKind.YES if found not in (Found.DONE, Found.PARTIAL):
-                return timing.confirm
-        return 0.0  # a read only explains a no
 
     async def conclude(self, check: Check[R] | None) -> Outcome:
         """What became of it; None where nothing was read, after a clear no."""
@@ -341,7 +335,7 @@ class Write(ABC, Generic[R]):
         agent: Ref | None = None,
         fingerprint: str = "",
         details: Mapping[str, Any],
-    ) -> Attempt:
+    ) -> Attempt | Outcome:
         """The line for the journal, with the names that are known for company and agent, and in
         `details` what is needed to reconcile it by reading after a crash.
         """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -200,7 +201,7 @@ class Store:
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call `listener` with every change that is not empty; returns how to stop that."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return partial(self._listeners.remove, listener)
 
     def subscribe_freshness(self, listener: Callable[[FeedName], None]) -> None:
         """Call `listener` when a feed's freshness changed."""

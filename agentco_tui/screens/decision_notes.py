@@ -64,14 +64,14 @@ def line_note(session: Session, decision: Decision) -> Cell:
 def fate_of(session: Session, task_id: str) -> Cell:
     """What became of a task that waits no more, by what was done here and by the log."""
     decisions = session.decisions
-    decision = decisions.of(task_id)
+    decision = decisions.by_task.get(task_id)
     outcome = None if decision is None else decision.outcome
     if decision is not None and (outcome is None or outcome.kind in SETTLES):
         return line_note(session, decision)
     record = outcome.record if outcome and isinstance(outcome.record, Task) else None
     if record is not None and says_it_waits(record):
         record = None  # as it was read before it left the list
-    about = decision_about(task_id, session.store.activity, decisions.waited_at(task_id))
+    about = decision_about(task_id, session.store.activity, decisions.waited_at.get(task_id))
     word = decided_as(record, about)
     if word == "approved" and outcome is not None and outcome.kind in DOUBTFUL:
         return Cell(plain("approved"), Tone.DIM)

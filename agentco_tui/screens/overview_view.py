@@ -399,7 +399,7 @@ class OverviewView(TaskListView[insight.Need]):
     def open(self, row_id: str) -> None:
         match self.subject():
             case Task() as task if self.session.store.pending.get(task.id) is None:
-                decision = self.session.decisions.of(task.id)
+                decision = self.session.decisions.by_task.get(task.id)
                 if decision is not None:
                     self.main.say(f"{task.title}: {said_of(self.session, decision)}")
                     self.session.decisions.look_at(task.id)

@@ -167,7 +167,7 @@ class TasksView(TaskListView[Task]):
 
     def detail_items(self, record: Task) -> list[Item]:
         """What is known of a decision, and the task; of one that left the list, as read since."""
-        decision = self.session.decisions.of(record.id)
+        decision = self.session.decisions.by_task.get(record.id)
         if decision is None:
             return super().detail_items(record)
         read = None if decision.outcome is None else decision.outcome.record
@@ -194,7 +194,7 @@ class TasksView(TaskListView[Task]):
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         super().take_decisions(task_ids)
-        if self.table.view.cursor is not None and self.session.decisions.of(self.table.view.cursor):
+        if self.table.view.cursor in self.session.decisions.by_task:
             self.show_detail()
 
     def marked(self) -> dict[str, SafeText | None]:
@@ -226,7 +226,7 @@ class TasksView(TaskListView[Task]):
 
     def _tell_lost(self, titles: Mapping[str, str]) -> None:
         """What became of marked tasks that wait no more; those approved from here are known."""
-        known = {task_id: self.session.decisions.of(task_id) for task_id in titles}
+        known = {task_id: self.session.decisions.by_task.get(task_id) for task_id in titles}
         lost = [i for i, d in known.items() if d is None or (d.outcome and not d.outcome.good)]
         if lost:
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -58,8 +59,9 @@ async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
     newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
 
     class Meanwhile(Approval):
-        def refusal(self) -> None:
+        def attempt(self, **about: Any) -> Attempt | Outcome:
             store.publish(store.pending.put(newer))
+            return super().attempt(**about)
 
     found = await Meanwhile(desk.services, task).run()
     assert found.kind is OutcomeKind.CHANGED

@@ -396,9 +396,9 @@ async def test_another_dashboards_decision_is_told_as_its_own(
 
         async def follow() -> list[Step]:
             decisions.follow((await desk.services.follow()).elsewhere)
-            return [known.step for task in tasks if (known := decisions.of(task.id))]
+            return [known.step for task in tasks if (known := decisions.by_task.get(task.id))]
 
-        decisions.step(tasks[3], Progress(Step.SENDING, plain("sending"), "ours"))
+        decisions.tell(tasks[3], Progress(Step.SENDING, plain("sending"), "ours"))
         mark = other.journal.mark()
         for number, task in enumerate(tasks):
             other.journal.begin(
@@ -409,9 +409,9 @@ async def test_another_dashboards_decision_is_told_as_its_own(
                 ), mark,
             )  # fmt: skip
         assert await follow() == [Step.SENDING] * 4
-        known = decisions.of(tasks[0].id)
+        known = decisions.by_task.get(tasks[0].id)
         assert known is not None
-        assert (known.here, known.attempt_id, known.task, known.open) == (
+        assert (known.here, known.attempt_id, known.task, known in decisions.open) == (
             False, "a0", tasks[0], True,
         )  # fmt: skip
         assert 59 < desk.services.clock.monotonic() - known.since < 90
@@ -424,12 +424,12 @@ async def test_another_dashboards_decision_is_told_as_its_own(
             )
         other.journal.close()
         assert await follow() == [Step.SETTLED, Step.SETTLED, Step.SENDING]
-        assert decisions.of(tasks[2].id) is None, "it ended, and its attempt is left behind"
+        assert tasks[2].id not in decisions.by_task, "it ended, and its attempt is left behind"
         for number, kind in enumerate((Kind.REFUSED, Kind.UNCLEAR)):
-            known = decisions.of(tasks[number].id)
+            known = decisions.by_task.get(tasks[number].id)
             assert known is not None
             assert known.outcome is not None
-            assert known.open
+            assert known in decisions.open
             assert (known.outcome.kind, known.outcome.sentence) == (kind, "so it is")
             decisions.look_at(tasks[number].id)
         assert [known.attempt_id for known in decisions.open] == ["ours"]
@@ -453,7 +453,7 @@ async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))
-        assert decisions.of("tsk_2") is None
+        assert decisions.by_task.get("tsk_2") is None
 
 
 async def test_what_leaves_the_list_late_is_looked_at_again_and_what_comes_back_is_over(
@@ -463,25 +463,25 @@ async def test_what_leaves_the_list_late_is_looked_at_again_and_what_comes_back_
     for kind in OutcomeKind:
         for attempt_id in ("a1", None):
             decisions = Decisions(desk.services)
-            decisions.step(task, Progress(Step.SENDING, plain("sending"), "a0"))
+            decisions.tell(task, Progress(Step.SENDING, plain("sending"), "a0"))
             left = Change(FeedName.PENDING, removed=(task.id,))
             back = Change(FeedName.PENDING, added=(task.id,))
             assert decisions.take(left) == decisions.take(back) == []
-            assert decisions.of(task.id) is not None, "it is under way"
+            assert decisions.by_task.get(task.id) is not None, "it is under way"
             outcome = Outcome(
                 verb=Verb.APPROVE, kind=kind, subject=task.id, title=task.title,
                 sentence=plain("so it is"), known_by=KnownBy.READ, attempt_id=attempt_id,
             )  # fmt: skip
-            decisions.settle(task, outcome)
-            known = decisions.of(task.id)
+            decisions.tell(task, outcome)
+            known = decisions.by_task.get(task.id)
             assert known is not None
-            assert known.open is not outcome.good
+            assert (known in decisions.open) is not outcome.good
             assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
             late = kind in (Kind.NOT_DONE, Kind.UNCLEAR, Kind.STILL_PENDING, Kind.GONE)
             found = decisions.take(left)
             assert found == ([known] if late and attempt_id else [])
-            assert decisions.waited_at(task.id) is not None
+            assert decisions.waited_at.get(task.id) is not None
             decisions.take(back)
-            assert decisions.waited_at(task.id) is None
-            assert (decisions.of(task.id) is None) is (kind in ENDED_WAITING)
+            assert decisions.waited_at.get(task.id) is None
+            assert (decisions.by_task.get(task.id) is None) is (kind in ENDED_WAITING)
     assert decisions.take(Change(FeedName.PENDING, added=("tsk_x",), removed=("tsk_y",))) == []

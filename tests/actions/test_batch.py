@@ -148,7 +148,7 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) ->
 
     def changed(task_ids: Iterable[str]) -> None:
         for task_id in task_ids:
-            known = decisions.of(task_id)
+            known = decisions.by_task.get(task_id)
             seen[task_id] += [] if known is None else [known.step]
 
     decisions.subscribe(changed)

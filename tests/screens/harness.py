@@ -257,7 +257,7 @@ class Stage:
 
     def outcome_of(self, task_id: str) -> Outcome | None:
         """What became of the decision about a task; None while that is not known."""
-        decision = self.session.decisions.of(task_id)
+        decision = self.session.decisions.by_task.get(task_id)
         return None if decision is None else decision.outcome
 
     # ---- what the platform saw

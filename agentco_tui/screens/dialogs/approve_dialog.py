@@ -84,7 +84,7 @@ class TaskQuestion(Question):
 
     def _decided(self, task_ids: Iterable[str]) -> None:
         for task_id in task_ids:
-            decision = self.session.decisions.of(task_id)
+            decision = self.session.decisions.by_task.get(task_id)
             if task_id in self._tasks and decision is not None and not decision.seen:
                 words = line_note(self.session, decision).text
                 self._end(task_id, [words], words)
@@ -135,7 +135,7 @@ class ApproveQuestion(TaskQuestion):
         if self._note is not None:
             yield from (warning(f"{signs.warning} {self._note}"), Gap())
         # What was sent for this task before, from here or by an earlier run.
-        decision = self.session.decisions.of(task.id)
+        decision = self.session.decisions.by_task.get(task.id)
         earlier = self.session.earlier(Verb.APPROVE, task.id)
         if decision is not None:
             yield from decision_items(self.session, decision)
@@ -240,7 +240,7 @@ class BatchQuestion(TaskQuestion):
         )
         yield Text(plain(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
         odd: list[str | None] = [*listed.odd, listed.hidden]
-        if (decision := self.session.decisions.of(task.id)) is not None:
+        if (decision := self.session.decisions.by_task.get(task.id)) is not None:
             odd.append(f"tried before: {line_note(self.session, decision).text}")
         elif (earlier := self.session.earlier(Verb.APPROVE, task.id)) and earlier.settled:
             odd.append(f"tried before: {earlier.settled.outcome}")

@@ -19,7 +19,7 @@ from agentco_tui.actions.decisions import Decision, task_of
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import GOOD, Outcome, OutcomeKind, Progress, Step, Verb
 from agentco_tui.actions.writes import recover
-from agentco_tui.background import Work, start_worker
+from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS_BY_ID
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
@@ -63,7 +63,7 @@ class DialogRouter:
         return reason is None
 
     def _known_of(self, task: Task) -> SafeText | None:
-        decision = self._session.decisions.of(task.id)
+        decision = self._session.decisions.by_task.get(task.id)
         if decision is None or not (decision.outcome is None or decision.outcome.good):
             return None
         return said_of(self._session, decision)
@@ -105,30 +105,34 @@ class DialogRouter:
 
         question = ApproveQuestion(self._session, newest, note)
         self._session.decisions.look_at(task.id)
-        run = partial(self._run, partial(self._approve, newest), f"approve {task.id}")
-        self._frame.app.push_screen(question, lambda yes: run() if yes else None)
+
+        def then(yes: bool | None) -> None:
+            if yes:
+                work = partial(self._approve, newest)
+                start_worker(self._frame, work, f"approve {task.id}", group="writes")
+
+        self._frame.app.push_screen(question, then)
 
     async def _approve(self, task: Task) -> None:
         decisions = self._session.decisions
 
         def step(progress: Progress) -> None:
-            decisions.step(task, progress)
+            decisions.tell(task, progress)
             if progress.step is Step.UNKNOWN and progress.tries == 0:
                 words = f"{task.title}: the answer was lost; reading what became of it"
                 self._say(f"{signs.unknown} {words}", bad=True)
 
         if await decisions.hold(task):
-            self._settle(task, await Approval(self._session, task, step).run())
+            outcome = await Approval(self._session, task, step).run()
+            decisions.tell(task, outcome)
+            self.tell(outcome)
 
     async def read_after_all(self, decision: Decision) -> None:
         assert decision.outcome is not None
         approval = Approval(self._session, decision.task)
         if outcome := await approval.after_all(decision.outcome.attempt_id):
-            self._settle(decision.task, outcome)
-
-    def _settle(self, task: Task, outcome: Outcome) -> None:
-        self._session.decisions.settle(task, outcome)
-        self.tell(outcome)
+            self._session.decisions.tell(decision.task, outcome)
+            self.tell(outcome)
 
     def approve_many(
         self, tasks: Sequence[Task], hidden: Mapping[str, SafeText] | None = None
@@ -164,7 +168,8 @@ class DialogRouter:
             if yes:
                 progress = BatchProgress(session, batch)
                 work = partial(self._approve_many, batch, progress)
-                self._run(work, f"approve {len(batch.items)} tasks")
+                name = f"approve {len(batch.items)} tasks"
+                start_worker(self._frame, work, name, group="writes")
                 self._frame.app.push_screen(
                     progress, lambda yes: self.approve_many(batch.to_ask_again) if yes else None
                 )
@@ -193,14 +198,14 @@ class DialogRouter:
                 return
             kinds[outcome.kind] += 1
             if attempt.verb == Verb.APPROVE:
-                decisions.settle(task_of(attempt), outcome)
+                decisions.tell(task_of(attempt), outcome)
             if len(left) <= TOLD_ONE_BY_ONE:
                 self.tell(outcome)
 
         for attempt in left:
             if attempt.verb == Verb.APPROVE:
-                unknown = Progress(Step.UNKNOWN, plain(""), attempt.attempt)
-                decisions.step(task_of(attempt), unknown)
+                unknown = Progress(Step.UNKNOWN, attempt_id=attempt.attempt)
+                decisions.tell(task_of(attempt), unknown)
         count = "1 write" if len(left) == 1 else f"{fmt.count(len(left))} writes"
         words = f"{count} of an earlier run had no outcome: reading what became of them"
         self._say(f"{signs.unknown} {words}", bad=True)
@@ -216,6 +221,3 @@ class DialogRouter:
     def tell(self, outcome: Outcome) -> None:
         sign = signs.good if outcome.good else signs.warning
         self._say(f"{sign} {outcome.title}: {told(outcome)}", bad=not outcome.good)
-
-    def _run(self, work: Work, name: str) -> None:
-        start_worker(self._frame, work, name, group="writes")

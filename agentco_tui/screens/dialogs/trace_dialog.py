@@ -189,7 +189,7 @@ class TraceScreen(Dialog[bool]):
                 yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
-        task, decision = self.subject, self.session.decisions.of(self.subject.id)
+        task, decision = self.subject, self.session.decisions.by_task.get(self.subject.id)
         if decision is not None:
             yield from decision_items(self.session, decision)
             if decision.outcome is not None and isinstance(decision.outcome.record, Task):
