@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.batch_summary import Aside, Summary, of_one_kind, summary
+from agentco_tui.actions.batch_summary import Aside, listed_of, of_one_kind
 from agentco_tui.actions.decisions import Decision, Decisions, Hold
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import (
@@ -65,7 +65,7 @@ class BatchApproval:
 
     Each task is compared with the record given here before it is sent, so that must be the one that
     the person is shown. Tasks of another type than most are set `aside`, with those given as such.
-    `not_read`, `changed` and `hidden` are as for `summary`.
+    `not_read`, `changed` and `hidden` are as for `listed_of`.
     """
 
     def __init__(
@@ -87,9 +87,8 @@ class BatchApproval:
             task.id: Decision(task=task, step=Step.WAITING, since=now) for task in chosen
         }
         self.aside: tuple[Aside, ...] = (*aside, *unlike)
-        self.summary: Summary = summary(
-            chosen, Names(services.store), not_read=not_read, changed=changed, hidden=hidden
-        )
+        names = Names(services.store)
+        self.listed = listed_of(chosen, names, not_read=not_read, changed=changed, hidden=hidden)
         self.phase = BatchPhase.ASKING
         self.stop_reason: SafeText | None = None  # why not all were sent, if so
         self.begun = False  # whether a task has passed the point from which it is sent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from statistics import median
@@ -46,39 +46,20 @@ class Aside(msgspec.Struct, frozen=True):
     reason: SafeText
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """A set of tasks, whole and at a glance."""
-
-    by_company: Counter[SafeText]
-    by_agent: Counter[SafeText]
-    by_priority: Counter[SafeText]
-    costs: tuple[Money, ...]  # the sum for each currency, the largest first
-    cost_unknown: int  # tasks that don't say what they cost
-    oldest: Task | None  # the one that waits longest, of those that say since when
-    listed: tuple[Listed, ...]
-    """Every task: those the person knows least first, among them the worst first."""
-
-    def standing(self, standing: Standing) -> tuple[Listed, ...]:
-        return tuple(listed for listed in self.listed if listed.standing is standing)
-
-
-def summary(
+def listed_of(
     tasks: Sequence[Task],
     names: Names,
     *,
     not_read: Collection[str] = (),
     changed: Collection[str] = (),
     hidden: Mapping[str, SafeText] | None = None,
-) -> Summary:
-    """Sum up a set. `not_read` and `changed` hold the ids of tasks that were not read as they are
-    now, and of those among them that were read when they were otherwise.
+) -> tuple[Listed, ...]:
+    """Every task of a set: those the person knows least first, among them the worst first.
+
+    `not_read` and `changed` hold the ids of tasks that were not read as they are now, and of those
+    among them that were read when they were otherwise.
     """
     odd, hidden = _odd(tasks, names), hidden or {}
-    costs: dict[SafeText | None, Decimal] = {}
-    for task in tasks:
-        if task.cost is not None:
-            unit = task.cost.currency
-            costs[unit] = costs.get(unit, Decimal(0)) + task.cost.amount
     listed = []
     for task in tasks:
         standing = Standing.UNREAD if task.id in not_read else Standing.READ
@@ -92,19 +73,17 @@ def summary(
         waits = float("inf") if since is None else since
         return listed.standing, -len(listed.odd), priority_rank(task.priority), cost, waits
 
-    listed.sort(key=least_known)
-    waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
-    return Summary(
-        by_company=Counter(names.company(names.company_of(task)) for task in tasks),
-        by_agent=Counter(names.agent(task.agent) for task in tasks),
-        by_priority=Counter(task.priority or signs.missing for task in tasks),
-        costs=tuple(
-            Money(amount, unit) for unit, amount in sorted(costs.items(), key=lambda sum_: -sum_[1])
-        ),
-        cost_unknown=sum(task.cost is None for task in tasks),
-        oldest=min(waiting, key=lambda since: since[0], default=(0.0, None))[1],
-        listed=tuple(listed),
-    )
+    return tuple(sorted(listed, key=least_known))
+
+
+def costs_of(tasks: Iterable[Task]) -> list[Money]:
+    """What those that say it cost together, for each currency, the largest first."""
+    costs: dict[SafeText | None, Decimal] = {}
+    for cost in (task.cost for task in tasks):
+        if cost is not None:
+            costs[cost.currency] = costs.get(cost.currency, Decimal(0)) + cost.amount
+    sums = [Money(amount, unit) for unit, amount in costs.items()]
+    return sorted(sums, key=lambda money: -money.amount)
 
 
 def of_one_kind(tasks: Sequence[Task]) -> tuple[list[Task], list[Aside]]:
@@ -115,17 +94,16 @@ def of_one_kind(tasks: Sequence[Task]) -> tuple[list[Task], list[Aside]]:
     """
     aside = [Aside(task, why) for task in tasks if (why := _refusal(task)) is not None]
     left_out = {left.task.id for left in aside}
-    waiting = [task for task in tasks if task.id not in left_out]
-    kinds = {task.id: kind_of(task) for task in waiting}
-    if len(set(kinds.values())) <= 1:
-        return waiting, aside
-    usual, _ = Counter(kinds.values()).most_common(1)[0]
-    for task in waiting:
-        kind = kinds[task.id]
-        if kind != usual:
-            told, most = (plain(f"type {k}") if k else plain("no type") for k in (kind, usual))
+    kinds = {task.id: kind_of(task) for task in tasks if task.id not in left_out}
+    usual = next((kind for kind, _ in Counter(kinds.values()).most_common(1)), None)
+    chosen = []
+    for task in (task for task in tasks if task.id in kinds):
+        if (kind := kinds[task.id]) == usual:
+            chosen.append(task)
+        else:
+            told, most = (plain(f"type {k}" if k else "no type") for k in (kind, usual))
             aside.append(Aside(task, plain(f"{told}, the set has {most}: approve it by itself")))
-    return [task for task in waiting if kinds[task.id] == usual], aside
+    return chosen, aside
 
 
 def kind_of(task: Task) -> SafeText | None:

@@ -15,9 +15,6 @@ from collections.abc import Awaitable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
-import msgspec
-from msgspec.structs import asdict, replace
-
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import task_of
 from agentco_tui.actions.fingerprint import Difference
@@ -44,68 +41,37 @@ T = TypeVar("T", Task, Company)
 
 CLOCKS_DIFFER = 5.0  # seconds by which a record may seem older than the attempt that made it
 KEPT = 50  # ids of records alike that are kept with an attempt
-LONGEST_NAME = 200
-LONGEST_TITLE = 500
-LONGEST_WORD = 100
-LONGEST_MISSION = 10_000
+FIELDS = {
+    "title": (500, "say what is to be done"),
+    "priority": (100, "choose a priority"),
+    "name": (200, "give it a name"),
+    "template": (200, "name a template"),
+    "mission": (10_000, "say what it is for"),
+}
+"""What is typed into the forms: the most characters, and what is said where there is none."""
 WHOLE_DIGITS = 12
 DECIMALS = 6
+_UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _NUMBER = re.compile(r"([0-9]+)(?:\.([0-9]*))?|\.([0-9]+)")
 
 Problems = Mapping[str, SafeText]  # a sentence for each field that can't be sent; empty if all can
 
 
-class TaskForm(msgspec.Struct, frozen=True, kw_only=True):
-    """What a new task needs; the field names are those of the request body."""
-
-    company_id: str
-    title: str
-    agent_id: str
-    priority: str
-
-
-class CompanyForm(msgspec.Struct, frozen=True, kw_only=True):
-    """What a new company needs; a clone takes no template."""
-
-    name: str
-    mission: str
-    template: str = ""
-
-
-def check_task(form: TaskForm) -> Problems:
-    return _problems(
-        company_id=None if form.company_id else "choose a company",
-        title=_wrong(form.title, LONGEST_TITLE, "say what is to be done"),
-        agent_id=None if form.agent_id else "choose an agent",
-        priority=_wrong(form.priority, LONGEST_WORD, "choose a priority"),
-    )
-
-
-def check_company(form: CompanyForm, source: Company | None = None) -> Problems:
-    """What is wrong with the form of a new company, or of a clone of `source`."""
-    mission = form.mission.translate(dict.fromkeys(map(ord, "\n\t\u2028\u2029"), " "))
-    template = form.template if source is None else "none"
-    return _problems(
-        name=_wrong(form.name, LONGEST_NAME, "give it a name"),
-        template=_wrong(template, LONGEST_NAME, "name a template"),
-        mission=_wrong(mission, LONGEST_MISSION, "say what it is for"),
-    )
-
-
-def _wrong(text: str, longest: int, missing: str) -> str | None:
-    typed = text.strip()
-    if not typed:
-        return missing
-    if len(typed) > longest:
-        return f"{len(typed):,} characters are too many: no more than {longest:,}"
-    # Control characters, ends of lines and lone surrogates; joiners of emoji are let through.
-    if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in typed):
-        return "plain text only: it holds a character that can't be seen"
-    return None
-
-
-def _problems(**problems: str | None) -> Problems:
-    return {field: plain(words) for field, words in problems.items() if words is not None}
+def check_form(values: Mapping[str, str]) -> Problems:
+    """What is wrong with the fields of a form that are typed."""
+    problems: dict[str, SafeText] = {}
+    for field, text in values.items():
+        longest, missing = FIELDS[field]
+        lines = dict.fromkeys(map(ord, "\n\t\u2028\u2029"), " ") if field == "mission" else {}
+        if not text:
+            problems[field] = plain(missing)
+        elif len(text) > longest:
+            words = f"{len(text):,} characters are too many: no more than {longest:,}"
+            problems[field] = plain(words)
+        # Control characters, ends of lines and lone surrogates; joiners of emoji are let through.
+        elif not _UNSEEN.isdisjoint(map(unicodedata.category, text.translate(lines))):
+            problems[field] = plain("plain text only: it holds a character that can't be seen")
+    return problems
 
 
 class Creation(Write[T], ABC):
@@ -180,34 +146,35 @@ class Creation(Write[T], ABC):
 
 
 class TaskCreation(Creation[Task]):
-    """POST /api/tasks. `Outcome.fields` has the messages for the form if it is refused."""
+    """POST /api/tasks; `form` has its fields: company_id, title, agent_id and priority.
 
-    fields = ("company_id", "title", "agent_id", "priority")
+    `Outcome.fields` has the messages for the form if it is refused.
+    """
 
     def __init__(
-        self, services: Services, form: TaskForm, on_progress: OnProgress | None = None
+        self, services: Services, form: Mapping[str, str], on_progress: OnProgress | None = None
     ) -> None:
-        self.form = replace(form, title=form.title.strip(), priority=form.priority.strip())
-        subject = subject_of(form.company_id, self.form.title, form.agent_id)
-        title = safe(self.form.title)
-        super().__init__(services, Verb.CREATE_TASK, subject, title, on_progress)
-        self.company, self.agent = Ref(id=form.company_id), Ref(id=form.agent_id)
-        self.details = {"title": self.form.title, "priority": self.form.priority}
+        subject = subject_of(form["company_id"], form["title"], form["agent_id"])
+        super().__init__(services, Verb.CREATE_TASK, subject, safe(form["title"]), on_progress)
+        self.form, self.fields = form, tuple(form)
+        self.company, self.agent = Ref(id=form["company_id"]), Ref(id=form["agent_id"])
+        self.details = {"title": form["title"], "priority": form["priority"]}
 
     async def listing(self) -> Listing[Task]:
-        return await self.services.decision_client.tasks(company_id=self.form.company_id or None)
+        company = self.form["company_id"]
+        return await self.services.decision_client.tasks(company_id=company or None)
 
     def is_alike(self, record: Task) -> bool:
         agent, company = record.agent or Ref(), record.company or Ref()
         return (
             record.title == self.title
-            and agent.id in (None, self.form.agent_id)
-            and company.id in (None, self.form.company_id)
+            and agent.id in (None, self.form["agent_id"])
+            and company.id in (None, self.form["company_id"])
         )
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         client = self.services.decision_client
-        return client.create_task(**asdict(self.form), attempt_id=attempt_id)
+        return client.create_task(**self.form, attempt_id=attempt_id)
 
     def take(self, outcome: Outcome) -> None:
         record, store = outcome.record, self.services.store
@@ -222,21 +189,22 @@ class TaskCreation(Creation[Task]):
 
 
 class CompanyCreation(Creation[Company]):
-    """POST /api/companies, or with a source POST /api/companies/:id/clone; as `TaskCreation`."""
+    """POST /api/companies with name, template and mission; or with a source, and without a
+    template, POST /api/companies/:id/clone.
+    """
 
     def __init__(
         self,
         services: Services,
-        form: CompanyForm,
+        form: Mapping[str, str],
         on_progress: OnProgress | None = None,
         source: Company | None = None,
     ) -> None:
         verb = Verb.CREATE_COMPANY if source is None else Verb.CLONE_COMPANY
-        name = form.name.strip()
+        name = form["name"]
         subject = subject_of("" if source is None else source.id, name)
         super().__init__(services, verb, subject, safe(name), on_progress)
-        self.form, self.source = form, source
-        self.fields = ("name", "mission") + (("template",) if source is None else ())
+        self.form, self.fields, self.source = form, tuple(form), source
         self.company = None if source is None else Ref(id=source.id, name=source.name)
         self.details = {"name": name}
 
@@ -247,12 +215,10 @@ class CompanyCreation(Creation[Company]):
         return record.name == self.title
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Company]]:
-        client, form, source = self.services.decision_client, self.form, self.source
-        more = {"name": form.name.strip(), "mission": form.mission.strip()}
-        if source is not None:
-            return client.clone_company(source.id, **more, attempt_id=attempt_id)
-        template = form.template.strip()
-        return client.create_company(**more, template=template, attempt_id=attempt_id)
+        client = self.services.decision_client
+        if self.source is not None:
+            return client.clone_company(self.source.id, **self.form, attempt_id=attempt_id)
+        return client.create_company(**self.form, attempt_id=attempt_id)
 
     def take(self, outcome: Outcome) -> None:
         if outcome.good and isinstance(outcome.record, Company):
@@ -422,16 +388,16 @@ async def recover(services: Services, attempt: Attempt) -> Outcome | None:
         case Verb.APPROVE:
             write = Approval(services, task_of(attempt))
         case Verb.CREATE_TASK:
-            form = TaskForm(
-                company_id=attempt.company or "",
-                title=str(attempt.details.get("title", attempt.title)),
-                agent_id=attempt.agent or "",
-                priority="",
-            )
+            form = {
+                "company_id": attempt.company or "",
+                "title": str(attempt.details.get("title", attempt.title)),
+                "agent_id": attempt.agent or "",
+                "priority": "",
+            }
             write = TaskCreation(services, form)
         case Verb.CREATE_COMPANY | Verb.CLONE_COMPANY:
             name = str(attempt.details.get("name", attempt.title))
-            write = CompanyCreation(services, CompanyForm(name=name, mission=""))
+            write = CompanyCreation(services, {"name": name})
         case Verb.SET_LIMIT:
             agent, company = Ref(id=attempt.subject), Ref(id=attempt.company)
             write = LimitChange(services, agent, Decimal(0), company=company)

@@ -16,10 +16,8 @@ from agentco_tui.actions.outcome import OnProgress, Outcome
 from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.actions.writes import (
     CompanyCreation,
-    CompanyForm,
     LimitChange,
     TaskCreation,
-    TaskForm,
     recover,
 )
 from agentco_tui.api.client import Client
@@ -130,15 +128,15 @@ async def office(
         await transport.aclose()
 
 
-async def create_task(services: Services, form: TaskForm) -> Outcome:
+async def create_task(services: Services, form: dict[str, str]) -> Outcome:
     return await TaskCreation(services, form).run()
 
 
-async def create_company(services: Services, form: CompanyForm) -> Outcome:
+async def create_company(services: Services, form: dict[str, str]) -> Outcome:
     return await CompanyCreation(services, form).run()
 
 
-async def clone_company(services: Services, source: Company, form: CompanyForm) -> Outcome:
+async def clone_company(services: Services, source: Company, form: dict[str, str]) -> Outcome:
     return await CompanyCreation(services, form, source=source).run()
 
 

@@ -13,7 +13,13 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.actions.batch import BatchApproval, BatchPhase
-from agentco_tui.actions.batch_summary import Standing, kind_of, of_one_kind, summary
+from agentco_tui.actions.batch_summary import (
+    Standing,
+    costs_of,
+    kind_of,
+    listed_of,
+    of_one_kind,
+)
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.outcome import OutcomeKind, Step, WhyNot
 from agentco_tui.actions.services import Timing
@@ -245,13 +251,10 @@ def test_a_summary_lists_all_with_what_stands_out_the_worst_first() -> None:
     tasks[5] = task(5, company=Ref(id="cmp_2", name=plain("Bolt")))
     tasks[6] = task(6, cost=Money(Decimal(900)))
     hidden = {"tsk_2": plain("hidden by the filter")}
-    told = summary(
+    told = listed_of(
         tasks, Names(Store()), not_read={"tsk_1", "tsk_7"}, changed={"tsk_7"}, hidden=hidden
     )
-    assert told.by_company == {"Acme": 7, "Bolt": 1}
-    assert told.by_agent == {"Scout": 8}
-    assert told.oldest is tasks[3]
-    assert [(listed.task.id, list(listed.odd)) for listed in told.listed] == [
+    assert [(listed.task.id, list(listed.odd)) for listed in told] == [
         ("tsk_7", []),
         ("tsk_1", []),
         ("tsk_3", ["priority urgent, most are low"]),
@@ -261,9 +264,9 @@ def test_a_summary_lists_all_with_what_stands_out_the_worst_first() -> None:
         ("tsk_2", []),
         ("tsk_4", []),
     ]
-    assert [listed.task.id for listed in told.standing(Standing.CHANGED)] == ["tsk_7"]
-    assert [listed.task.id for listed in told.standing(Standing.UNREAD)] == ["tsk_1"]
-    assert {listed.task.id: listed.hidden for listed in told.listed if listed.hidden} == hidden
+    standing = [listed.standing for listed in told]
+    assert standing == [Standing.CHANGED, Standing.UNREAD, *[Standing.READ] * 6]
+    assert {listed.task.id: listed.hidden for listed in told if listed.hidden} == hidden
 
 
 def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
@@ -275,15 +278,12 @@ def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
         task(4, cost=None),
         task(5, cost=Money(Decimal(0), usd)),
     ]
-    told = summary(tasks, Names(Store()))
-    assert told.costs == (Money(Decimal(7), eur), Money(Decimal("0.30"), usd))
-    assert told.cost_unknown == 1
+    assert costs_of(tasks) == [Money(Decimal(7), eur), Money(Decimal("0.30"), usd)]
 
 
 def test_a_mixed_set_has_nothing_that_stands_out() -> None:
     tasks = [task(number, priority=plain(f"p{number % 4}"), cost=None) for number in range(8)]
-    assert not any(listed.odd for listed in summary(tasks, Names(Store())).listed)
-    assert summary([], Names(Store())).oldest is None
+    assert not any(listed.odd for listed in listed_of(tasks, Names(Store())))
 
 
 @pytest.mark.parametrize(

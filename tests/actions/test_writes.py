@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, WhyNot
-from agentco_tui.actions.writes import CompanyForm, TaskForm
 from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError
@@ -35,9 +34,14 @@ LOST = ["", "drop_after"]
 """An answer, and none."""
 
 
-def task_form(platform: EmbeddedPlatform, title: str = "Water the plants") -> TaskForm:
+def task_form(platform: EmbeddedPlatform, title: str = "Water the plants") -> dict[str, str]:
     agent = platform.world.agents()[0]
-    return TaskForm(company_id=agent.company.id, title=title, agent_id=agent.id, priority="high")
+    return {
+        "company_id": agent.company.id,
+        "title": title,
+        "agent_id": agent.id,
+        "priority": "high",
+    }
 
 
 def made(platform: EmbeddedPlatform, title: str = "Water the plants") -> int:
@@ -52,7 +56,7 @@ def companies(platform: EmbeddedPlatform, name: str) -> int:
 
 
 async def test_a_task_is_created_and_seen(path: Path, desk: Office) -> None:
-    found = await create_task(desk.services, task_form(desk.platform, "  Water the plants "))
+    found = await create_task(desk.services, task_form(desk.platform))
     assert found.kind is OutcomeKind.DONE
     assert found.known_by is KnownBy.READ
     assert isinstance(found.record, Task)
@@ -76,7 +80,12 @@ async def test_a_refused_task_says_why_beside_its_fields(desk: Office) -> None:
     form = task_form(desk.platform)
     company = desk.platform.world.create_company("Elsewhere", "shop", "Sell").id
     other = desk.platform.world.agents(company)[0].id
-    wrong = TaskForm(company_id=form.company_id, title=form.title, agent_id=other, priority="soon")
+    wrong = {
+        "company_id": form["company_id"],
+        "title": form["title"],
+        "agent_id": other,
+        "priority": "soon",
+    }
     found = await create_task(desk.services, wrong)
     assert found.kind is OutcomeKind.REFUSED
     assert found.fields["agent_id"] == "the agent belongs to another company"
@@ -102,7 +111,7 @@ async def test_a_platform_that_cannot_be_read_is_not_written_to(desk: Office) ->
     for found in (
         await create_task(desk.services, task_form(desk.platform)),
         await create_company(
-            desk.services, CompanyForm(name="Acme", template="shop", mission="Sell")
+            desk.services, {"name": "Acme", "template": "shop", "mission": "Sell"}
         ),
         await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
     ):
@@ -115,7 +124,7 @@ async def test_a_platform_that_cannot_be_read_is_not_written_to(desk: Office) ->
 
 
 async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
-    form = CompanyForm(name=name, template="shop", mission="Sell plants")
+    form = {"name": name, "template": "shop", "mission": "Sell plants"}
     return await create_company(desk.services, form)
 
 
@@ -128,7 +137,7 @@ async def test_a_company_is_made_once_whatever_the_answer(
         desk.platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
     source = (await desk.services.client.companies()).records[0]
     if cloned := verb.startswith("clone"):
-        form = CompanyForm(name="Acme Garden", mission="The same again")
+        form = {"name": "Acme Garden", "mission": "The same again"}
         found = await clone_company(desk.services, source, form)
     else:
         found = await create(desk)
@@ -173,7 +182,7 @@ async def test_a_message_about_the_template_is_for_the_form_that_has_one(
         platform.world.clone_company = refuse  # type: ignore[method-assign,assignment]
         assert (await create(desk)).fields == {"template": "no such template"}
         source = (await desk.services.client.companies()).records[0]
-        form = CompanyForm(name="The copy", mission="The same again")
+        form = {"name": "The copy", "mission": "The same again"}
         cloned = await clone_company(desk.services, source, form)
         assert (cloned.kind, cloned.fields) == (OutcomeKind.REFUSED, {})
         assert cloned.sentence.endswith("; template: no such template")
@@ -271,7 +280,7 @@ async def test_every_verb_is_taken_up_at_the_next_start(
         task = (await first.pending())[0]
         shown = await budget(first)
         source = (await first.services.client.companies()).records[0]
-        copy = CompanyForm(name="The copy", mission="The same")
+        copy = {"name": "The copy", "mission": "The same"}
         for fault, work in (
             ("create_task:hang,applied=after", create_task(first.services, task_form(platform))),
             ("create_company:hang,applied=after", create(first)),
@@ -316,7 +325,7 @@ async def test_lines_have_the_names_that_are_known_and_what_was_made(
         assert agent.company is not None
         company = store.companies.get(agent.company.id)
         assert company is not None
-        form = TaskForm(company_id=company.id, title="new", agent_id=agent.id, priority="high")
+        form = {"company_id": company.id, "title": "new", "agent_id": agent.id, "priority": "high"}
         await create_task(desk.services, form)
         await set_limit(desk.services, Ref(id=agent.id), "77", shown=None)
         made = next(task.id for task in (await client.tasks()).records if task.title == "new")
@@ -369,13 +378,15 @@ async def test_a_task_of_another_agent_or_company_is_not_alike(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     form = task_form(platform)
-    platform.world.create_task(form.company_id, form.title, form.agent_id, "high")
-    others = [one for one in platform.world.agents(form.company_id) if one.id != form.agent_id]
-    details = {"title": form.title, "before": None}
-    for company, agent in ((form.company_id, others[0].id), ("cmp_other", form.agent_id)):
+    platform.world.create_task(form["company_id"], form["title"], form["agent_id"], "high")
+    others = [
+        one for one in platform.world.agents(form["company_id"]) if one.id != form["agent_id"]
+    ]
+    details = {"title": form["title"], "before": None}
+    for company, agent in ((form["company_id"], others[0].id), ("cmp_other", form["agent_id"])):
         async with office(platform, path.with_name(f"{agent}.jsonl")) as desk:
             found = await recovered(
-                desk, "create task", form.title, company=company, agent=agent, details=details
+                desk, "create task", form["title"], company=company, agent=agent, details=details
             )
             assert found.kind is OutcomeKind.NOT_DONE
 
@@ -386,7 +397,7 @@ async def test_a_few_that_are_alike_are_written_down_with_the_attempt(
 ) -> None:
     form = task_form(platform)
     for _ in range(there):
-        platform.world.create_task(form.company_id, form.title, form.agent_id, "high")
+        platform.world.create_task(form["company_id"], form["title"], form["agent_id"], "high")
     async with office(platform, path) as desk:
         assert (await create_task(desk.services, form)).kind is OutcomeKind.DONE
     attempt = journal_entries(path)[0]
@@ -400,12 +411,12 @@ async def test_what_is_made_elsewhere_is_not_put_into_the_list_of_this_company(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     form = task_form(platform)
-    for company in ("cmp_other", form.company_id):
+    for company in ("cmp_other", form["company_id"]):
         async with office(platform, path, company=company) as desk:
             found = await create_task(desk.services, form)
             assert isinstance(found.record, Task)
             shown = desk.store.pending.get(found.record.id) is not None
-            assert shown is (company == form.company_id)
+            assert shown is (company == form["company_id"])
 
 
 @pytest.mark.parametrize(("status", "sent"), [(401, 0), (403, 0), (404, 1)])

@@ -10,7 +10,6 @@ import pytest
 
 from agentco_tui.actions.journal_file import Attempt
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
-from agentco_tui.actions.writes import CompanyForm, TaskForm
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.faults import KINDS
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -81,9 +80,14 @@ async def all_writes(at: Office) -> dict[str, Outcome]:
     company = (await client.companies()).records[0]
     agent = (await client.agents()).records[0]
     task = (await at.pending())[0]
-    form = TaskForm(company_id=company.id, title="a new task", agent_id=agent.id, priority="high")
-    new = CompanyForm(name="A new one", template="blank", mission="to help")
-    clone = CompanyForm(name="A clone", template="blank", mission="to help")
+    form = {
+        "company_id": company.id,
+        "title": "a new task",
+        "agent_id": agent.id,
+        "priority": "high",
+    }
+    new = {"name": "A new one", "template": "blank", "mission": "to help"}
+    clone = {"name": "A clone", "mission": "to help"}
     works: dict[str, Awaitable[Outcome]] = {
         "approve": at.approve(task),
         "create_task": create_task(at.services, form),

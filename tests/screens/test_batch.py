@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from math import inf
+
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.live.feeds import FeedName
+from agentco_tui.live.insight import waiting_since
 from agentco_tui.screens.dialogs.approve_dialog import BatchQuestion
 from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
-from tests.screens.harness import Stage, Staging
+from tests.screens.harness import Stage, Staging, text_of
 
 
 async def ask(s: Stage, count: int) -> BatchQuestion:
@@ -50,8 +55,16 @@ async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
         await s.sees("priority urgent, most are low")
         question = s.app.screen
         assert isinstance(question, BatchQuestion)
-        listed = question.decision.summary.listed
+        listed = question.decision.listed
         assert listed[0].task.id == rows[4], "what is odd stands first"
+        tasks, names = [one.task for one in listed], s.session.names
+        companies = Counter(names.company(names.company_of(task)) for task in tasks)
+        oldest = min(tasks, key=lambda task: waiting_since(task) or inf)
+        told = text_of(question.pane)
+        for name, count in companies.items():
+            assert f"{name} {count}" in told
+        assert "low 7, urgent 1" in told
+        assert re.search(rf"oldest +\d.*{re.escape(oldest.title[:20])}", told)
 
 
 async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Staging) -> None:

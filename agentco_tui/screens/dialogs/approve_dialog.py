@@ -12,7 +12,7 @@ from textual.containers import Vertical
 
 from agentco_tui import format as fmt
 from agentco_tui.actions.batch import BatchApproval
-from agentco_tui.actions.batch_summary import Listed, Standing
+from agentco_tui.actions.batch_summary import Listed, Standing, costs_of
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.services import age_of
@@ -199,27 +199,32 @@ class BatchQuestion(TaskQuestion):
         self._show_number()
 
     def items(self) -> Iterable[Item]:
-        summary, aside = self.decision.summary, self.decision.aside
+        listed, aside, names = self.decision.listed, self.decision.aside, self.session.names
+        tasks = [one.task for one in listed]
         yield from self._ended()
-        hidden = Counter(str(listed.hidden) for listed in summary.listed if listed.hidden)
+        hidden = Counter(str(one.hidden) for one in listed if one.hidden)
         if aside:
             hidden["marked, but not in this set: see the end"] = len(aside)
         for words, count in hidden.items():
             yield warning(f"{signs.warning} {fmt.count(count)} {words}")
-        sums, unknown = " + ".join(map(fmt.money, summary.costs)), summary.cost_unknown
+        sums = " + ".join(map(fmt.money, costs_of(tasks)))
+        unknown = sum(task.cost is None for task in tasks)
         more = f"{sums or signs.missing}, and {fmt.count(unknown)} of unknown cost"
         yield FieldLine(plain("costs"), plain(more if unknown else sums))
-        yield FieldLine(plain("companies"), shares(summary.by_company))
-        yield FieldLine(plain("agents"), shares(summary.by_agent))
-        yield FieldLine(plain("priority"), shares(summary.by_priority))
-        if summary.oldest is not None:
-            age = self.session.look.age(waiting_since(summary.oldest))
-            yield FieldLine(plain("oldest"), plain(f"{age}  {summary.oldest.title}"))
+        companies = (names.company(names.company_of(task)) for task in tasks)
+        yield FieldLine(plain("companies"), shares(companies))
+        yield FieldLine(plain("agents"), shares(names.agent(task.agent) for task in tasks))
+        yield FieldLine(plain("priority"), shares(task.priority or signs.missing for task in tasks))
+        waiting = [(since, task) for task in tasks if (since := waiting_since(task)) is not None]
+        if waiting:
+            since, oldest = min(waiting, key=lambda each: each[0])
+            age = self.session.look.age(since)
+            yield FieldLine(plain("oldest"), plain(f"{age}  {oldest.title}"))
         # Every task: those the person knows least first, then those that are not in the set.
         for standing, words in HEADINGS.items():
-            if listed := summary.standing(standing):
-                yield from (Gap(), Heading(plain(words.format(fmt.count(len(listed))))))
-                for one in listed:
+            if known := [one for one in listed if one.standing is standing]:
+                yield from (Gap(), Heading(plain(words.format(fmt.count(len(known))))))
+                for one in known:
                     yield from self._lines(one)
         if aside:
             heading = f"{signs.warning} {fmt.count(len(aside))} not in this set"
@@ -314,8 +319,8 @@ def labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
     return titles | {i: plain(f"{titles[i]} ({safe(sent, 60)})") for i, sent in same.items()}
 
 
-def shares(found: Counter[SafeText]) -> SafeText:
-    listed = found.most_common()
+def shares(found: Iterable[SafeText]) -> SafeText:
+    listed = Counter(found).most_common()
     words = [f"{name} {fmt.count(count)}" for name, count in listed[:MOST_SHARES]]
     if len(listed) > MOST_SHARES:
         words.append(f"and {fmt.count(len(listed) - MOST_SHARES)} more")

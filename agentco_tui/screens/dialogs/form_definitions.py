@@ -14,7 +14,7 @@ from agentco_tui import format as fmt
 from agentco_tui.actions import writes
 from agentco_tui.actions.outcome import OnProgress, Outcome, Progress, Step
 from agentco_tui.actions.write_flow import Write
-from agentco_tui.actions.writes import CompanyCreation, CompanyForm, LimitChange, check_limit
+from agentco_tui.actions.writes import CompanyCreation, LimitChange, check_limit
 from agentco_tui.api.errors import ApiError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY
@@ -111,19 +111,22 @@ def new_task(ask: FormRequest) -> FormPlan:
         company = ask.company(values["company_id"])
         return company, ask.agent(values["agent_id"], company.id if company else None)
 
-    def form_in(values: Values) -> writes.TaskForm:
+    def write(values: Values, step: OnProgress) -> Write[Any]:
         company, agent = named(values)
         ids = {"company_id": company.id if company else "", "agent_id": agent.id if agent else ""}
-        return writes.TaskForm(**{**values, **ids})
+        return writes.TaskCreation(session, {**values, **ids}, step)
 
     def check(values: Values) -> Errors:
         company, agent = named(values)
-        errors = dict(writes.check_task(form_in(values)))
-        if values["company_id"] and company is None:
-            errors["company_id"] = NO_COMPANY
-        if values["agent_id"] and agent is None:
-            errors["agent_id"] = plain("no agent of this company has this name or id")
-        return errors
+        errors: dict[str, SafeText] = {}
+        if company is None:
+            typed = values["company_id"]
+            errors["company_id"] = NO_COMPANY if typed else plain("choose a company")
+        if agent is None:
+            no_agent = "no agent of this company has this name or id"
+            errors["agent_id"] = plain(no_agent if values["agent_id"] else "choose an agent")
+        typed_in = {name: values[name] for name in ("title", "priority")}
+        return errors | dict(writes.check_form(typed_in))
 
     def notes(values: Values) -> Errors:
         company, agent = named(values)
@@ -152,9 +155,8 @@ def new_task(ask: FormRequest) -> FormPlan:
         _field("title", "title", "", "what is to be done"),
         _field("priority", "priority", priority, seen, lambda: priorities),
     )
-    send = ask.writes(lambda values, step: writes.TaskCreation(session, form_in(values), step))
     more = {"notes": notes, "question": question, "verb": "create it"}
-    return ask.plan("CREATE", plain("1 task"), fields, check, send, **more)
+    return ask.plan("CREATE", plain("1 task"), fields, check, ask.writes(write), **more)
 
 
 def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
@@ -177,8 +179,8 @@ def new_company(ask: FormRequest, source: Company | None = None) -> FormPlan:
         doing,
         what,
         fields,
-        lambda values: writes.check_company(CompanyForm(**values), source),
-        ask.writes(lambda val, step: CompanyCreation(session, CompanyForm(**val), step, source)),
+        writes.check_form,
+        ask.writes(lambda val, step: CompanyCreation(session, val, step, source)),
         question=lambda values: [*begin, *_fields_of(values)],
         verb=verb,
     )
