@@ -83,8 +83,8 @@ class _Tail:
         before = {entry.id for entry in window}
         take = await fetch(FeedName.ACTIVITY, client, self._store, self._query)
         take()
-        if window.unread and self._told is None:
-            complain(f"{window.unread} entries could not be read")
+        if window.listing.unread and self._told is None:
+            complain(f"{window.listing.unread} entries could not be read")
         entries = list(window)
         if not self._answered:
             return entries[-self._limit :]

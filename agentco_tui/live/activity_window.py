@@ -21,7 +21,8 @@ class ActivityWindow:
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.capacity = capacity
-        self.unread = 0
+        self.listing: Listing[Activity] = Listing(records=())
+        """What the last poll said of itself, but for what every poll of a log says: more exists."""
         self._entries: dict[str, Activity] = {}
         self._listing: Listing[Activity] | None = None
 
@@ -55,7 +56,8 @@ class ActivityWindow:
         before = self._entries
         coming = in_order(listing)
         merged = self._marked(self._merged(coming), coming, joined=self.joins(listing))
-        self._listing, self.unread = listing, listing.unread
+        self._listing = listing
+        self.listing = Listing(records=(), unread=listing.unread)
         now = self._entries = {entry.id: entry for entry in merged[-self.capacity :]}
         return (
             tuple(key for key in now if key not in before),
@@ -124,7 +126,7 @@ class ActivityWindow:
     def clear(self) -> tuple[str, ...]:
         """Forget all, because the question changed; returns the ids that went."""
         gone = tuple(self._entries)
-        self._entries, self._listing, self.unread = {}, None, 0
+        self._entries, self._listing, self.listing = {}, None, Listing(records=())
         return gone
 
 

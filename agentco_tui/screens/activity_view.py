@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from textual import on
 
 from agentco_tui import format as fmt
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
-from agentco_tui.model import Activity, Listing, Ref
+from agentco_tui.model import Activity, Ref
 from agentco_tui.screens.cells import SEVERITY_LEVELS, TONES, age_column, level_column, text_column
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
@@ -31,9 +29,6 @@ class ActivityView(ListView[Activity]):
     BINDINGS = bindings_of("activity")
     following = True
     _new = 0  # entries that came while it is paused
-
-    def collection(self, feed: FeedName) -> Any:
-        return self.session.store.activity
 
     def columns(self) -> list[Column[Activity]]:
         look = self.look
@@ -68,14 +63,11 @@ class ActivityView(ListView[Activity]):
         who, company = names.agent(record.agent or record.actor), names.company(record.company)
         return "\n".join((record.text, who, record.verb or "", company))
 
-    def told(self) -> Listing[Any]:
-        return Listing(records=(), unread=self.session.store.activity.unread)
-
     def take(self, change: Change) -> None:
         """While paused the list stands still and what came is counted."""
         if change.feed is FeedName.ACTIVITY and not self.following:
             self._new += len(change.added)
-            self.show_title()
+            self.show_head()
             return
         super().take(change)
         if change.feed is FeedName.ACTIVITY:
@@ -100,9 +92,9 @@ class ActivityView(ListView[Activity]):
         self.following = not self.following
         if self.following:
             self.reload()
-        self.show_title()
+        self.show_head()
 
-    def title_parts(self) -> list[SafeText]:
+    def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         chosen, names = self.session.poller.query.activity, self.session.names
         parts = {
             "company": chosen.company and names.company(Ref(chosen.company)),
@@ -111,11 +103,10 @@ class ActivityView(ListView[Activity]):
             "to": chosen.to_date,
             "limit": chosen.limit,
         }
-        return [plain(f"{name} {value}") for name, value in parts.items() if value]
-
-    def title_cells(self) -> list[Cell]:
-        cells = super().title_cells()
-        if self.following:
-            return [*cells, Cell(plain(f"  {signs.good} following"), Tone.GOOD)]
+        told = (plain(f"{name} {value}") for name, value in parts.items() if value)
+        left, right = super().title(*told)
         waits = f", {fmt.count(self._new)} new" if self._new else ""
-        return [*cells, Cell(plain(f"  {signs.warning} paused{waits}"), Tone.WARNING)]
+        says, tone = f"  {signs.warning} paused{waits}", Tone.WARNING
+        if self.following:
+            says, tone = f"  {signs.good} following", Tone.GOOD
+        return [*left, Cell(plain(says), tone)], right

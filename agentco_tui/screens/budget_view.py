@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -41,6 +41,8 @@ class BudgetView(ListView[Budget]):
     sort = ("name", False)
     empty = "no budgets"
     lists = tuple(SCOPES)
+    # Ids of companies and agents need not differ from each other.
+    prefixes: ClassVar = {feed: f"{scope}:" for feed, scope in SCOPES.items()}
     beside = (FeedName.ALERTS,)
     BINDINGS = bindings_of("budget")
     DEFAULT_CSS = """
@@ -88,10 +90,6 @@ class BudgetView(ListView[Budget]):
                 yield self.alerts
                 yield self.detail_title
                 yield self.detail
-
-    def row_id(self, feed: FeedName, record_id: str) -> str:
-        """Ids of companies and agents need not differ from each other."""
-        return f"{SCOPES[feed]}:{record_id}"
 
     def alert_columns(self) -> list[Column[Alert]]:
         look = self.look
@@ -208,8 +206,8 @@ class BudgetView(ListView[Budget]):
         else:
             super().take(change)
 
-    def show_state(self) -> None:
-        super().show_state()
+    def show_head(self) -> None:
+        super().show_head()
         self.alerts.set_state(STATES[self.session.store.freshness[FeedName.ALERTS].phase])
         self._show_alerts_title()
 

@@ -97,19 +97,3 @@ def decision_items(session: Session, decision: Decision) -> list[Item]:
         return [Text(plain(f"{signs.unknown} {words}"), Tone.WARNING), Gap()]
     sign, tone = (signs.good, Tone.GOOD) if outcome.good else (signs.warning, Tone.WARNING)
     return [Text(plain(f"{sign} {outcome.kind}: {words}"), tone), Gap()]
-
-
-def open_cells(session: Session) -> list[Cell]:
-    """How many decisions are held, in flight, unknown, or settled badly and not looked at."""
-    counts = {"held": 0, "in flight": 0, "unknown": 0, "to look at": 0}
-    for decision in session.decisions.open:
-        if decision.step is Step.HELD:
-            counts["held"] += 1
-        elif decision.outcome is not None:
-            counts["to look at"] += 1
-        elif decision.step is Step.UNKNOWN:
-            counts["unknown"] += 1
-        else:
-            counts["in flight"] += 1
-    words = "  ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return [Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING)] if words else []

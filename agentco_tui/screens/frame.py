@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property, partial
 from importlib import import_module
@@ -15,26 +16,24 @@ from textual.containers import Container
 from textual.widget import AwaitMount
 
 from agentco_tui.actions.journal_file import JournalError
-from agentco_tui.actions.outcome import Verb
+from agentco_tui.actions.outcome import Step, Verb
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.background import start_worker
 from agentco_tui.keys import COMMANDS, Place
 from agentco_tui.live.feeds import FeedName, Query, paces
 from agentco_tui.live.store import Change
 from agentco_tui.model import Task
-from agentco_tui.screens.decision_notes import open_cells
 from agentco_tui.screens.dialogs.base import HelpScreen, SizedScreen
-from agentco_tui.screens.header_footer import footer_cells, header_left, header_right, tab_cells
+from agentco_tui.screens.header_footer import footer_cells, header_cells, tab_cells
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.prompts import GoToWords
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.task_list_view import TaskListView
 from agentco_tui.state_folder import ListMemory, Remembered
-from agentco_tui.text import safe, signs
+from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.prompt import Prompt
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.tones import total_width
+from agentco_tui.widgets.tones import Cell, Tone, total_width
 
 if TYPE_CHECKING:
     from agentco_tui.screens.dialogs.router import DialogRouter
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
 
 BENEATH = 0.5  # seconds after which lines that stand beneath a dialog say what has become of them
 SECONDS_BETWEEN_AGES = 10  # between two times that ages are told anew, on a thin line
+STANDS = {Step.HELD: "held", Step.UNKNOWN: "unknown"}  # decisions without an outcome
+ORDER = ("held", "in flight", "unknown", "to look at")
 FOLLOW_EVERY = 1.0  # seconds between two looks at the journal, which other dashboards write, too
 
 
@@ -66,6 +67,7 @@ class MainScreen(SizedScreen[None]):
         self.body = Container(classes="frame--body")
         self.prompt = Prompt()
         self.footer = StatusLine(classes="frame--footer")
+        self.denied: dict[str, str] = {}  # why commands would be refused now, by their id
         self._footer_for: tuple[object, ...] = ()
         self._decided: set[str] = set()
         self._seconds = 0
@@ -91,7 +93,7 @@ class MainScreen(SizedScreen[None]):
         yield self.footer
 
     def on_mount(self) -> None:
-        self.session.permissions.subscribe(self.show_footer)
+        self.session.permissions.subscribe(self.show_frame)
         self.show_frame()
         self.call_after_refresh(self._go_on)
 
@@ -122,8 +124,7 @@ class MainScreen(SizedScreen[None]):
 
     def _tell_fates(self, task_ids: Iterable[str]) -> None:
         for view in self.views.values():
-            if isinstance(view, TaskListView):
-                view.take_decisions(task_ids)
+            view.take_decisions(task_ids)
 
     def take_decisions(self, task_ids: Iterable[str]) -> None:
         """Tell of changes soon, for sets change many at once; later where a dialog stands over the
@@ -142,12 +143,12 @@ class MainScreen(SizedScreen[None]):
 
     def paint_as_told(self) -> None:
         for view in self.views.values():
-            view.paint_as_told()
+            view.show_head()
         self.show_frame()
 
     def take_freshness(self, feed: FeedName) -> None:
-        if feed in self.view.feeds:
-            self.view.take_freshness()
+        if feed in (*self.view.lists, *self.view.beside):
+            self.view.show_head()
         self.show_frame()
         if isinstance(self.session.store.freshness[feed].failure, KeyRejected):
             start_worker(self, self.key_renewal.refused, "look for another key")
@@ -159,19 +160,26 @@ class MainScreen(SizedScreen[None]):
             self.show_frame()
 
     def show_frame(self) -> None:
-        width = self.size.width
-        self.header.show(header_left(self.session), header_right(self.session, self.view.feeds))
-        self.tabs.show(tab_cells(self.session, self.place, width))
-        self.show_footer()
-
-    def show_footer(self) -> None:
-        reading, denied, decisions = self.view.reading, self.denied(), open_cells(self.session)
-        drawn_for = (self.place, denied, reading, self.size.width, decisions)
+        session, view, width = self.session, self.view, self.size.width
+        self.header.show(*header_cells(session, (*view.lists, *view.beside)))
+        self.tabs.show(tab_cells(session, self.place, width))
+        reasons = {
+            one.id: session.permissions.denied(Verb(one.verb)) for one in COMMANDS if one.verb
+        }
+        self.denied = {id_: reason for id_, reason in reasons.items() if reason is not None}
+        # How many decisions are held, in flight, unknown, or settled badly and not looked at.
+        stands = Counter(
+            STANDS.get(each.step, "in flight") if each.outcome is None else "to look at"
+            for each in session.decisions.open
+        )
+        words = "  ".join(f"{stands[name]} {name}" for name in sorted(stands, key=ORDER.index))
+        drawn_for = (self.place, self.denied, view.reading, width, words)
         if drawn_for != self._footer_for:
             self._footer_for = drawn_for
-            width, keys = self.size.width - total_width(decisions), self.session.settings.keys
-            cells = footer_cells(self.place, keys, denied, reading=reading, width=width)
-            self.footer.show([*decisions, *cells])
+            open_ = [Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING)] if words else []
+            room, keys = width - total_width(open_), session.settings.keys
+            cells = footer_cells(self.place, keys, self.denied, reading=view.reading, width=room)
+            self.footer.show([*open_, *cells])
 
     async def action_show(self, place: Place) -> None:
         await self.turn_to(place)
@@ -198,7 +206,7 @@ class MainScreen(SizedScreen[None]):
         if not new:
             self.view.arrive()
             self._focus_list()
-            self.view.take_freshness()
+            self.view.show_head()
         self.call_after_refresh(self._focus_list)
         self.show_frame()
         return mounted
@@ -212,7 +220,7 @@ class MainScreen(SizedScreen[None]):
         return Remembered(self.place, {**self._remembered.lists, **visited})
 
     def set_paces(self) -> None:
-        all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.feeds
+        all_tasks = self.place == "tasks" and FeedName.TASKS in self.view.lists
         self.session.poller.set_paces(paces(self.place, all_tasks=all_tasks))
 
     def show_record(self, place: Place, row_id: str) -> None:
@@ -270,12 +278,7 @@ class MainScreen(SizedScreen[None]):
 
     def action_help(self) -> None:
         keys = self.session.settings.keys
-        self.app.push_screen(HelpScreen(self.place, keys, self.denied()))
-
-    def denied(self) -> dict[str, str]:
-        denied = self.session.permissions.denied
-        reasons = {one.id: denied(Verb(one.verb)) for one in COMMANDS if one.verb is not None}
-        return {id_: reason for id_, reason in reasons.items() if reason is not None}
+        self.app.push_screen(HelpScreen(self.place, keys, self.denied))
 
     @on(StatusLine.Pressed)
     def _pressed(self, event: StatusLine.Pressed) -> None:

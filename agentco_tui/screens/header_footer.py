@@ -16,70 +16,62 @@ from agentco_tui.widgets.text_pane import Cells, Item, Text
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 
 
-def header_left(session: Session) -> list[Cell]:
-    """Program, profile and company scope; what is not as usual stands out."""
+def header_cells(session: Session, feeds: Iterable[FeedName]) -> tuple[list[Cell], list[Cell]]:
+    """Left program, profile and company scope, where what is not as usual stands out; right how
+    fresh these feeds are, and the alerts.
+    """
     settings, scope = session.settings, session.names.scope(session.company)
-    cells = [
+    left = [
         Cell(plain(" agentco "), Tone.STRONG),
         Cell(plain(f" {safe(settings.profile, 24)} "), Tone.ACCENT),
         Cell(plain(f"{signs.vertical} ")),
         Cell(scope, Tone.PLAIN if session.company is None else Tone.WARNING),
     ]
     if settings.read_only:
-        cells.append(Cell(plain("  read-only"), Tone.WARNING))
+        left.append(Cell(plain("  read-only"), Tone.WARNING))
     elif session.permissions.off is not None:
-        cells.append(Cell(plain("  writing off"), Tone.WARNING))
+        left.append(Cell(plain("  writing off"), Tone.WARNING))
     if session.thin:
-        cells.append(Cell(plain("  thin"), Tone.WARNING))
-    return cells
-
-
-def header_right(session: Session, feeds: Iterable[FeedName]) -> list[Cell]:
+        left.append(Cell(plain("  thin"), Tone.WARNING))
     freshness = worst(session.store.freshness[feed] for feed in feeds)
     latency, now = session.client.transport.measured.steady_latency, session.clock.monotonic()
-    cells = health_cells(freshness, latency, now, refresh=session.settings.refresh)
+    right = health_cells(freshness, latency, now, refresh=settings.refresh)
     critical, warning = session.waiting.open_alerts(session.company)
     if critical:
-        cells.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
+        right.append(Cell(plain(f"  {signs.critical} {fmt.count(critical)}"), Tone.CRITICAL))
     if warning:
-        cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
-    return [*cells, Cell(plain(" "))]
+        right.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
+    return left, [*right, Cell(plain(" "))]
 
 
 def tab_cells(session: Session, place: Place, width: int) -> list[Cell]:
     """The six tabs with their counts; names are shortened where the line is narrow."""
+    store, scope = session.store, session.company
+    lengths = {"companies": len(store.companies), "agents": len(store.agents)}
+    counts = {tab: Cell(fmt.count(each), Tone.DIM) for tab, each in lengths.items() if each}
+    if store.freshness[FeedName.PENDING].answered_at is not None:
+        waiting = session.waiting.of(scope).count
+        counts["tasks"] = Cell(fmt.count(waiting), Tone.ACCENT if waiting else Tone.DIM)
+    critical, warning = session.waiting.open_alerts(scope)
+    if critical:
+        counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
+    elif warning:
+        counts["budget"] = Cell(plain(f"{signs.warning}{warning}"), Tone.WARNING)
     cells: list[Cell] = []
     for longest in (None, 4):
         cells = []
         for at, tab in enumerate(SCREENS, start=1):
-            here = tab == place
+            here, count = tab == place, counts.get(tab)
             title = tab.title() if here else tab.title()[:longest]
-            parts = (
-                Cell(signs.cursor if here else plain(" "), Tone.ACCENT),
-                Cell(plain(f"{at} {title} "), Tone.STRONG if here else Tone.DIM),
-                _tab_count(session, tab),
-            )
-            cells += [Pressable(part.text, part.tone, key=tab) for part in parts if part.text]
+            cells += [
+                Pressable(signs.cursor if here else plain(" "), Tone.ACCENT, key=tab),
+                Pressable(plain(f"{at} {title} "), Tone.STRONG if here else Tone.DIM, key=tab),
+            ]
+            if count is not None:
+                cells.append(Pressable(plain(f"{count.text} "), count.tone, key=tab))
         if sum(len(cell.text) for cell in cells) <= width:
             break
     return cells
-
-
-def _tab_count(session: Session, tab: Place) -> Cell:
-    known, scope = session.store, session.company
-    match tab:
-        case "companies" | "agents":
-            count = len(known.companies if tab == "companies" else known.agents)
-            return Cell(plain(f"{fmt.count(count)} " if count else ""), Tone.DIM)
-        case "tasks" if known.freshness[FeedName.PENDING].answered_at is not None:
-            waiting = session.waiting.of(scope).count
-            return Cell(plain(f"{fmt.count(waiting)} "), Tone.ACCENT if waiting else Tone.DIM)
-        case "budget":
-            critical, warning = session.waiting.open_alerts(scope)
-            if critical:
-                return Cell(plain(f"{signs.critical}{critical} "), Tone.CRITICAL)
-            return Cell(plain(f"{signs.warning}{warning} " if warning else ""), Tone.WARNING)
-    return Cell(plain(""))
 
 
 OPEN_DETAIL = ("list.open", "companies.scope", "budget.alerts")
@@ -138,24 +130,9 @@ WORST_FIRST = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
 
 def worst(freshnesses: Iterable[Freshness]) -> Freshness:
     """The one to tell of: failed before stale before loading before live, then the oldest."""
-    return min(
-        freshnesses,
-        key=lambda each: (WORST_FIRST.index(each.phase), each.answered_at or 0.0),
-        default=Freshness(),
-    )
-
-
-def age_bound(age: float | None, refresh: float) -> SafeText:
-    """What an age is below between two polls, with their jitter, in whole units upwards.
-
-    A header that counts from 0 to 5 and back would cost more on a thin line than all else.
-    """
-    if age is None:
-        return signs.missing
-    step = ceil(refresh * 1.1 + 0.5)
-    most = max(1, ceil(age / step)) * step
-    unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
-    return plain(f"<{fmt.age(ceil(most / unit) * unit)}")
+    known = list(freshnesses) or [Freshness()]
+    ranks = [(WORST_FIRST.index(each.phase), each.answered_at or 0.0) for each in known]
+    return known[ranks.index(min(ranks))]
 
 
 # Two words for the header; the notice says it in full.
@@ -172,7 +149,14 @@ def health_cells(
     freshness: Freshness, latency: float | None, monotonic: float, *, refresh: float
 ) -> list[Cell]:
     took = f" {signs.separator} {fmt.duration(latency)}" if latency is not None else ""
-    age = age_bound(freshness.age(monotonic), refresh)
+    # What the age is below between two polls, with their jitter, in whole units upwards: a header
+    # that counts from 0 to 5 and back would cost more on a thin line than all else.
+    age, known = signs.missing, freshness.age(monotonic)
+    if known is not None:
+        step = ceil(refresh * 1.1 + 0.5)
+        most = max(1, ceil(known / step)) * step
+        unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
+        age = plain(f"<{fmt.age(ceil(most / unit) * unit)}")
     found = (words for kind, words in REASONS.items() if isinstance(freshness.failure, kind))
     reason = next(found, "failing")
     match freshness.phase:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 from textual import events, on
@@ -18,7 +18,8 @@ from agentco_tui.background import start_worker
 from agentco_tui.keys import Place, keys_of
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.store import Change
-from agentco_tui.model import Listing, Record
+from agentco_tui.model import Listing, Record, SharedTask, Task
+from agentco_tui.screens.decision_notes import decision_items, fate_of, line_note
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.header_footer import notice, worst
 from agentco_tui.screens.key_app import KeyApp, ListTable, bindings_of
@@ -72,6 +73,9 @@ class ListView(Widget, Generic[R]):
     can_mark: ClassVar[bool] = False
     lists: tuple[FeedName, ...]
     beside: ClassVar[tuple[FeedName, ...]] = ()
+    prefixes: ClassVar[Mapping[FeedName, str]] = {}  # for ids of feeds that may be the same
+    task_rows: ClassVar[str | None] = None  # what stands before a task's id in its row's
+    gone: ClassVar[str] = "gone"  # what a ghost says whose fate isn't known
     names_from: ClassVar[frozenset[FeedName]] = NAMES  # the feeds that cells take names from
     figures_from: ClassVar[frozenset[FeedName]] = frozenset()  # by which rows are sorted
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
@@ -92,6 +96,10 @@ class ListView(Widget, Generic[R]):
     def __init__(self, session: Session) -> None:
         super().__init__(id=self.place)
         self.session, self.look = session, session.look
+        self.collections: dict[FeedName, Any] = {
+            **session.store.collections,
+            FeedName.ACTIVITY: session.store.activity,
+        }
         self.title_line = StatusLine(classes="view--title")
         self.notice = Notice()
         self.table = self.make_table()
@@ -116,9 +124,6 @@ class ListView(Widget, Generic[R]):
         table.view.thin = self.session.thin
         return table
 
-    def paint_as_told(self) -> None:
-        self.table.view.thin = self.session.thin
-
     def compose(self) -> ComposeResult:
         yield self.title_line
         yield self.notice
@@ -130,7 +135,6 @@ class ListView(Widget, Generic[R]):
         """Show what the store has already, laid out for the terminal from the first picture on."""
         self._fit()
         self.reload()
-        self.take_freshness()
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -150,41 +154,30 @@ class ListView(Widget, Generic[R]):
 
     search_text: Any = None  # where a filter looks for words, if not in the text of all cells
 
-    def collection(self, feed: FeedName) -> Any:
-        return self.session.store.collections[feed]
-
-    def row_id(self, feed: FeedName, record_id: str) -> str:
-        return record_id
-
     def wanted(self, record: R) -> bool:
         return True
 
-    def told(self) -> Listing[Any]:
-        """What the feed's last answer said of itself; of several feeds, nothing."""
-        of_several: Listing[Any] = Listing(records=())
-        return of_several if len(self.lists) > 1 else self.collection(*self.lists).listing
+    def record_of(self, row_id: str | None) -> Any:
+        return None if row_id is None else self.table.rows.record(row_id)
 
-    def fate(self, record_id: str) -> Cell:
+    def fate(self, row_id: str) -> Cell:
         """What became of a record that the list has no more, for its ghost."""
-        return Cell(plain("gone"), Tone.DIM)
-
-    def title_parts(self) -> list[SafeText]:
-        return []
-
-    def detail_items(self, record: Any) -> list[Item]:
-        return details(record, self.look, raw=self._raw)
+        record = self.record_of(row_id)
+        if isinstance(record, Task):
+            return fate_of(self.session, record.id)
+        return Cell(plain(self.gone), Tone.DIM)
 
     def reload(self) -> None:
         self._reload_due = False
         self._names_seen = self._names()
         self.table.load(
-            (self.row_id(feed, record.id), record)
+            (f"{self.prefixes.get(feed, '')}{record.id}", record)
             for feed in self.lists
-            for record in self.collection(feed)
+            for record in self.collections[feed]
             if self.wanted(record)
         )
         self.table.renew()
-        self.show_state()
+        self.show_head()
         self.show_detail()
 
     def reload_calmly(self) -> None:
@@ -195,49 +188,40 @@ class ListView(Widget, Generic[R]):
 
     def take(self, change: Change) -> None:
         """Take a change of what is listed, or of what the cells take names and figures from."""
-        feed, table = change.feed, self.table
-        ids = (*change.added, *change.changed, *change.removed)
+        feed, table, rows = change.feed, self.table, self.table.rows
+        before = self.prefixes.get(feed, "")
+        ids = {f"{before}{i}": i for i in (*change.added, *change.changed, *change.removed)}
         if feed in self.lists:
             if feed in NAMES:
                 self._names_seen = self._names()
-            if len(ids) > MANY and not table.rows.held:
+            if len(ids) > MANY and not rows.held:
                 self.reload()  # which takes a long list over several turns of the event loop
             else:
-                self._apply(change)
-            self.show_state()
-            if self._whole is not None and self._whole.id in ids:
+                found = {row_id: self.collections[feed].get(i) for row_id, i in ids.items()}
+                there = {i: each for i, each in found.items() if each and self.wanted(each)}
+                gone = [row_id for row_id in ids if row_id not in there]
+                if rows.held and not rows.shown:
+                    # There is nothing that a hand could be on, as after another company was chosen.
+                    table.release()
+                for row_id in gone if rows.held else ():
+                    if rows.record(row_id) is not None:
+                        table.ghost(row_id, self.fate(row_id))
+                table.apply(changed=there.items(), removed=gone)
+            if self._whole is not None and self._whole.id in ids.values():
                 self._whole = None
-            cursor = table.view.cursor
-            if cursor is None or cursor in {self.row_id(feed, record_id) for record_id in ids}:
+            if table.view.cursor is None or table.view.cursor in ids:
                 self.show_detail()
         elif feed in self.names_from and self._names() != self._names_seen:
             self.reload_calmly()
         else:
             if feed in self.figures_from:
                 # Figures of the same ids, or such as are counted over all.
-                rows = table.rows
-                known = [row_id for row_id in ids if rows.record(row_id) is not None]
-                there = ((i, rows.record(i)) for i in known or rows.shown if not rows.ghost_note(i))
-                table.apply(changed=[(i, record) for i, record in there if record])
+                known = [i for i in ids if rows.record(i) is not None]
+                there = {i: rows.record(i) for i in known or rows.shown if not rows.ghost_note(i)}
+                table.apply(changed=[(i, record) for i, record in there.items() if record])
             table.renew()
             self.show_detail()
-        self.show_title()
-
-    def _apply(self, change: Change) -> None:
-        rows, feed, there = self.table.rows, change.feed, list[tuple[str, R]]()
-        removed = [self.row_id(feed, record_id) for record_id in change.removed]
-        for record_id in (*change.added, *change.changed):
-            row_id, record = self.row_id(feed, record_id), self.collection(feed).get(record_id)
-            if record is not None and self.wanted(record):
-                there.append((row_id, record))
-            elif rows.record(row_id) is not None:
-                removed.append(row_id)
-        if rows.held and not rows.shown:
-            # There is nothing that a hand could be on, as after another company was chosen.
-            self.table.release()
-        for row_id in removed if rows.held else ():
-            self.table.ghost(row_id, self.fate(row_id))
-        self.table.apply(changed=there, removed=removed)
+        self.show_head()
 
     def _names(self) -> dict[str, SafeText]:
         collections = map(self.session.store.collections.__getitem__, self.names_from)
@@ -250,58 +234,46 @@ class ListView(Widget, Generic[R]):
         self.table.release()
         self.reload()
 
-    @property
-    def feeds(self) -> tuple[FeedName, ...]:
-        return (*self.lists, *self.beside)
-
-    def take_freshness(self) -> None:
-        """Tell of the worst of the feeds that are shown."""
-        feeds, session, known = self.feeds, self.session, self.session.store.freshness
+    def show_head(self) -> None:
+        """What stands above the list, by the worst of its feeds, and what its rows are worth."""
+        session, known = self.session, self.session.store.freshness
+        feeds = (*self.lists, *self.beside)
         freshness = worst(known[feed] for feed in feeds)
         failing = [feed for feed in feeds if known[feed].phase is freshness.phase]
         about = "" if len(failing) == len(feeds) else f"{', '.join(failing)}: "
-        self.show_title()
-        now = session.clock.monotonic()
-        self.notice.show(notice(freshness, now, about, session.settings))
-        self.show_state()
-
-    def show_state(self) -> None:
-        known = [self.session.store.freshness[feed] for feed in self.lists]
-        answered = [freshness for freshness in known if freshness.answered_at is not None]
-        self.show_phase(worst(answered or known).phase)
-
-    def show_phase(self, phase: Phase) -> None:
+        self.notice.show(notice(freshness, session.clock.monotonic(), about, session.settings))
+        phase = self.phase()
         failed = phase is Phase.FAILED
+        self.table.view.thin = session.thin
         self.table.set_state(STATES[phase], plain("nothing could be read yet") if failed else None)
+        self.title_line.show(*self.title())
 
-    def show_title(self) -> None:
-        self.title_line.show(self.title_cells(), self.title_right())
+    def phase(self) -> Phase:
+        known = [self.session.store.freshness[feed] for feed in self.lists]
+        return worst([each for each in known if each.answered_at is not None] or known).phase
 
-    def title_cells(self) -> list[Cell]:
-        number = fmt.count(len(self.table.rows.records))
+    def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
+        """The cells left and right of the title; a list that hides something always says so."""
+        rows, (key, descending) = self.table.rows, self.table.sort
+        number, left, right = fmt.count(len(rows.records)), list[Cell](), list[Cell]()
         if self.filter_text:
-            number = plain(f"{fmt.count(len(self.table.rows.shown))} of {number}")
+            number = plain(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.session.names.scope(self.session.company)
-        return [
-            Cell(plain(f" {self.place.upper()} "), Tone.STRONG),
-            Cell(joined([*self.title_parts(), scope, number], f" {signs.separator} ")),
-            *told_cells(self.told(), sum(len(self.collection(feed)) for feed in self.lists)),
-            *self.filter_cells(),
-        ]
-
-    def filter_cells(self) -> list[Cell]:
-        """The filter, for the title: a list that hides something always says so."""
-        words = plain(f"  /{safe(self.filter_text, 40)}")
-        return [Cell(words, Tone.ACCENT)] if self.filter_text else []
-
-    def title_right(self) -> list[Cell]:
-        cells, rows, (key, descending) = list[Cell](), self.table.rows, self.table.sort
+        left.append(Cell(plain(f" {self.place.upper()} "), Tone.STRONG))
+        left.append(Cell(joined([*about, scope, number], f" {signs.separator} ")))
+        if len(self.lists) == 1:
+            collection = self.collections[self.lists[0]]
+            left += told_cells(collection.listing, len(collection))
         if rows.held and rows.waiting:
-            cells.append(Cell(plain(f"{rows.waiting} new, r shows  "), Tone.ACCENT))
+            right.append(Cell(plain(f"{rows.waiting} new, r shows  "), Tone.ACCENT))
         if self.sort is not None and key is not None:
             sign = signs.down if descending else signs.up
-            cells.append(Cell(plain(f"by {key} {sign} "), Tone.DIM))
-        return cells
+            right.append(Cell(plain(f"by {key} {sign} "), Tone.DIM))
+        return [*left, *self.filter_cells()], right
+
+    def filter_cells(self) -> list[Cell]:
+        words = plain(f"  /{safe(self.filter_text, 40)}")
+        return [Cell(words, Tone.ACCENT)] if self.filter_text else []
 
     @on(events.Key)
     @on(events.Click)
@@ -318,7 +290,7 @@ class ListView(Widget, Generic[R]):
         """Work over a large table is done, so its counts are right now."""
         if self._hold_due:
             self.touch()
-        self.show_title()
+        self.show_head()
 
     def arrive(self) -> None:
         if not self.table.marked:
@@ -327,7 +299,8 @@ class ListView(Widget, Generic[R]):
 
     def tick(self) -> None:
         """Tell ages anew, and bring a list up to date that no hand is on any more."""
-        self.take_freshness()
+        self.take_decisions()
+        self.show_head()
         self.table.tick()
         if self.table.marked and not self.table.rows.held:
             # What is marked is about to be acted on, whether a hand is on the list or not.
@@ -344,18 +317,41 @@ class ListView(Widget, Generic[R]):
         self.table.release()
         if self._reload_due:
             self.reload()
-        self.show_title()
+        self.show_head()
 
     def subject(self) -> Any:
         """The record that a command is about: the one under the cursor."""
-        row_id = self.table.view.cursor
-        return None if row_id is None else self.table.rows.record(row_id)
+        return self.record_of(self.table.view.cursor)
 
     def show_detail(self, *, top: bool = False) -> None:
-        record = self.subject()
+        """The record under the cursor, and what is known of a decision about it."""
+        record, items = self.subject(), list[Item]()
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole
-        self.detail.show(() if record is None else self.detail_items(record), top=top)
+        decision = self.session.decisions.of(record.id) if isinstance(record, Task) else None
+        if decision is not None:
+            items += decision_items(self.session, decision)
+            read = None if decision.outcome is None else decision.outcome.record
+            if isinstance(read, Task) and self.table.rows.ghost_note(record.id):
+                record = read  # as it was read since it left the list
+        if record is not None:
+            items += details(record, self.look, raw=self._raw)
+        self.detail.show(items, top=top)
+
+    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
+        """Say on tasks' lines how far a decision is, and on these ghosts what it came to."""
+        if self.task_rows is None or not self.is_attached:  # the program may be ending
+            return
+        decisions, table = self.session.decisions, self.table
+        notes = {f"{self.task_rows}{d.task.id}": line_note(self.session, d) for d in decisions.open}
+        table.remark(notes)
+        for task_id in task_ids:
+            row_id = f"{self.task_rows}{task_id}"
+            if table.rows.ghost_note(row_id):
+                table.ghost(row_id, fate_of(self.session, task_id))
+        subject = self.subject()
+        if isinstance(subject, Task) and decisions.of(subject.id) is not None:
+            self.show_detail()
 
     def read_whole(self, read_one: Callable[[str], Awaitable[Record]], row_id: str) -> None:
         """Read a record by itself: it may have fields that the list leaves out."""
@@ -395,7 +391,7 @@ class ListView(Widget, Generic[R]):
         self.add_class("-reading")
         # At once: a key that follows in the same packet is for the detail.
         self.screen.set_focus(self.detail)
-        self.main.show_footer()
+        self.main.show_frame()
         self.show_detail(top=True)
 
     @property
@@ -409,7 +405,7 @@ class ListView(Widget, Generic[R]):
         if error is None:
             self.filter_text = text
         self.touch()
-        self.show_title()
+        self.show_head()
         return error
 
     def recall(self, memory: ListMemory) -> None:
@@ -442,7 +438,7 @@ class ListView(Widget, Generic[R]):
             self.reading = False
             self.remove_class("-reading")
             self.screen.set_focus(self.opened_from)
-            self.main.show_footer()
+            self.main.show_frame()
         elif self.filter_text:
             self.set_filter("")
         elif self.table.marked:
@@ -456,7 +452,7 @@ class ListView(Widget, Generic[R]):
         self.bring_up_to_date()
         getattr(self.table, change)()
         self.touch()
-        self.show_title()
+        self.show_head()
 
     def action_open(self) -> None:
         self.table.action_open()
@@ -478,3 +474,22 @@ class ListView(Widget, Generic[R]):
         if subject is not None and not meant_yes and not presses.goes_on():
             app.copy_to_clipboard(clipboard_text(subject.id))
             self.main.say(f"sent to the terminal's clipboard: {safe(subject.id, 60)}")
+
+    def _selected_task(self, to: str) -> Task | None:
+        subject = self.subject()
+        if isinstance(subject, Task):
+            return subject
+        self.main.say(f"put the cursor on a task to {to}")
+        return None
+
+    def action_approve(self) -> None:
+        task = self._selected_task("approve it")
+        if isinstance(task, SharedTask):
+            self.main.say(task.refusal)
+        elif task is not None:
+            self.main.dialogs.approve(task)
+
+    def action_trace(self) -> None:
+        task = self._selected_task("read its trace")
+        if task is not None:
+            self.main.dialogs.trace(task)

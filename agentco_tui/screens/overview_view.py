@@ -22,11 +22,10 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, BudgetScope, Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.decision_notes import fate_of, said_of
+from agentco_tui.screens.decision_notes import said_of
 from agentco_tui.screens.key_app import bindings_of
-from agentco_tui.screens.list_view import told_cells
+from agentco_tui.screens.list_view import ListView, told_cells
 from agentco_tui.screens.session import Session
-from agentco_tui.screens.task_list_view import TaskListView
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
@@ -77,6 +76,7 @@ def line_of(need: insight.Need, look: Look) -> NeedLine:
 R = TypeVar("R", Task, model.Agent, Budget, model.Alert)
 
 FIRST_TOLD = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)  # of the first two feeds
+NOT_AT_WORK = (model.AgentState.PAUSED, model.AgentState.STOPPED, model.AgentState.ERROR)
 MOST_NEEDS = 500  # lines; nobody reads further, and the queue has them all
 SECONDS_BETWEEN_LOOKS = 10  # a task becomes urgent by waiting alone
 MANY = 5_000  # tasks above which they are looked through in slices
@@ -89,7 +89,7 @@ Found = tuple[list[insight.Need], tuple[int, int]]
 """What needs a person, the worst first, and how many are critical and how many warnings."""
 
 
-class OverviewView(TaskListView[insight.Need]):
+class OverviewView(ListView[insight.Need]):
     place = "overview"
     empty = "nothing needs you"
     lists = (
@@ -99,6 +99,7 @@ class OverviewView(TaskListView[insight.Need]):
         FeedName.COMPANY_BUDGETS,
         FeedName.ACTIVITY,
     )
+    gone = "settled"
     task_rows = f"{insight.NeedKind.TASK}:"
     BINDINGS = bindings_of("overview")
     DEFAULT_CSS = """
@@ -121,7 +122,7 @@ class OverviewView(TaskListView[insight.Need]):
         self.spend, self.latest = TextPane(), TextPane()
         self.spend.can_focus = self.latest.can_focus = False
         self._levels = (0, 0)
-        self._phases: tuple[Phase, ...] = ()
+        self._shown_by: tuple[object, ...] = ()
         self._looking = self._look_again = self._behind = False
         self._loaded: dict[str, insight.Need] = {}
         self._ticks = 0
@@ -171,7 +172,7 @@ class OverviewView(TaskListView[insight.Need]):
             return
         if change.feed is not FeedName.ACTIVITY:
             self._find_needs()
-        self.take_freshness()
+        self.show_head()
         self._show_latest()
         if change.feed not in (FeedName.ACTIVITY, FeedName.PENDING):
             self._show_spend()
@@ -185,9 +186,9 @@ class OverviewView(TaskListView[insight.Need]):
 
     def reload(self) -> None:
         self._reload_due = False
+        self._shown_by = ()
         self._find_needs()
-        self.take_freshness()
-        self._show_panels()
+        self.show_head()
 
     def tick(self) -> None:
         self._ticks += 1
@@ -196,13 +197,17 @@ class OverviewView(TaskListView[insight.Need]):
         super().tick()
         self._show_latest()
 
-    def show_state(self) -> None:
+    def show_head(self) -> None:
         freshness = self.session.store.freshness
-        phases = tuple(freshness[feed].phase for feed in self.lists)
-        if phases != self._phases:
-            self._phases = phases
+        shown_by = self.session.thin, *(freshness[feed].phase for feed in self.lists)
+        if shown_by != self._shown_by:
+            self._shown_by = shown_by
             self._show_panels()
-        self.show_phase(min(phases[:2], key=FIRST_TOLD.index))
+        super().show_head()
+
+    def phase(self) -> Phase:
+        freshness = self.session.store.freshness
+        return min((freshness[feed].phase for feed in self.lists[:2]), key=FIRST_TOLD.index)
 
     def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
         """Decisions that are open are needs, whatever else their tasks are."""
@@ -210,7 +215,7 @@ class OverviewView(TaskListView[insight.Need]):
         if self.display and self._decisions_open != now:
             self._decisions_open = now
             self._find_needs()
-            self.show_title()
+            self.show_head()
         super().take_decisions(task_ids)
 
     def _find_needs(self) -> None:
@@ -227,7 +232,7 @@ class OverviewView(TaskListView[insight.Need]):
             while self._look_again and self.display:
                 self._look_again = False
                 self._show_needs(await in_slices(self._look()))
-                self.show_title()
+                self.show_head()
         finally:
             self._looking = False
 
@@ -294,16 +299,14 @@ class OverviewView(TaskListView[insight.Need]):
         self._loaded = shown
         table.renew()
 
-    def fate(self, record_id: str) -> Cell:
-        need = self._loaded[record_id]
-        if isinstance(need.record, Task):
-            return fate_of(self.session, need.record.id)
-        return Cell(plain("settled"), Tone.DIM)
+    def record_of(self, row_id: str | None) -> model.Record | None:
+        need: insight.Need | None = super().record_of(row_id)
+        return None if need is None else need.record
 
-    def title_cells(self) -> list[Cell]:
+    def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         pending, (critical, warning) = self.session.store.pending, self._levels
         queue, told = self.session.waiting.of(self.session.company), pending.listing
-        cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
+        cells, (_, right) = [Cell(plain(" NEEDS YOU "), Tone.STRONG)], super().title()
         if critical:
             cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
@@ -314,27 +317,16 @@ class OverviewView(TaskListView[insight.Need]):
             waits = f" {more}{fmt.count(queue.count)} tasks wait{oldest}"
             cells.append(Cell(plain(waits)))
         unread: model.Listing[Task] = model.Listing(records=(), unread=told.unread)
-        return [*cells, *told_cells(unread, queue.count), *self.filter_cells()]
-
-    def title_right(self) -> list[Cell]:
-        agents = self.session.store.agents
-        if not len(agents):
-            return super().title_right()
-        states = self.session.waiting.agent_states()
-        words = [f"{fmt.count(len(agents))} agents"]
-        words += [
-            f"{fmt.count(states[state])} {state}"
-            for state in (model.AgentState.PAUSED, model.AgentState.STOPPED, model.AgentState.ERROR)
-            if states[state]
-        ]
-        return [*super().title_right(), Cell(plain(", ".join(words) + " "), Tone.DIM)]
+        cells += [*told_cells(unread, queue.count), *self.filter_cells()]
+        if agents := self.session.store.agents.records:
+            states = self.session.waiting.agent_states()
+            words = [f"{fmt.count(len(agents))} agents"]
+            words += [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
+            right.append(Cell(plain(", ".join(words) + " "), Tone.DIM))
+        return cells, right
 
     def show_detail(self, *, top: bool = False) -> None:
         """The screen that enter opens has it."""
-
-    def paint_as_told(self) -> None:
-        super().paint_as_told()
-        self._show_spend()
 
     def _show_panels(self) -> None:
         self._show_spend()
@@ -391,10 +383,6 @@ class OverviewView(TaskListView[insight.Need]):
         """What stands in a panel without lines: nothing there is not the same as nothing read."""
         words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
         return Text(plain(words.get(self.session.store.freshness[feed].phase, none)), Tone.DIM)
-
-    def subject(self) -> model.Record | None:
-        need: insight.Need | None = super().subject()
-        return None if need is None else need.record
 
     def open(self, row_id: str) -> None:
         match self.subject():

@@ -15,13 +15,12 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import SharedTask, Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, fate_of
+from agentco_tui.screens.decision_notes import READ_AFTER, fate_of
 from agentco_tui.screens.key_app import ListTable, bindings_of
-from agentco_tui.screens.task_list_view import TaskListView
+from agentco_tui.screens.list_view import ListView
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
-from agentco_tui.widgets.text_pane import Item
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -78,8 +77,9 @@ PENDING = "pending"
 ALL = "all"
 
 
-class TasksView(TaskListView[Task]):
+class TasksView(ListView[Task]):
     place = "tasks"
+    task_rows = ""
     sort = ("waiting", True)
     empty = "no task waits for a person"
     can_mark = True
@@ -117,17 +117,16 @@ class TasksView(TaskListView[Task]):
     def word(task: Task) -> str:
         return (task.status or task.state or "no status").casefold()
 
-    def title_parts(self) -> list[SafeText]:
-        return [plain("all statuses" if self.showing == ALL else self.showing)]
+    @property
+    def shows(self) -> str:
+        return "all statuses" if self.showing == ALL else self.showing
 
-    def title_right(self) -> list[Cell]:
+    def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """As for every list, with how many are marked, which a long filter must not cut off."""
+        left, right = super().title(plain(self.shows))
         marked = len({*self._hidden_marks, *self.table.marked})
         cells = [Cell(plain(f"{signs.mark} {marked} marked  "), Tone.ACCENT)] if marked else []
-        return [*cells, *super().title_right()]
-
-    def fate(self, record_id: str) -> Cell:
-        return fate_of(self.session, record_id)
+        return left, [*cells, *right]
 
     def go_to(self, row_id: str) -> bool:
         """As for every list; a task that waits is looked for where those that wait are shown."""
@@ -162,18 +161,6 @@ class TasksView(TaskListView[Task]):
                 self.table.focus()
             self.main.set_paces()
         self.reload()
-        self._show_marks()
-        self.take_freshness()
-
-    def detail_items(self, record: Task) -> list[Item]:
-        """What is known of a decision, and the task; of one that left the list, as read since."""
-        decision = self.session.decisions.by_task.get(record.id)
-        if decision is None:
-            return super().detail_items(record)
-        read = None if decision.outcome is None else decision.outcome.record
-        if isinstance(read, Task) and self.table.rows.ghost_note(record.id):
-            record = read
-        return [*decision_items(self.session, decision), *super().detail_items(record)]
 
     def show_detail(self, *, top: bool = False) -> None:
         """The detail of the line; what stands there for a while, unchanged, counts as read."""
@@ -192,17 +179,12 @@ class TasksView(TaskListView[Task]):
             self.session.read[task.id] = task.content
             self.session.decisions.look_at(task.id)
 
-    def take_decisions(self, task_ids: Iterable[str] = ()) -> None:
-        super().take_decisions(task_ids)
-        if self.table.view.cursor in self.session.decisions.by_task:
-            self.show_detail()
-
     def marked(self) -> dict[str, SafeText | None]:
         """The ids of all marked tasks, each with why its line is not in sight, if so."""
         names, why = self.session.names, dict[str, SafeText | None]()
         scope = names.scope(self.session.company)
         for row_id, task in self._hidden_marks.items():
-            words = f"the list shows {self.title_parts()[0]}"
+            words = f"the list shows {self.shows}"
             if not self.session.is_in_scope(task):
                 company = names.company_of(task)
                 whose = f"of {names.company(company)}" if company else "its company is not known"
@@ -222,7 +204,7 @@ class TasksView(TaskListView[Task]):
         self._tell_lost(
             {i: t.title if t else i for i, t in records.items() if t is None or rows.ghost_note(i)}
         )
-        self.show_title()
+        self.show_head()
 
     def _tell_lost(self, titles: Mapping[str, str]) -> None:
         """What became of marked tasks that wait no more; those approved from here are known."""
@@ -230,7 +212,7 @@ class TasksView(TaskListView[Task]):
         lost = [i for i, d in known.items() if d is None or (d.outcome and not d.outcome.good)]
         if lost:
             more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-            words = f"{titles[lost[0]]} ({self.fate(lost[0]).text}){more}"
+            words = f"{titles[lost[0]]} ({fate_of(self.session, lost[0]).text}){more}"
             words = f"{signs.warning} not marked any more, because it left the list: {words}"
             self.main.say(words, bad=True)
 
@@ -243,12 +225,12 @@ class TasksView(TaskListView[Task]):
 
     def _show_marks(self) -> None:
         """Mark again what has come into sight; of what waits no more that is told."""
-        freshness, told = self.session.store.freshness[FeedName.PENDING], self.told()
+        freshness = self.session.store.freshness[FeedName.PENDING]
         if not self._hidden_marks or self.showing != PENDING or freshness.answered_at is None:
             return
         records, hidden = self.table.rows.records, self._hidden_marks
         back = [row_id for row_id in hidden if row_id in records]
-        whole = freshness.phase is Phase.LIVE and told.whole
+        whole = freshness.phase is Phase.LIVE and self.session.store.pending.listing.whole
         out = {i: task for i, task in hidden.items() if whole and i not in records}
         lost = {i: task.title for i, task in out.items() if self.session.is_in_scope(task)}
         gone = {*back, *lost}
@@ -257,22 +239,17 @@ class TasksView(TaskListView[Task]):
         if back:
             self.touch()
         self._tell_lost(lost)
-        self.show_title()
 
     def unmark(self, task_ids: Iterable[str]) -> None:
         """Take the marks from tasks that have been decided, in sight or not."""
         ids = set(task_ids)
         self.table.unmark(ids)
         self._hidden_marks = {i: task for i, task in self._hidden_marks.items() if i not in ids}
-        self.show_title()
+        self.show_head()
 
-    def rescope(self) -> None:
-        super().rescope()
+    def show_head(self) -> None:
         self._show_marks()
-
-    def take_freshness(self) -> None:
-        super().take_freshness()
-        self._show_marks()
+        super().show_head()
 
     def action_back(self) -> None:
         """As for every list; marks that are hidden with their list go last."""
@@ -280,7 +257,7 @@ class TasksView(TaskListView[Task]):
             super().action_back()
             return
         self._hidden_marks = {}
-        self.show_title()
+        self.show_head()
 
     def action_mark(self, change: str) -> None:
         """Let the table mark or unmark; what can't be acted on keeps no mark."""
@@ -290,7 +267,7 @@ class TasksView(TaskListView[Task]):
             if isinstance(task, SharedTask):
                 self.table.unmark([row_id])
                 self.main.say(f"not marked: {task.refusal}")
-        self.show_title()
+        self.show_head()
 
     def action_approve(self) -> None:
         """Ask whether to approve what is marked, else the task under the cursor."""

@@ -233,6 +233,6 @@ async def test_what_was_refused_on_another_screen_is_asked_at_once_when_it_is_vi
         await s.go("budget")
         fresh = s.session.store.freshness
         await s.wait_until(
-            lambda: all(fresh[feed].phase is Phase.LIVE for feed in s.main.view.feeds), "answers"
+            lambda: all(fresh[feed].phase is Phase.LIVE for feed in s.view.lists), "answers"
         )
         await s.sees_no(REFUSED)
