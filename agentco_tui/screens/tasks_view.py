@@ -90,6 +90,7 @@ class TasksView(ListView[Task]):
     _reading: tuple[Task, Timer] | None = None  # what stands in the detail, until it counts as read
     _marked: tuple[str, ...] = ()  # what was marked in sight when that was told last
     _hidden_marks: Mapping[str, Task] = {}  # while another company or status is listed
+    _leaving = False  # whether the list that is there is about to be another
 
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
@@ -160,7 +161,7 @@ class TasksView(ListView[Task]):
             if before.has_focus:
                 self.table.focus()
             self.main.set_paces()
-        self.reload()
+        self.rescope()
 
     def show_detail(self, *, top: bool = False) -> None:
         """The detail of the line; what stands there for a while, unchanged, counts as read."""
@@ -221,12 +222,18 @@ class TasksView(ListView[Task]):
         records = {row_id: self.table.rows.record(row_id) for row_id in self.table.marked}
         marked = {row_id: task for row_id, task in records.items() if task is not None}
         self._hidden_marks, self._marked = {**self._hidden_marks, **marked}, ()
+        self._leaving = True
         self.table.clear_marks()
 
     def _show_marks(self) -> None:
         """Mark again what has come into sight; of what waits no more that is told."""
         freshness = self.session.store.freshness[FeedName.PENDING]
-        if not self._hidden_marks or self.showing != PENDING or freshness.answered_at is None:
+        if (
+            self._leaving
+            or not self._hidden_marks
+            or self.showing != PENDING
+            or freshness.answered_at is None
+        ):
             return
         records, hidden = self.table.rows.records, self._hidden_marks
         back = [row_id for row_id in hidden if row_id in records]
@@ -246,6 +253,10 @@ class TasksView(ListView[Task]):
         self.table.unmark(ids)
         self._hidden_marks = {i: task for i, task in self._hidden_marks.items() if i not in ids}
         self.show_head()
+
+    def rescope(self) -> None:
+        self._leaving = False
+        super().rescope()
 
     def show_head(self) -> None:
         self._show_marks()
