@@ -325,10 +325,10 @@ class ListView(Widget, Generic[R]):
 
     def show_detail(self, *, top: bool = False) -> None:
         """The record under the cursor, and what is known of a decision about it."""
-        record, items = self.subject(), list[Item]()
+        record, items, decisions = self.subject(), list[Item](), self.session.decisions.by_task
         if record is not None and self._whole is not None and self._whole.id == record.id:
             record = self._whole
-        decision = self.session.decisions.of(record.id) if isinstance(record, Task) else None
+        decision = decisions.get(record.id) if isinstance(record, Task) else None
         if decision is not None:
             items += decision_items(self.session, decision)
             read = None if decision.outcome is None else decision.outcome.record
@@ -350,7 +350,7 @@ class ListView(Widget, Generic[R]):
             if table.rows.ghost_note(row_id):
                 table.ghost(row_id, fate_of(self.session, task_id))
         subject = self.subject()
-        if isinstance(subject, Task) and decisions.of(subject.id) is not None:
+        if isinstance(subject, Task) and subject.id in decisions.by_task:
             self.show_detail()
 
     def read_whole(self, read_one: Callable[[str], Awaitable[Record]], row_id: str) -> None:
