@@ -21,14 +21,15 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentco_tui.api import pagination
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
+from agentco_tui.model import extra_fields
 from agentco_tui.reading import error_body, json_body
 from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task
 from agentco_tui.reading.kinds.trace import STEP
@@ -188,22 +189,75 @@ def read(raw: bytes, ended: Counter[str]) -> None:
     except json_body.BodyError as error:
         ended[type(error).__name__] += 1
         return
-    for kind, status in zip(KINDS, cycle((200, 202, 207)), strict=False):
-        _count(partial(decode.decode_page, kind, parsed), ended)
-        _count(partial(decode.decode_one, kind, parsed, "ag_1"), ended)
-        _count(partial(decode.decode_receipt, kind, parsed, status), ended)
-    _count(partial(decode.decode_overview, parsed), ended)
-    _count(partial(decode.decode_trace, parsed), ended)
+    for reading in readings(parsed):
+        try:
+            found = reading()
+            ended["read"] += 1
+        except decode.Unshaped as error:
+            ended[type(error).__name__] += 1
+            continue
+        for name in ("records", "steps", "parts"):
+            for record in getattr(found, name, ()):
+                looked_at(record)
     for headers in ({}, {"link": "</api/tasks?page=2>; rel=next"}):
         pagination.next_page(parsed, headers, request, 3)
 
 
-def _count(reading: Callable[[], object], ended: Counter[str]) -> None:
-    try:
-        reading()
-        ended["read"] += 1
-    except decode.Unshaped as error:
-        ended[type(error).__name__] += 1
+def readings(parsed: Any) -> Iterator[Callable[[], Any]]:
+    """All that may be read of what was parsed."""
+    for kind, status in zip(KINDS, cycle((200, 202, 207)), strict=False):
+        yield partial(decode.decode_page, kind, parsed)
+        yield partial(decode.decode_one, kind, parsed, "ag_1")
+        yield partial(decode.decode_receipt, kind, parsed, status)
+    yield partial(decode.decode_overview, parsed)
+    yield partial(decode.decode_trace, parsed)
+
+
+def looked_at(record: Any) -> None:
+    """A record has an id, what is kept of it is JSON, and no text of it but its id has escapes."""
+    assert record.id
+    extra_fields(record.extra)
+    for name in record.__struct_fields__:
+        shown = getattr(record, name)
+        assert name == "id" or not isinstance(shown, str) or "\x1b" not in shown, name
+
+
+class Ended(NamedTuple):
+    """What came of a run."""
+
+    how: Counter[str]
+    wrong: list[str]
+    """The first exceptions that are not stated, each with its body."""
+    slowest: float
+    slow_body: bytes
+
+
+def play(bodies: int, seed: int) -> Ended:
+    """Read so many damaged bodies."""
+    dice, sound = random.Random(seed), seeds()
+    # As the program does once it runs: else the slowest body is the one at which the collector
+    # looked through all modules, whatever is in it.
+    gc.collect()
+    gc.freeze()
+    how: Counter[str] = Counter()
+    slowest, slow_body, wrong = 0.0, b"", list[str]()
+    for turn in range(bodies):
+        (spoil,) = dice.choices((reshaped, damaged, made_up), (55, 30, 15))
+        raw = spoil(dice, dice.choice(sound), dice.choice(sound))
+        started = time.process_time()
+        try:
+            read(raw, how)
+        except Exception:
+            how["not stated"] += 1
+            if len(wrong) < 5:
+                wrong.append(f"{traceback.format_exc()}\n{escaped(raw.decode('latin-1'))}\n")
+        took = time.process_time() - started
+        if took > slowest:
+            slowest, slow_body = took, raw
+        if turn % 100_000 == 99_999:
+            sys.stderr.write(f"{turn + 1:,} bodies, slowest {slowest * 1000:.1f} ms\n")
+    gc.unfreeze()
+    return Ended(how, wrong, slowest, slow_body)
 
 
 def main() -> int:
@@ -212,36 +266,16 @@ def main() -> int:
     parser.add_argument("--bodies", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=7)
     wanted = parser.parse_args()
-    dice, sound = random.Random(wanted.seed), seeds()
-    # As the program does once it runs: else the slowest body is the one at which the collector
-    # looked through all modules, whatever is in it.
-    gc.collect()
-    gc.freeze()
-    ended: Counter[str] = Counter()
-    slowest, slow_body, wrong = 0.0, b"", 0
-    for turn in range(wanted.bodies):
-        (spoil,) = dice.choices((reshaped, damaged, made_up), (55, 30, 15))
-        raw = spoil(dice, dice.choice(sound), dice.choice(sound))
-        started = time.process_time()
-        try:
-            read(raw, ended)
-        except Exception:
-            wrong += 1
-            if wrong <= 5:
-                sys.stdout.write(f"{traceback.format_exc()}\n{escaped(raw.decode('latin-1'))}\n")
-        took = time.process_time() - started
-        if took > slowest:
-            slowest, slow_body = took, raw
-        if turn % 100_000 == 99_999:
-            sys.stderr.write(f"{turn + 1:,} bodies, slowest {slowest * 1000:.1f} ms\n")
+    ended = play(wanted.bodies, wanted.seed)
     sys.stdout.write(
-        f"{wanted.bodies:,} bodies from {len(sound)} sound ones, seed {wanted.seed}\n"
-        + "".join(f"  {name}: {count:,}\n" for name, count in ended.most_common())
-        + f"exceptions that are not stated: {wrong}\nslowest body: {slowest * 1000:.1f} ms\n"
+        "".join(ended.wrong)
+        + f"{wanted.bodies:,} bodies, seed {wanted.seed}\n"
+        + "".join(f"  {name}: {count:,}\n" for name, count in ended.how.most_common())
+        + f"slowest body: {ended.slowest * 1000:.1f} ms\n"
     )
-    if slowest > SLOW:
-        sys.stdout.write(f"{escaped(slow_body.decode('latin-1'))}\n")
-    return int(bool(wrong) or slowest > SLOW)
+    if ended.slowest > SLOW:
+        sys.stdout.write(f"{escaped(ended.slow_body.decode('latin-1'))}\n")
+    return int(bool(ended.wrong) or ended.slowest > SLOW)
 
 
 if __name__ == "__main__":

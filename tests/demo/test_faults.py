@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import time
 from email.utils import formatdate
 
 import pytest
@@ -64,15 +62,6 @@ def test_answers_that_are_others(
     assert (seen.fault, seen.status) == (re.split("[=,]", spec)[0], status)
 
 
-def test_latency_and_then_the_answer_or_another_fault(platform: EmbeddedPlatform) -> None:
-    honest = good(platform, "/api/companies")
-    platform.faults.add("*:latency=40ms")
-    begun = time.monotonic()
-    assert ask(platform, "/api/companies").body == honest
-    assert struck(platform, "tasks:status=503").status == 503
-    assert time.monotonic() - begun >= 0.08
-
-
 @pytest.mark.parametrize(
     ("fault", "status", "applied"),
     [
@@ -114,27 +103,6 @@ def test_answers_that_are_not_whole(
     assert platform.requests[-1].status == (200 if has_head else 0)
 
 
-def test_drip(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "budget:drip=1ms", "/api/budget")
-    assert wire.body == good(platform, "/api/budget")
-    slow = struck(platform, "budget:drip=1h", "/api/budget", silence=0.1)
-    assert (slow.end, len(slow.body)) == ("silence", 1)
-
-
-def test_endless(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "tasks:endless", most=3_000_000)
-    assert wire.end == "more"
-    # The platform goes on serving others meanwhile and afterwards.
-    assert ask(platform, "/api/companies").status == 200
-
-
-def test_gzip_bomb(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "tasks:gzip_bomb=8")
-    assert wire.header("content-encoding") == "gzip"
-    assert len(wire.body) < 100_000
-    assert len(gzip.decompress(wire.body)) == 8 * 1024 * 1024 + 2
-
-
 def test_rows_that_are_no_records_among_the_good_ones(platform: EmbeddedPlatform) -> None:
     told = json.loads(struck(platform, "tasks:odd_rows").body)
     honest = json.loads(good(platform))
@@ -143,13 +111,6 @@ def test_rows_that_are_no_records_among_the_good_ones(platform: EmbeddedPlatform
     assert [row["id"] for row in records] == [row["id"] for row in honest]
     odd = sum(row != true for row, true in zip(records, honest, strict=True))
     assert odd == pytest.approx(len(honest) / 7, abs=1)
-
-
-def test_bad_json(platform: EmbeddedPlatform) -> None:
-    wire = struck(platform, "tasks:bad_json")
-    assert int(wire.header("content-length") or 0) == len(wire.body)
-    with pytest.raises(ValueError, match=r"Expecting|Unterminated"):
-        json.loads(wire.body)
 
 
 def test_hostile_text_in_every_string_but_ids(platform: EmbeddedPlatform) -> None:

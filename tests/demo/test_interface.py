@@ -31,20 +31,6 @@ def test_lists_filter(platform: EmbeddedPlatform, client: httpx.Client) -> None:
     assert client.get("/api/tasks?status=nonsense").json() == []
 
 
-def test_activity_combines_its_filters(platform: EmbeddedPlatform, client: httpx.Client) -> None:
-    agent = platform.world.agents()[2]
-    query = {"company_id": agent.company.id, "agent_id": agent.id, "limit": "5"}
-    query |= {"from": "2026-09-18", "to": "2026-09-21"}
-    rows = client.get("/api/activity", params=query).json()
-    assert 0 < len(rows) <= 5
-    assert {row["agent_id"] for row in rows} == {agent.id}
-    times = [row["timestamp"] for row in rows]
-    assert times == sorted(times, reverse=True)
-    assert client.get("/api/activity?from=2030-01-01").json() == []
-    for bad in ("from=yesterday", "to=2026-02-30", "from=20260101", "limit=0", "limit=x"):
-        assert client.get(f"/api/activity?{bad}").status_code == 422
-
-
 def test_the_export_is_whole_and_guarded(platform: EmbeddedPlatform, client: httpx.Client) -> None:
     agent = platform.world.agents()[2]
     formula = '=HYPERLINK("http://evil.example")'
@@ -82,37 +68,6 @@ def test_budgets_add_up(client: httpx.Client) -> None:
     assert whole["open_alerts"] == len([row for row in alerts if row["status"] == "open"])
 
 
-def test_companies_are_created_and_cloned(client: httpx.Client) -> None:
-    body = {"name": "Vandelay", "template": "retail", "mission": "Latex."}
-    made = client.post("/api/companies", json=body)
-    assert made.status_code == 201
-    assert made.json()["id"].startswith("cmp_")
-    copied = client.post(
-        f"/api/companies/{made.json()['id']}/clone", json={"name": "Vandelay 2", "mission": "More."}
-    )
-    assert (copied.status_code, copied.json()["template"]) == (201, "retail")
-    for one in (made, copied):
-        staff = client.get("/api/agents", params={"company_id": one.json()["id"]}).json()
-        assert len(staff) == 3
-        assert {agent["tasks_completed"] for agent in staff} == {0}
-    assert len(client.get("/api/companies").json()) == 5
-    again = client.post("/api/companies", json=body)
-    assert again.status_code == 422
-    assert again.json()["details"][0]["message"] == "is already taken"
-
-
-def test_unknown_ids_and_paths(platform: EmbeddedPlatform, client: httpx.Client) -> None:
-    for path in ("/api/companies/x", "/api/agents/x", "/api/tasks/x/trace"):
-        assert client.get(path).status_code == 404
-    for path in ("/api/tasks/x/approve", "/api/companies/x/clone", "/api/budget/agents/x"):
-        body = {"name": "n", "mission": "m", "monthly_limit": 1}
-        assert client.post(path, json=body).status_code == 404
-    for path in ("/", "/api/tasks/", "/api/tasks/x", "/api/Tasks", "/api/agents/a%2Fb"):
-        assert client.get(path).status_code == 404
-        assert (platform.requests[-1].path, platform.requests[-1].status) == (path, 404)
-    assert client.delete("/api/tasks").status_code in {404, 405}
-
-
 def test_a_key_can_be_revoked_given_back_and_replaced(
     platform: EmbeddedPlatform, client: httpx.Client
 ) -> None:
@@ -124,34 +79,16 @@ def test_a_key_can_be_revoked_given_back_and_replaced(
     assert client.get("/api/budget").status_code == 200
     with pytest.raises(ValueError, match="full or read"):
         platform.keys.revoke("other")
-    before, read_before = platform.full_key, platform.read_key
+    before = platform.full_key
     replacing = {"replace": {"which": "full", "key": "ag_tomorrow"}}
     assert client.post("/_demo/world", json=replacing).status_code == 200
-    assert platform.full_key == "ag_tomorrow"
-    assert client.get("/api/budget").status_code == 401
-    assert ask(platform, "/api/budget", key="ag_tomorrow").status == 200
+    assert [ask(platform, "/api/budget", key=key).status for key in ("ag_tomorrow", before)] == [
+        200, 401,
+    ]  # fmt: skip
     assert client.get("/_demo/world").status_code == 200, "the control path stays open"
-    platform.keys.replace("read", "ag_reader")
-    assert ask(platform, "/api/budget", key="ag_reader").status == 200
-    for key in (before, read_before):
-        assert ask(platform, "/api/budget", key=key).status == 401
     for key, which in (("two words", "full"), ("", "full"), ("ag_x", "other")):
         with pytest.raises(ValueError, match="a key is"):
             platform.keys.replace(which, key)
-
-
-def test_requests_are_noted_without_the_key(
-    platform: EmbeddedPlatform, client: httpx.Client
-) -> None:
-    client.post("/api/tasks?x=1", content=b'{"a":1}')
-    seen = platform.requests[-1]
-    noted = (seen.method, seen.path, seen.query, seen.body)
-    assert noted == ("POST", "/api/tasks", "x=1", b'{"a":1}')
-    assert (seen.status, seen.operation, seen.fault) == (422, "create_task", None)
-    assert platform.full_key not in repr(list(platform.requests))
-    assert platform.requests.matching("create_task") == [seen]
-    platform.requests.clear()
-    assert len(platform.requests) == 0
 
 
 def test_answers_follow_the_world(platform: EmbeddedPlatform, client: httpx.Client) -> None:

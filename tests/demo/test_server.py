@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import re
 import signal
@@ -12,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -145,17 +143,3 @@ def test_options_that_cannot_be_served(
     err = capsys.readouterr().err
     assert says in err
     assert err.count("\n") == 1
-
-
-def test_connections_that_are_only_just_taken_in_are_closed_too() -> None:
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        for _ in range(15):
-            platform = EmbeddedPlatform(speed=0.0, companies=1, agents=1, tasks=1)
-            platform.start()
-            callers = [socket.create_connection(("127.0.0.1", platform.port)) for _ in range(20)]
-            platform.stop()
-            for caller in callers:
-                caller.close()
-        gc.collect()
-    assert [str(one.message) for one in told if one.category is ResourceWarning] == []

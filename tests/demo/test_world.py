@@ -72,16 +72,6 @@ def test_the_opening_is_believable() -> None:
         assert owner.pending == len(world.tasks(owner.id, "pending"))
 
 
-def test_it_lives_at_the_promised_pace() -> None:
-    world = frozen()
-    before = world.now
-    known = {task.id for task in world.tasks()}
-    world.advance(600)
-    entries = [entry for entry in world.activity() if entry.at > before]
-    assert 200 <= len(entries) <= 420
-    assert 18 <= len([t for t in world.tasks() if t.id not in known]) <= 34
-
-
 def test_a_new_period_begins_with_nothing_spent() -> None:
     world = World(speed=0, now=NOW, companies=1, agents=4, tasks=8)
     world.advance(world.state.resets - NOW + 1)
@@ -144,16 +134,6 @@ def test_alerts_rise_and_resolve_with_the_limit() -> None:
     world.set_limit(grace.id, 0)
     assert all(not is_open for _, is_open in standing())
     assert (grace.status, grace.limit) == ("active", None)
-
-
-def test_colleagues_keep_the_queue_in_bounds_and_leave_the_urgent() -> None:
-    world = frozen()
-    urgent = {t.id for t in world.tasks(status="pending") if t.priority in {"urgent", "high"}}
-    world.advance(2 * 3_600)
-    assert len(world.tasks(status="pending")) >= 35
-    assert urgent <= {task.id for task in world.tasks(status="pending")}
-    decided = [e for e in world.activity() if e.action in {"task.approved", "task.rejected"}]
-    assert any(entry.at > NOW and entry.actor for entry in decided)
 
 
 def test_a_decided_task_cannot_be_approved() -> None:

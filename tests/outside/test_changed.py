@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,74 +15,84 @@ LONG = "word " * 200
 """Longer than any line or box is wide."""
 
 PAYLOAD = {"amount": 4000, "currency": "EUR", "to": {"name": "ACME", "iban": "DE02 1203"}}
+PLAN = {"steps": [{"do": "wait"}, {"do": "pay", "usd": 40}]}
+DEARER = {"steps": [{"do": "wait"}, {"do": "pay", "usd": 90_000}]}
 
 CHANGES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("title", {"title": "Case0 to EVIL Corp"}, "Case0", "EVIL Corp"),
     ("description", {"description": "Pay $90,000"}, "What Case1", r"\$90,000"),
     ("payload", {"payload": {**PAYLOAD, "amount": 9999}}, "4.?000", "9.?999"),
-    ("payload", {"payload": {**PAYLOAD, "to": {"name": "ACME", "iban": "GB99"}}}, "DE02", "GB99"),
+    ("plan.steps.2.usd", {"plan": DEARER}, "40", "90.?000"),
     ("estimated.cost", {"estimated_cost": 90000}, r"2\.5", "90.?000"),
     ("agent", {"agent_id": "ag_linus", "agent_name": "Linus"}, "Ada", "Linus"),
     ("beneficiary", {"beneficiary": "EVIL Corp"}, "", "EVIL Corp"),
     ("created", {"created_at": "2020-02-02T02:02:02Z"}, "", "2020-02-02"),
     ("description", {"description": LONG + "EVIL"}, "", "EVIL"),
     ("description", {"description": "What Case9\u200b is about."}, "", ""),
+    ("comments", {"comments": [{"text": "don't: fraud"}]}, "", "fraud"),
+    ("last_seen", {"last_seen": "Pay EVIL Corp"}, "", "EVIL"),
 )
 """The field as it is named, what changes, and what of old and new must be read."""
 
 
-def test_a_record_that_changes_while_its_question_stands(tmp_path: Path) -> None:
-    """The question says so at once, field by field, and its `y` is dead until opened again."""
+@contextmanager
+def due(folder: Path) -> Iterator[tuple[Platform, Console]]:
+    """A task for each change, by their numbers, and a dashboard that sends at once."""
     with Platform() as platform:
         for n in range(len(CHANGES)):
-            text = LONG + "good" if n == 8 else f"What Case{n} is about."
-            platform.task(f"t{n}", f"Case{n}", payload=PAYLOAD, description=text)
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            for n, (name, fields, was, is_) in enumerate(CHANGES):
-                console.ask(f"Case{n}")
-                platform.change(f"t{n}", **fields)
-                platform.wait_more(pending, 2)
-                for _ in range(2):
-                    console.press("y")
-                    console.pause()
-                assert platform.posts() == [], name
-                console.box_shows(rf"(?is)changed.*{name}.*{was}.*{is_}")
-                assert console.box(), "the question stands until the person closes it"
-                console.no()
-            # Opened again it shows what it is now, and that can be approved.
-            was_served = platform.record("t1")
-            assert "Pay $90,000" in console.ask("Case1")
-            console.yes()
-            platform.wait_for(approves("t1"))
-            assert [applied.was for applied in platform.approvals] == [was_served]
-            assert len(platform.posts()) == 1
+            text = LONG + "good" if n == 8 else f"What Case{n:x} is about."
+            platform.task(f"t{n:x}", f"Case{n:x}", payload=PAYLOAD, plan=PLAN, description=text)
+        with Console(platform, folder, "--screen", "tasks", config=NO_HOLD) as console:
+            yield platform, console
+
+
+def test_a_record_that_changes_while_its_question_stands(tmp_path: Path) -> None:
+    """The question says so at once, field by field, and its `y` is dead until opened again."""
+    with due(tmp_path) as (platform, console):
+        for n, (name, fields, was, is_) in enumerate(CHANGES):
+            console.ask(f"Case{n:x}")
+            platform.change(f"t{n:x}", **fields)
+            platform.wait_more(pending, 2)
+            for _ in range(2):
+                console.press("y")
+                console.pause()
+            assert platform.posts() == [], name
+            console.box_shows(rf"(?is)changed.*{name}.*{was}.*{is_}")
+            assert console.box(), "the question stands until the person closes it"
+            console.no()
+        # Opened again it shows what it is now, and that can be approved.
+        was_served = platform.record("t1")
+        assert "Pay $90,000" in console.ask("Case1")
+        console.yes()
+        platform.wait_for(approves("t1"))
+        assert [applied.was for applied in platform.approvals] == [was_served]
+        assert len(platform.posts()) == 1
 
 
 def test_a_change_at_the_read_before_it_is_sent(tmp_path: Path) -> None:
     """Between the yes and the request nothing may change either; what may is a short list."""
-    with Platform() as platform:
-        for n in range(len(CHANGES)):
-            text = LONG + "good" if n == 8 else f"What Case{n} is about."
-            platform.task(f"t{n}", f"Case{n}", payload=PAYLOAD, description=text)
-        platform.task("same", "Same", last_seen_at="2026-01-01T00:00:00Z")
-        with Console(platform, tmp_path, "--screen", "tasks", config=NO_HOLD) as console:
-            for n, (name, fields, _, _) in enumerate(CHANGES):
-                console.ask(f"Case{n}")
-                held = platform.hold(pending, times=None)
-                console.yes()
-                held.arrived()
-                platform.change(f"t{n}", **fields)
-                platform.clear()
-                console.line_shows(f"Case{n}", rf"(?i)changed: .*{name.split('.')[0]}")
-                assert platform.posts() == []
-            console.ask("Same")
+    stamp = "2026-11-11T00:00:00Z"
+    ada = {"id": "ag_ada", "name": "Ada", "status": "running", "tasks_completed": 7}
+    by_itself = {"last_seen_at": stamp, "updated_at": stamp, "age_seconds": 9, "view_count": 2,
+                 "etag": 'W/"2"', "agent": {**ada, "last_seen": stamp}}  # fmt: skip
+    before = {"last_seen_at": None, "updated_at": None, "age_seconds": 1, "view_count": 1,
+              "etag": 'W/"1"', "agent": {**ada, "status": "idle", "last_seen": None}}  # fmt: skip
+    with due(tmp_path) as (platform, console):
+        platform.task("same", "Same", **before)
+        for task_id, title, fields, shows in (
+            *((f"t{n:x}", f"Case{n:x}", fields, rf"(?i)changed: .*{name.split('.')[0]}")
+              for n, (name, fields, *_) in enumerate(CHANGES)),
+            ("same", "Same", by_itself, "approved here"),
+        ):  # fmt: skip
+            assert platform.posts() == []
+            console.ask(title)
             held = platform.hold(pending, times=None)
             console.yes()
             held.arrived()
-            platform.change("same", last_seen_at="2026-11-11T00:00:00Z")
+            platform.change(task_id, **fields)
             platform.clear()
-            console.line_shows("Same", "approved here")
-            assert len(platform.posts("same")) == len(platform.posts()) == 1
+            console.line_shows(title, shows)
+        assert len(platform.posts("same")) == len(platform.posts()) == 1
 
 
 def test_another_decides_while_the_question_stands(tmp_path: Path) -> None:
@@ -99,6 +111,32 @@ def test_another_decides_while_the_question_stands(tmp_path: Path) -> None:
         platform.task("t2", "Case2", created_at="2026-11-01T00:00:00Z")
         console.box_shows("(?i)changed|no longer|another|left")
         dead(console, platform)
+
+
+def test_two_tasks_with_one_id_are_shown_and_neither_can_be_approved(tmp_path: Path) -> None:
+    with Platform() as platform:
+        for task_id, title in (("t1", "Pay ACME"), ("t1", "Pay EVIL"), (7, "Hire Ada"),
+                               ("7", "Hire Mallory"), ("t3", "Buy paper")):  # fmt: skip
+            platform.task(task_id, title)
+        with Console(platform, tmp_path, "--screen", "tasks", size=(160, 40)) as console:
+            for title in ("Pay ACME", "Pay EVIL", "Hire Ada", "Hire Mallory"):
+                console.line_shows(title, "2 tasks with this id")
+                console.to(title)
+                console.press("a")
+                console.notice("nothing can be done to them")
+                assert not console.box()
+                console.press("space")
+                console.notice("not marked")
+            console.press("*")
+            console.until(lambda: "1 marked" in console.screen[2], "one of five marked")
+            console.press("esc")
+            console.until(lambda: "marked" not in console.screen[2], "no marks")
+            # Another one comes while the question of the first stands.
+            console.ask("Buy paper")
+            platform.task("t3", "Sell the company")
+            console.box_shows("(?i)changed")
+            dead(console, platform)
+            console.line_shows("Buy paper", "2 tasks with this id")
 
 
 def dead(console: Console, platform: Platform) -> None:

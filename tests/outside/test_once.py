@@ -43,6 +43,17 @@ def try_it(console: Console, title: str) -> None:
         console.yes()
 
 
+def killed_in_flight(platform: Platform, console: Console) -> None:
+    """The dashboard approves and is killed; the platform does it, and its answer goes nowhere."""
+    console.ask(PAY)
+    held = platform.hold(approves("t1"), applied=True)
+    console.yes()
+    held.arrived()
+    console.signal(signal.SIGKILL)
+    console.wait_gone()
+    held.drop()
+
+
 def replaced_by_older(path: Path) -> None:
     """A backup of before is put in its place."""
     older = path.with_name("older")
@@ -132,13 +143,7 @@ def test_an_unknown_of_another_profile_is_taken_up_after_kill_9(tmp_path: Path) 
         platform.task("t1", PAY)
         platform.task("t2", OTHER)
         with Console(platform, tmp_path, "--screen", "tasks") as console:
-            console.ask(PAY)
-            held = platform.hold(approves("t1"), applied=True)
-            console.yes()
-            held.arrived()
-            console.signal(signal.SIGKILL)
-            console.wait_gone()
-            held.drop()
+            killed_in_flight(platform, console)
         config, env = profile(platform, "two", "localhost")
         with Console(
             platform, tmp_path, "--screen", "tasks", config=config, env=env, start=False
@@ -155,13 +160,7 @@ def test_an_unknown_is_taken_up_by_one_of_two(tmp_path: Path) -> None:
         Console(platform, tmp_path, "--screen", "tasks") as two,
         Console(platform, tmp_path, "--screen", "tasks") as three,
     ):
-        three.ask(PAY)
-        held = platform.hold(approves("t1"), applied=True)
-        three.yes()
-        held.arrived()
-        three.signal(signal.SIGKILL)
-        three.wait_gone()
-        held.drop()
+        killed_in_flight(platform, three)
         one.until(lambda: one.outcomes("t1") == ["approved"], "the outcome in the journal")
         said = re.compile(r"write\s+of\s+an\s+earlier\s+run|left\s+unsettled")
         assert sum(bool(said.search(console.text)) for console in (one, two)) == 1

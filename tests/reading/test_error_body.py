@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agentco_tui.reading.error_body import ErrorBody, read_error
 
@@ -18,17 +16,10 @@ def told(body: Any, content_type: str = "application/json") -> ErrorBody:
 
 
 @pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (b"Failed to deserialize the JSON body", "Failed to deserialize the JSON body"),
-        (b"upstream connect error\nand more", "upstream connect error"),
-        (b"Too Many Requests", "Too Many Requests"),
-    ],
+    "body", [b"Failed to deserialize the JSON body", b"upstream connect error\nand more"]
 )
-def test_the_words_of_a_refusal(body: Any, message: str) -> None:
-    found = told(body)
-    assert found.message is not None
-    assert found.message.startswith(message)
+def test_the_words_of_a_refusal(body: bytes) -> None:
+    assert str(told(body).message).startswith(body.decode().splitlines()[0])
 
 
 def test_fields_are_part_of_the_message_and_at_most_five_of_them() -> None:
@@ -80,31 +71,6 @@ def test_controls_are_made_harmless_and_length_is_bounded() -> None:
     assert "\x1b" not in repr(found)
     assert found.message is not None
     assert len(found.message) < 2_000
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.sampled_from(["error", "errors", "message", "detail", "details", "code", "title", "loc",
-         "path",
-                         "field", "msg", "status", "data", "source", "pointer", "extensions",
-                         "param", "x"]),
-        inner, max_size=5,
-    ),
-    max_leaves=20,
-)  # fmt: skip
-
-
-@given(json_values)
-def test_any_json_is_a_refusal_without_a_failure(body: Any) -> None:
-    found = told(body)
-    assert found.message is None or len(found.message) < 2_000
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are(body: bytes) -> None:
-    read_error(body)
 
 
 def test_what_else_stands_in_an_answer_is_no_reason() -> None:

@@ -7,8 +7,6 @@ import time
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
 
@@ -116,15 +114,3 @@ def test_a_megabyte_of_noise_is_read_in_linear_time(body: bytes) -> None:
     quarter, whole = seconds(body[: len(body) // 4]), seconds(body)
     # four times as much takes about four times as long, and not sixteen
     assert whole < 0.05 or whole < 10 * max(quarter, 0.001)
-
-
-@given(st.binary(max_size=300))
-def test_nothing_but_body_errors(body: bytes) -> None:
-    with contextlib.suppress(BodyError):
-        parse_json(body)
-
-
-@given(st.text(max_size=200))
-def test_nothing_but_body_errors_from_text_either(text: str) -> None:
-    with contextlib.suppress(BodyError):
-        parse_json(text.encode("utf-8", "surrogatepass"))
