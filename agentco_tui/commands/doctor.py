@@ -14,7 +14,6 @@ from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable
-from agentco_tui.commands import doctor_fields
 from agentco_tui.commands.output import Exit, error_json, say, say_json
 from agentco_tui.commands.running import connected, running
 from agentco_tui.config import Given, Settings
@@ -23,8 +22,12 @@ from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.live.poller import of_all_companies
 from agentco_tui.live.store import Store
 from agentco_tui.model import BudgetOverview, Listing, Trace
+from agentco_tui.reading.decode import Unshaped
+from agentco_tui.reading.json_body import BodyError, parse_json
+from agentco_tui.reading.kinds import mappable
+from agentco_tui.reading.mapping import FieldReport, report_fields
 from agentco_tui.terminal.fitness import Fitness, check
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, fit, plain, signs
 
 if TYPE_CHECKING:
     from agentco_tui.api.transport import Measured
@@ -35,6 +38,13 @@ WRITES = tuple(
     if command.operation is not None and command.operation.startswith("POST ")
 )
 """Never tried here: trying one would change something."""
+
+PATHS: Mapping[str, str] = {
+    "company": "/api/companies", "agent": "/api/agents", "task": "/api/tasks",
+    "company_budget": "/api/budget/companies", "agent_budget": "/api/budget/agents",
+    "budget": "/api/budget", "alert": "/api/budget/alerts", "activity": "/api/activity",
+}  # fmt: skip
+"""What is asked for each kind of record: one page of it."""
 
 Ask = Callable[[str], Awaitable[object]]
 """Puts a question; takes the id of a record, "" for a question without one."""
@@ -65,16 +75,17 @@ def run(given: Given, env: Mapping[str, str]) -> int:
     """Tell, and return 0 if every read that was asked was answered, else 3. Changes nothing."""
     with running(given, env) as settings:
         if given["fields"]:
-            return asyncio.run(doctor_fields.examine(settings, as_json=given["json"]))
+            return asyncio.run(_examine_fields(settings, as_json=given["json"]))
         terminal = look(check(env), env)
         if not given["json"]:
             say(*_about(settings, terminal), "", "reads:")
         reads, measured = asyncio.run(_examine(settings, as_lines=not given["json"]))
+        answered = all(read.answered for read in reads if read.asked)
         if given["json"]:
-            say_json(_as_json(settings, reads, measured, terminal))
+            say_json({"ok": answered, **_as_json(settings, reads, measured, terminal)})
         else:
             say("", *_conclusions(reads, measured))
-        return Exit.OK if _all_answered(reads) else Exit.NO_ANSWER
+        return Exit.OK if answered else Exit.NO_ANSWER
 
 
 async def _examine(settings: Settings, *, as_lines: bool) -> tuple[list[ReadResult], Measured]:
@@ -212,10 +223,6 @@ def _read_line(read: ReadResult) -> str:
     return f"{sign} {name} {took}  {', '.join(facts)}"
 
 
-def _all_answered(reads: Sequence[ReadResult]) -> bool:
-    return all(read.answered for read in reads if read.asked)
-
-
 def _conclusions(reads: Sequence[ReadResult], measured: Measured) -> list[str]:
     answered, asked = sum(read.answered for read in reads), sum(read.asked for read in reads)
     lines = [f"{answered} of {asked} reads answered"]
@@ -250,7 +257,7 @@ def _as_json(
 ) -> dict[str, object]:
     """Everything as JSON.
 
-    {"version": str, "ok": bool, "profile", "config", "base_url", "tls": bool, "key_source": str,
+    {"ok": bool, "version": str, "profile", "config", "base_url", "tls": bool, "key_source": str,
     "read_only": bool, "sources": {setting: source}, "latency_seconds": number|null,
     "clock_skew_seconds": number|null,
     "reads": [{"operation", "asked", "answered": bool, "seconds", "shape", "records", "unread",
@@ -266,7 +273,6 @@ def _as_json(
         permissions[read.operation] = told
     return {
         "version": __version__,
-        "ok": _all_answered(reads),
         "profile": settings.profile,
         "config": None if settings.config_path is None else str(settings.config_path),
         "base_url": str(settings.base_url),
@@ -326,3 +332,68 @@ def look(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
         " if that terminal allows it": ssh,
     }
     return {**facts, "hints": [hint for hint, applies in hints.items() if applies]}
+
+
+async def _examine_fields(settings: Settings, *, as_json: bool) -> int:
+    """Read one page of each kind and tell; 0 if each was read, else 3. Changes nothing."""
+    told: dict[str, object] = {}
+    failed = False
+    company = settings.company
+    async with connected(settings) as client:
+        for name, kind in mappable().items():
+            scoped = company is not None and name in ("agent", "task", "agent_budget")
+            params = (("company_id", str(company)),) if scoped else ()
+            found: FieldReport | ApiError | SafeText
+            try:
+                reply = await client.transport.request("GET", PATHS[name], params=params)
+                found = report_fields(name, client.mapping.kind(kind), parse_json(reply.body))
+            except ApiError as error:
+                found = error
+            except Unshaped as error:
+                found = error.sentence
+            except BodyError as error:
+                found = error.reason
+            failed = failed or not isinstance(found, FieldReport)
+            if as_json:
+                told[name] = _field_json(found)
+            else:
+                say(*_field_lines(name, found), "")
+            if isinstance(found, Unreachable | KeyRejected):
+                break
+    if as_json:
+        say_json({"kinds": told})
+    else:
+        say('what is left over can be read: [profiles.NAME.fields.KIND] our_field = "its.name"')
+    return Exit.NO_ANSWER if failed else Exit.OK
+
+
+def _field_lines(kind: str, found: FieldReport | ApiError | SafeText) -> list[str]:
+    if not isinstance(found, FieldReport):
+        return [f"{signs.warning} {kind} ({PATHS[kind]}): {found}"]
+    lines = [f"{kind} ({PATHS[kind]}), {found.records} records"]
+    for each in found.read:
+        unit = f", {each.unit}" if each.unit else ""
+        lines.append(f"  {fit(SafeText(each.field), 15)} {each.name}{unit}: {each.sample}")
+    if found.missing:
+        lines.append(f"  missing:   {', '.join(found.missing)}")
+    if found.left:
+        lines.append(f"  left over: {', '.join(found.left)}")
+    return lines
+
+
+def _field_json(found: FieldReport | ApiError | SafeText) -> object:
+    if isinstance(found, ApiError):
+        return {"error": error_json(found)}
+    if not isinstance(found, FieldReport):
+        return {"error": {"message": found}}
+    return {
+        "records": found.records,
+        "read": {
+            each.field: {
+                "name": each.name, "unit": each.unit, "sample": each.sample, "records": each.rows
+            }
+            for each in found.read
+        },
+        "missing": found.missing,
+        "left_over": found.left,
+    }  # fmt: skip

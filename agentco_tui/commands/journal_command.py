@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 import time
 from collections import Counter
@@ -20,13 +19,11 @@ from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines,
 from agentco_tui.arguments import UsageError
 from agentco_tui.commands.output import Exit, complain
 from agentco_tui.config import Given
+from agentco_tui.config.validators import span
 from agentco_tui.format import ago, moment
 from agentco_tui.model import Moment
 from agentco_tui.state_folder import state_folder
 from agentco_tui.text import SafeText, plain, safe, signs
-
-_SPANS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
-_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([smhdw])", re.ASCII)
 
 LEFT_NAMED = 10
 """Attempts named one by one when the dashboard is left."""
@@ -45,9 +42,8 @@ def since_when(text: str, now: float) -> float:
     2800.0
     """
     typed = text.strip()
-    span = _SPAN.fullmatch(typed.casefold())
-    if span is not None:
-        return now - float(span[1]) * _SPANS[span[2]]
+    if (seconds := span(typed.casefold())) is not None:
+        return now - seconds
     try:
         return datetime.fromisoformat(typed).timestamp()
     except (ValueError, OverflowError, OSError):

@@ -40,41 +40,55 @@ _NOT_PASSING = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent, TlsFailure)
 def run(given: Given, env: Mapping[str, str]) -> int:
     """0, or 3 if the platform did not give it. With `follow` it does not return."""
     with running(given, env) as settings:
-        return asyncio.run(_Tail(settings, given).run())
+        return asyncio.run(_tail(settings, given))
 
 
-class _Tail:
+async def _tail(settings: Settings, options: Given) -> int:
+    news, told, failures = News(settings, options), "", 0
+    async with connected(settings) as client:
+        while True:
+            pause = settings.refresh
+            try:
+                entries = await news.poll(client)
+            except ApiError as error:
+                hopeless = not news.answered and isinstance(error, _NOT_PASSING)
+                if hopeless or not options["follow"]:
+                    complain(str(error))
+                    return Exit.NO_ANSWER
+                if str(error) != told:
+                    told = str(error)
+                    complain(f"{error}; it is asked again and again until it answers")
+                pause = min(LONGEST_PAUSE, pause * 2.0 ** min(failures, 10))
+                pause = max(pause, min(error.retry_after or 0.0, 3600.0))
+                failures += 1
+            else:
+                for entry in entries:
+                    if is_gap(entry):
+                        complain(MISSING)
+                    elif options["json"]:
+                        say_json(as_json(entry))
+                    else:
+                        say(as_line(entry))
+                if told:
+                    complain("the platform answers again")
+                told, failures = "", 0
+                if not options["follow"]:
+                    return Exit.OK
+            await asyncio.sleep(pause)
+            _see_that_somebody_reads()
+
+
+class News:
+    """What each poll brings that is new."""
+
     def __init__(self, settings: Settings, options: Given) -> None:
-        self._settings = settings
-        self._options = options
         self._limit: int = options["limit"] or DEFAULT_LIMIT
         asked = ActivityFilter(agent=options["agent"], limit=self._limit)
         self._query = Query(company=settings.company, activity=asked)
         self._store = Store()
-        self._failures = 0
-        self._told: str | None = None
-        self._answered = False
+        self.answered = False
 
-    async def run(self) -> int:
-        """Poll once, or until the end of time."""
-        async with connected(self._settings) as client:
-            while True:
-                try:
-                    self._write(await self._poll(client))
-                    self._recovered()
-                except ApiError as error:
-                    hopeless = not self._answered and isinstance(error, _NOT_PASSING)
-                    if hopeless or not self._options["follow"]:
-                        complain(str(error))
-                        return Exit.NO_ANSWER
-                    await asyncio.sleep(self._failed(error))
-                    continue
-                if not self._options["follow"]:
-                    return Exit.OK
-                await asyncio.sleep(self._settings.refresh)
-                _see_that_somebody_reads()
-
-    async def _poll(self, client: Client) -> list[Activity]:
+    async def poll(self, client: Client) -> list[Activity]:
         """What is new, oldest first, with a mark where entries may be missing.
 
         A poll that reached further back to close a gap brings the past, too: that is no news.
@@ -83,38 +97,16 @@ class _Tail:
         before = {entry.id for entry in window}
         take = await fetch(FeedName.ACTIVITY, client, self._store, self._query)
         take()
-        if window.listing.unread and self._told is None:
+        if window.listing.unread:
             complain(f"{window.listing.unread} entries could not be read")
         entries = list(window)
-        if not self._answered:
+        if not self.answered:
+            self.answered = True
             return entries[-self._limit :]
         if not before and len(entries) >= self._limit:
             complain(MISSING)
         known = (at for at, entry in enumerate(entries) if entry.id in before)
         return [entry for entry in entries[next(known, 0) :] if entry.id not in before]
-
-    def _write(self, entries: list[Activity]) -> None:
-        for entry in entries:
-            if is_gap(entry):
-                complain(MISSING)
-            elif self._options["json"]:
-                say_json(as_json(entry))
-            else:
-                say(as_line(entry))
-
-    def _failed(self, error: ApiError) -> float:
-        """Tell a new error once; returns the seconds until the next try."""
-        if str(error) != self._told:
-            self._told = str(error)
-            complain(f"{error}; it is asked again and again until it answers")
-        self._failures += 1
-        pause = self._settings.refresh * 2.0 ** min(self._failures - 1, 10)
-        return max(min(LONGEST_PAUSE, pause), min(error.retry_after or 0.0, 3600.0))
-
-    def _recovered(self) -> None:
-        if self._told is not None:
-            complain("the platform answers again")
-        self._told, self._failures, self._answered = None, 0, True
 
 
 def _see_that_somebody_reads() -> None:

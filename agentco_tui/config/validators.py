@@ -29,9 +29,9 @@ THEMES = (
 REFRESH_FROM, REFRESH_TO = 0.5, 86_400.0
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off")
-_DURATION = lazy_pattern(r"(?:\d+(?:\.\d+)?\s*[smhd]\s*)+", re.ASCII)
-_DURATION_PART = lazy_pattern(r"(\d+(?:\.\d+)?)\s*([smhd])", re.ASCII)
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_DURATION = lazy_pattern(r"(?:\d+(?:\.\d+)?\s*[smhdw]\s*)+", re.ASCII)
+_DURATION_PART = lazy_pattern(r"(\d+(?:\.\d+)?)\s*([smhdw])", re.ASCII)
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 class WrongError(ValueError):
@@ -159,14 +159,21 @@ def percent(value: object) -> Decimal:
     return Decimal(str(value))
 
 
+def span(written: str) -> float | None:
+    """The seconds of a text such as "90s", "1h30m" or "2w"; None if it is none."""
+    if not _DURATION.fullmatch(written):
+        return None
+    return sum(float(number) * _SECONDS[unit] for number, unit in _DURATION_PART.findall(written))
+
+
 def duration(value: object) -> float:
     """A length of time such as "90s", "15m", "1h30m" or "2d", in seconds."""
     hint = 'must be a length of time such as "90s", "15m", "1h30m" or "2d"'
     if not isinstance(value, str):
         raise WrongError(f"{hint}, is {what(value)}")
-    if not _DURATION.fullmatch(value.strip()):
+    seconds = span(value.strip())
+    if seconds is None:
         raise WrongError(f'{hint}, is "{value[:40]}"')
-    seconds = sum(float(number) * _SECONDS[unit] for number, unit in _DURATION_PART.findall(value))
     if not 0 < seconds <= 366 * _SECONDS["d"]:
         raise WrongError("must be more than nothing and at most a year")
     return seconds

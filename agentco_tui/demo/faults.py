@@ -36,7 +36,7 @@ from agentco_tui.demo.connection import (
     BY_NAME,
     Answer,
     ClientConnection,
-    Operation,
+    Request,
     path_pattern,
     phrase_of,
 )
@@ -141,18 +141,13 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     body: Literal["json", "html", "text", "empty", "null"] = "json"
     code: int = 302
 
-    def matches(self, method: str, path: str, operation: Operation | None) -> bool:
-        """Whether it may strike this request; `path` is still percent-encoded."""
-        if self.method not in {None, method}:
-            return False
-        if self.target.startswith("/"):
-            return path_pattern(self.target).fullmatch(path) is not None
-        if self.target == "*":
-            return True
-        if operation is None:
-            return False
-        groups = {"reads": not operation.writes, "writes": operation.writes}
-        return groups.get(self.target, self.target == operation.name)
+    def matches(self, request: Request) -> bool:
+        """Whether it may strike this request."""
+        names = {"*"}
+        if operation := request.operation:
+            names |= {operation.name, "writes" if operation.writes else "reads"}
+        by_path = self.target.startswith("/") and path_pattern(self.target).fullmatch(request.path)
+        return self.method in {None, request.method} and bool(by_path or self.target in names)
 
     def span(self, otherwise: float) -> float:
         """The value as seconds (`100ms`, `2s`, `1d`; a bare number is seconds). ValueError."""
@@ -240,17 +235,13 @@ class Faults:
         """Take all faults back; requests that hang already go on hanging."""
         self.armed = ()
 
-    def choose(
-        self, method: str, path: str, operation: Operation | None
-    ) -> tuple[float, Fault | None]:
+    def choose(self, request: Request) -> tuple[float, Fault | None]:
         """Seconds of latency for this request, and the first other fault that strikes it."""
         latency, chosen = 0.0, None
         for armed in self.armed:
             fault = armed.fault
             waits = fault.kind == "latency"
-            if (chosen is not None and not waits) or not fault.matches(method, path, operation):
-                continue
-            if not armed.draw():
+            if (chosen and not waits) or not fault.matches(request) or not armed.draw():
                 continue
             if waits:
                 latency += fault.span(0.1)
@@ -284,19 +275,9 @@ async def break_off(connection: ClientConnection, fault: Fault, answer: Answer) 
 @functools.lru_cache(maxsize=8)
 def _bomb(mib: int) -> bytes:
     """A gzip stream of valid JSON, `[` blanks `]`, of this many MiB."""
-    piece = b" " * (1 << 20)
-    squeeze = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    head = squeeze.compress(b"[") + squeeze.flush(zlib.Z_FULL_FLUSH)
-    # After a full flush no block refers to what came before, so one serves for all.
-    block = squeeze.compress(piece) + squeeze.flush(zlib.Z_FULL_FLUSH)
-    tail = squeeze.compress(b"]") + squeeze.flush(zlib.Z_FINISH)
-    check = zlib.crc32(b"[")
-    for _ in range(mib):
-        check = zlib.crc32(piece, check)
-    check = zlib.crc32(b"]", check)
-    length = (mib * len(piece) + 2) & 0xFFFFFFFF
-    trailer = check.to_bytes(4, "little") + length.to_bytes(4, "little")
-    return b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff" + head + block * mib + tail + trailer
+    squeeze = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    pieces = (b"[", *(b" " * (1 << 20) for _ in range(mib)), b"]")
+    return b"".join([*map(squeeze.compress, pieces), squeeze.flush()])
 
 
 def spoiled(fault: Fault, answer: Answer) -> Answer:

@@ -31,7 +31,7 @@ from typing import Any, Self
 import msgspec
 
 from agentco_tui.demo.connection import HEAD_MOST, Answer, ClientConnection, Request
-from agentco_tui.demo.faults import KINDS, Faults, break_off, spoiled
+from agentco_tui.demo.faults import KINDS, FaultKind, Faults, break_off, spoiled
 from agentco_tui.demo.interface import Interface, Keys
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.demo.world import World
@@ -216,7 +216,7 @@ class EmbeddedPlatform:
             await connection.send(answer.head() + answer.body)
             return
         started = time.monotonic()
-        latency, fault = self.faults.choose(request.method, request.path, request.operation)
+        latency, fault = self.faults.choose(request)
         if latency and not await connection.pause(latency):
             self._note(request, 0, "latency", started)
             return
@@ -228,15 +228,14 @@ class EmbeddedPlatform:
         date = formatdate(self.world.clock.now(), usegmt=True)
         answer = answer.replaced(answer.body, date=date)
         answer = spoiled(fault, answer) if fault else answer
-        if fault and (kind := KINDS[fault.kind]).then:
-            sent = 0 if kind.part is None else answer.status
-            self._note(request, sent, fault.kind, started)
+        struck = fault.kind if fault else "latency" if latency else None
+        kind = KINDS[fault.kind] if fault else FaultKind()
+        sent = 0 if kind.then and kind.part is None else answer.status
+        self._note(request, sent, struck, started)
+        if fault and kind.then:
             await break_off(connection, fault, answer)
-            return
-        self._note(
-            request, answer.status, fault.kind if fault else "latency" if latency else None, started
-        )
-        await connection.send(answer.head() + answer.body)
+        else:
+            await connection.send(answer.head() + answer.body)
 
     def _note(self, request: Request, status: int, fault: str | None, started: float) -> None:
         """Note a request before the first byte leaves: whoever has an answer finds it noted."""

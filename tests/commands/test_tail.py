@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import BaseUrl
-from agentco_tui.commands.tail import MISSING, _Tail
+from agentco_tui.commands.tail import MISSING, News
 from agentco_tui.config import Settings
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.activity_window import is_gap
@@ -201,13 +201,12 @@ class Feed:
     def __init__(self, limit: int) -> None:
         self.log = Log()
         settings = Settings(base_url=BaseUrl.parse("http://127.0.0.1:1"))
-        self._tail = _Tail(settings, {"follow": True, "limit": limit, "agent": None})
+        self._news = News(settings, {"follow": True, "limit": limit, "agent": None})
 
     def poll(self, numbers: Iterable[int]) -> list[int | str]:
         """The numbers that are told, with "gap" where some may be missing."""
         self.log.numbers = list(numbers)
-        entries = asyncio.run(self._tail._poll(cast("Client", self.log)))
-        self._tail._recovered()
+        entries = asyncio.run(self._news.poll(cast("Client", self.log)))
         return ["gap" if is_gap(entry) else int(entry.id[1:]) for entry in entries]
 
 
