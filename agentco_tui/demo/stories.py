@@ -174,28 +174,27 @@ def fill(template: str, particulars: Facts) -> str:
     return template.format_map(particulars)
 
 
+def _combined(index: int, firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str]:
+    """The name with this index, and its second word: every pair once, then they are numbered."""
+    number, pair = divmod(index, len(firsts) * len(seconds))
+    turn, at = divmod(pair, len(firsts))
+    second = seconds[(turn + at) % len(seconds)]
+    return f"{firsts[at]} {second}" + (f" {number + 1}" if number else ""), second
+
+
 def company(index: int) -> CompanySeed:
-    """The company with this index: the cast first, then two hundred combined names and on."""
+    """The company with this index: the cast first, then combined names."""
     if index < len(BOOK.companies):
         return BOOK.companies[index]
     turn = index - len(BOOK.companies)
-    firsts, seconds = BOOK.company_first, BOOK.company_second
-    second = seconds[turn % len(seconds)]
-    # The second stride is shifted once a round, so that no pair repeats within 200.
-    first = firsts[(turn + turn // len(firsts)) % len(firsts)]
-    round_number = turn // (len(firsts) * len(seconds))
-    name = f"{first} {second}" + (f" {round_number + 1}" if round_number else "")
+    name, second = _combined(turn, BOOK.company_first, BOOK.company_second)
     template, shares = BOOK.template_of[second], BOOK.company_shares
     return CompanySeed(name, template, BOOK.missions[template], shares[turn % len(shares)])
 
 
 def agent_name(index: int) -> str:
-    """A name for the agent with this index beyond the cast; unique for 64,000 agents."""
-    firsts, lasts = BOOK.agent_first, BOOK.agent_last
-    first = firsts[index % len(firsts)]
-    turn = index // len(firsts)
-    if turn == 0:
-        return first
-    middle = turn // len(lasts)
-    initial = f" {chr(ord('A') + (middle - 1) % 26)}." if middle else ""
-    return f"{first}{initial} {lasts[(index + turn) % len(lasts)]}"
+    """A name of its own for the agent with this index beyond the cast."""
+    firsts = BOOK.agent_first
+    if index < len(firsts):
+        return firsts[index]
+    return _combined(index - len(firsts), firsts, BOOK.agent_last)[0]

@@ -258,11 +258,10 @@ class World:
 
     def _hire(self, company: DemoCompany, role: str, limit: int | None, trust: int) -> None:
         state, now = self.state, self.state.now
-        state.numbers["hired"] += 1
-        number = state.numbers["hired"]
+        number = len(state.agents)
         agent = DemoAgent(
             id=state.new_id("ag"),
-            name=agent_name(20_000 + number),
+            name=agent_name(number),
             role=role,
             company=company,
             model=BOOK.models[number % len(BOOK.models)],
