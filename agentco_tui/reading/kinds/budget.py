@@ -96,8 +96,8 @@ def _build(row: Row, around: Around, *, scope: BudgetScope) -> Budget:
     unit = told_unit(values, around.unit)
     warn = warning_point(values, found.limit)
     soft = share_of(to_money(values.get("soft"), unit), found.limit)
-    used = found.used | {"forecast", "soft" if warn is None and soft is not None else "warn"}
-    left = unused(row, used)
+    warns = "warn" if warn is not None else "soft" if soft is not None else None
+    left = unused(row, found.used.union(filter(None, ("forecast", warns))))
     if values.get("id") not in (None, owner.id):
         left["id"] = values["id"]
     return record(
