@@ -52,10 +52,6 @@ from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.tones import WithoutColours
 
 NOTHING_REMEMBERED = Remembered()
-DEMO_PROFILE = "demo"
-
-PAINTING_LESS = "the terminal takes long to show what is written: painting less until it keeps up"
-PAINTING_ALL = "the terminal keeps up again: everything is painted"
 READ_REST = 1.0
 """Seconds after which what no first picture needs is read from disk: before a person has decided
 anything, and after the first answers have been shown."""
@@ -144,7 +140,11 @@ class DashboardApp(KeyApp):
         self.session.line_is_slow = slow
         if self.session.thin is not was_thin and self.main_screen is not None:
             self.main_screen.paint_as_told()
-            self.main_screen.say(PAINTING_LESS if slow else PAINTING_ALL)
+            less = (
+                "the terminal takes long to show what is written: painting less until it keeps up"
+            )
+            everything = "the terminal keeps up again: everything is painted"
+            self.main_screen.say(less if slow else everything)
 
     async def _live(self) -> None:
         async with self.session.client:
@@ -275,7 +275,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
         session.journal.tidy()
     memory = Memory(folder / "remembered.json")
     # The embedded platform begins anew each time, and so does what is shown of it.
-    keeps = settings.profile != DEMO_PROFILE
+    keeps = settings.profile != "demo"
     remembered = memory.recall(settings.profile) if keeps else NOTHING_REMEMBERED
     wanted = settings.screen or remembered.screen
     app = DashboardApp(session, next((p for p in SCREENS if p == wanted), "overview"), remembered)

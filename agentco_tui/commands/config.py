@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
@@ -13,9 +12,6 @@ from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import PICKED, Resolver, config_path
 from agentco_tui.config.validators import duration_text
 from agentco_tui.keys import UNBOUND
-
-MASK = "****"
-"""Stands for the key: neither its length nor a part of it is shown."""
 
 
 def run(given: Given, env: Mapping[str, str]) -> Exit:
@@ -47,35 +43,28 @@ def run(given: Given, env: Mapping[str, str]) -> Exit:
         problems += resolved.missing
     problems = list(dict.fromkeys(problems))
     if given["json"]:
-        told: dict[str, Any] = {"path": path, "exists": exists}
-        if what == "show":
-            told = {"config": path, "settings": [row._asdict() for row in rows]}
+        check, show = {"path": path, "exists": exists}, {"config": path, "settings": rows}
         wrong = [{**asdict(each), "file": each.file and str(each.file)} for each in problems]
-        say_json({**told, "problems": wrong})
+        say_json({**(show if what == "show" else check), "problems": wrong})
     elif what == "check":
         # On stdout, because that is what was asked for.
         fine = "nothing is wrong" if exists else "does not exist, and need not"
         say(*([str(problem) for problem in problems] or [f"{path}: {fine}"]))
     else:
         say(f"config file: {path}{'' if exists else ' (does not exist)'}")
-        widest = max(len(row.name) for row in rows)
+        widest = max(len(row["name"] or "") for row in rows)
         for row in rows:
-            value = "not set" if row.value is None else row.value
-            say(f"{row.name:<{widest}}  {value}  ({row.source})")
+            value = "not set" if row["value"] is None else row["value"]
+            say(f"{row['name']:<{widest}}  {value}  ({row['source']})")
         complain(*map(str, problems))
     return Exit.USAGE if problems else Exit.OK
 
 
-class Effective(NamedTuple):
-    """One setting as it is now; the value is text for people, None where nothing is set."""
-
-    name: str
-    value: str | None
-    source: str
-
-
-def _rows(resolved: Resolver) -> list[Effective]:
+def _rows(resolved: Resolver) -> list[dict[str, str | None]]:
+    """Each setting as it is now; the value is text for people, None where nothing is set."""
     values: dict[str, object] = {"profile": resolved.profile, "base_url": resolved.base_url}
+    # Neither the length of the key nor a part of it is shown.
+    values["api_key"] = "****" if resolved.key_setting else None
     values |= {name: resolved.values[name] for name in PICKED}
     for name in ALERTS:
         value = getattr(resolved.values["alerts"], name)
@@ -84,12 +73,11 @@ def _rows(resolved: Resolver) -> list[Effective]:
     values["approve.hold"] = resolved.values["hold"]
     for binding, keys in resolved.file.keys.items():
         values[f"keys.{binding}"] = "no key" if keys == UNBOUND else keys
-    rows = [
-        Effective(name, _text(value), resolved.sources.get(name, "default"))
+    sources = {**resolved.sources, "api_key": resolved.key_source}
+    return [
+        {"name": name, "value": _text(value), "source": sources.get(name, "default")}
         for name, value in values.items()
     ]
-    key = Effective("api_key", MASK if resolved.key_setting else None, resolved.key_source)
-    return [*rows[:2], key, *rows[2:]]
 
 
 def _text(value: object) -> str | None:

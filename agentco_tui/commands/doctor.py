@@ -27,7 +27,7 @@ from agentco_tui.reading.json_body import BodyError, parse_json
 from agentco_tui.reading.kinds import mappable
 from agentco_tui.reading.mapping import FieldReport, report_fields
 from agentco_tui.terminal.fitness import Fitness, check
-from agentco_tui.text import SafeText, fit, plain, signs
+from agentco_tui.text import SafeText, fit, plain, safe, signs
 
 if TYPE_CHECKING:
     from agentco_tui.api.transport import Measured
@@ -343,22 +343,23 @@ async def _examine_fields(settings: Settings, *, as_json: bool) -> int:
         for name, kind in mappable().items():
             scoped = company is not None and name in ("agent", "task", "agent_budget")
             params = (("company_id", str(company)),) if scoped else ()
-            found: FieldReport | ApiError | SafeText
             try:
                 reply = await client.transport.request("GET", PATHS[name], params=params)
-                found = report_fields(name, client.mapping.kind(kind), parse_json(reply.body))
-            except ApiError as error:
-                found = error
-            except Unshaped as error:
-                found = error.sentence
-            except BodyError as error:
-                found = error.reason
-            failed = failed or not isinstance(found, FieldReport)
-            if as_json:
-                told[name] = _field_json(found)
+                report = report_fields(name, client.mapping.kind(kind), parse_json(reply.body))
+            except (ApiError, Unshaped, BodyError) as error:
+                failed = True
+                told[name] = {
+                    "error": error_json(error)
+                    if isinstance(error, ApiError)
+                    else {"message": safe(str(error))}
+                }
+                lines = [f"{signs.warning} {name} ({PATHS[name]}): {error}"]
+                hopeless = isinstance(error, Unreachable | KeyRejected)
             else:
-                say(*_field_lines(name, found), "")
-            if isinstance(found, Unreachable | KeyRejected):
+                told[name], lines, hopeless = _field_json(report), _field_lines(name, report), False
+            if not as_json:
+                say(*lines, "")
+            if hopeless:
                 break
     if as_json:
         say_json({"kinds": told})
@@ -367,9 +368,7 @@ async def _examine_fields(settings: Settings, *, as_json: bool) -> int:
     return Exit.NO_ANSWER if failed else Exit.OK
 
 
-def _field_lines(kind: str, found: FieldReport | ApiError | SafeText) -> list[str]:
-    if not isinstance(found, FieldReport):
-        return [f"{signs.warning} {kind} ({PATHS[kind]}): {found}"]
+def _field_lines(kind: str, found: FieldReport) -> list[str]:
     lines = [f"{kind} ({PATHS[kind]}), {found.records} records"]
     for each in found.read:
         unit = f", {each.unit}" if each.unit else ""
@@ -381,11 +380,7 @@ def _field_lines(kind: str, found: FieldReport | ApiError | SafeText) -> list[st
     return lines
 
 
-def _field_json(found: FieldReport | ApiError | SafeText) -> object:
-    if isinstance(found, ApiError):
-        return {"error": error_json(found)}
-    if not isinstance(found, FieldReport):
-        return {"error": {"message": found}}
+def _field_json(found: FieldReport) -> object:
     return {
         "records": found.records,
         "read": {

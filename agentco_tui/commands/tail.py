@@ -6,9 +6,9 @@ import asyncio
 import select
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from agentco_tui import format as figures
+from agentco_tui.actions.journal_file import stamp
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import (
     ApiError,
@@ -153,10 +153,7 @@ def as_json(entry: Activity) -> dict[str, object]:
         "zone_assumed": entry.at is not None and entry.at.zone_assumed,
         "text": entry.text,
         "verb": entry.verb,
-        "agent": _ref(entry.agent),
-        "actor": _ref(entry.actor),
-        "company": _ref(entry.company),
-        "task": _ref(entry.task),
+        **{name: _ref(getattr(entry, name)) for name in ("agent", "actor", "company", "task")},
         "severity": str(entry.severity),
         "outcome": entry.outcome,
     }
@@ -170,7 +167,6 @@ def _iso(moment: Moment | None) -> str | None:
     if moment is None:
         return None
     try:
-        at = datetime.fromtimestamp(moment.at, UTC)
+        return stamp(moment.at)
     except (ValueError, OverflowError, OSError):
         return None
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

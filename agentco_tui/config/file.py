@@ -1,34 +1,6 @@
 """The config file: one TOML file, read whole, checked whole, and never written.
 
-profile = "prod"            the profile used when none is named
-theme = "nord"
-
-[profiles.prod]
-base_url = "https://platform.example.com"
-api_key_command = "pass show agentco/prod"   # or api_key_env, api_key_file, keyring = true
-read_only = true
-refresh = 5
-ca_file = "~/ca.pem"
-
-[profiles.prod.fields.agent_budget]          # a platform's own names, see docs/reading.md
-spent = "usage.cost_cents"
-
-[profiles.prod.money]
-unit = "cents"
-currency = "EUR"
-
-[profiles.prod.status]
-pending = ["needs_ok"]
-
-[keys]
-"tasks.approve" = "A"
-
-[alerts]
-warn_percent = 80
-waiting_critical = "1h"
-
-[approve]
-hold = 2
+`SETTINGS` is all that it may say.
 """
 
 from __future__ import annotations
@@ -85,7 +57,6 @@ SETTINGS: Table = {
     "alerts": ALERTS,
     "approve": {"hold": validators.hold},
 }
-"""All that the file may say."""
 
 MAX_BYTES = 1024 * 1024
 _KEY_ITSELF = ("api_key", "apikey", "key", "token", "api_token", "secret")

@@ -18,7 +18,7 @@ from agentco_tui.config import (
     SettingsError,
     validators,
 )
-from agentco_tui.config.api_key import API_KEY, KeyPlace, from_file
+from agentco_tui.config.api_key import API_KEY, KeyPlace
 from agentco_tui.config.file import ALERTS, KEY_SOURCES, ConfigFile
 from agentco_tui.config.validators import WrongError, nearest
 from agentco_tui.reading.mapping import AS_SENT
@@ -108,7 +108,9 @@ class Resolver:
             self._find_key_setting()
         values: dict[str, Any] = {name: self._pick(name) for name in PICKED}
         if values["ca_file"] is not None:
-            values["ca_file"] = self._ca_file(self.profile, values["ca_file"])
+            values["ca_file"] = ca_file = self._absolute(values["ca_file"])
+            if not ca_file.is_file():
+                self._wrong(f"profiles.{self.profile}.ca_file", f"there is no file {ca_file}")
         told = {f"alerts.{name}": name in self.file.alerts for name in ALERTS}
         told |= {"approve.hold": "hold" in self.file.approve}
         told |= dict.fromkeys((f"keys.{binding}" for binding in self.file.keys), True)
@@ -161,19 +163,11 @@ class Resolver:
 
     def check_all(self) -> None:
         """Add what is wrong with every profile; no command is run, no keyring asked."""
-        for name, entry in self.file.profiles.items():
-            try:
-                if "base_url" in entry:
-                    BaseUrl.parse(entry["base_url"], allow_http=entry.get("allow_http", False))
-            except CredentialError as error:
-                self._wrong(f"profiles.{name}.base_url", str(error))
-            try:
-                if "api_key_file" in entry:
-                    from_file(self._absolute(entry["api_key_file"]))
-            except WrongError as wrong:
-                self._wrong(f"profiles.{name}.api_key_file", str(wrong))
-            if "ca_file" in entry:
-                self._ca_file(name, entry["ca_file"])
+        for name in self.file.profiles:
+            other = Resolver({"config": str(self.path), "profile": name}, {})
+            if other.key_setting == "api_key_file":
+                other.fetch_key()
+            self.problems += other.problems
         if self.key_setting in (API_KEY, "api_key_env"):
             self.fetch_key()
 
@@ -203,11 +197,8 @@ class Resolver:
         if name in self.entry:
             place = self._place(f"profiles.{self.profile}.{name}")
             value, source = self.entry[name], f"profile {self.profile}, {place}"
-        told: list[tuple[str, Any]] = []
-        if name in VARIABLES:
-            told.append((VARIABLES[name], self._env.get(VARIABLES[name])))
-        told.append((f"--{name.replace('_', '-')}", self._given.get(name)))
-        for where, text in told:
+        variable, flag = VARIABLES.get(name, ""), f"--{name.replace('_', '-')}"
+        for where, text in ((variable, self._env.get(variable)), (flag, self._given.get(name))):
             if text is None or text is False or (name == "profile" and not text):
                 continue
             try:
@@ -217,12 +208,6 @@ class Resolver:
                 self._blame(name, where, str(wrong))
         self.sources[name] = source
         return value
-
-    def _ca_file(self, profile: str, path: Path) -> Path:
-        path = self._absolute(path)
-        if not path.is_file():
-            self._wrong(f"profiles.{profile}.ca_file", f"there is no file {path}")
-        return path
 
     def _absolute(self, path: Path) -> Path:
         """A relative path in the config file is meant from the folder of that file."""
