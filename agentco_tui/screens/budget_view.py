@@ -13,7 +13,7 @@ from agentco_tui.keys import keys_of
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, in_scope, is_open
 from agentco_tui.live.store import Change
-from agentco_tui.model import Alert, Budget, BudgetScope, Money
+from agentco_tui.model import Alert, Budget, BudgetScope
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.header_footer import shown_key
@@ -132,9 +132,6 @@ class BudgetView(ListView[Budget]):
             known = look.names.company(look.names.company_of(budget))
             return None if budget.scope is BudgetScope.ALL else known
 
-        def amount(money: Money | None) -> object:
-            return money.amount if money else None
-
         # fmt: off
         return [
             cells.level_column(look.level_of, sort_key=look.level_of, descending_first=True),
@@ -147,14 +144,11 @@ class BudgetView(ListView[Budget]):
             cells.number_column("share", "%", (6, 6), lambda b: Cell(cells.share_text(b), tone(b)),
                 lambda b: b.share, kind=ColumnKind.SHARE, descending_first=True,
                 aliases=("used", "spent%")),
-            cells.number_column("spent", "SPENT", SUM, lambda b: cells.money_cell(b.spent),
-                lambda b: amount(b.spent), descending_first=True),
-            cells.number_column("limit", "LIMIT", SUM,
-                lambda b: Cell(cells.limit_text(b), Tone.PLAIN if b.limit else Tone.DIM),
-                lambda b: amount(b.limit), descending_first=True),
-            cells.number_column("remaining", "LEFT", SUM,
-                lambda b: cells.money_cell(b.remaining, tone(b)), lambda b: amount(b.remaining),
-                priority=3, aliases=("left",)),
+            cells.money_column("spent", "SPENT", SUM, lambda b: b.spent, descending_first=True),
+            cells.money_column("limit", "LIMIT", SUM, lambda b: b.limit, descending_first=True,
+                cell=lambda b: Cell(cells.limit_text(b), Tone.PLAIN if b.limit else Tone.DIM)),
+            cells.money_column("remaining", "LEFT", SUM, lambda b: b.remaining, tone, priority=3,
+                aliases=("left",)),
         ]
         # fmt: on
 

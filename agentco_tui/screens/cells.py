@@ -61,6 +61,11 @@ class Look(msgspec.Struct, frozen=True):
     def level_of(self, budget: Budget | None) -> Level:
         return Level.OK if budget is None else budget_level(budget, self.limits)
 
+    def budget_of(self, record: model.Agent | model.Company) -> Budget | None:
+        is_agent = isinstance(record, model.Agent)
+        budgets = self.store.agent_budgets if is_agent else self.store.company_budgets
+        return budgets.get(record.id)
+
     def trust_of(self, task: Task) -> Decimal | None:
         agent = self.names.agent_of(task.agent) if task.trust is None else None
         return task.trust if agent is None else agent.trust
@@ -219,6 +224,22 @@ def number_column(
     """A figure: `cell` shows it, `value` is what it is sorted by and compared with."""
     more = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **more}
     return column(key, title, widths, cell, filter_value=value, **more)
+
+
+def money_column(
+    key: str,
+    title: str,
+    widths: Widths,
+    money: Callable[[R], Money | None],
+    tone: Callable[[R], Tone] = lambda _: Tone.PLAIN,
+    **more: Any,
+) -> Column[R]:
+    def amount(record: R) -> Decimal | None:
+        known = money(record)
+        return None if known is None else known.amount
+
+    more = {"cell": lambda record: money_cell(money(record), tone(record)), **more}
+    return number_column(key, title, widths, value=amount, **more)
 
 
 def age_column(

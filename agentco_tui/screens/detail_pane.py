@@ -1,21 +1,39 @@
-"""What the detail pane says of a record: its fields, what was assumed, what wasn't understood."""
+"""What is said of a record: its fields, what was assumed, what wasn't understood.
+
+What a task asks for is told whole, as a person reads it: sums first, then text, then every field.
+What had no room is told by how much, and what can't be shown by where it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Final
 
 import msgspec
 
 from agentco_tui import format as fmt
 from agentco_tui import model
 from agentco_tui.live import insight
-from agentco_tui.model import Ref, Task, extra_fields
+from agentco_tui.model import Moment, Money, Ref, SharedTask, Task, extra_fields
+from agentco_tui.reading.content import is_substance
+from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_set, words
+from agentco_tui.reading.unknown_fields import CUT
+from agentco_tui.reading.values.money import Sum, to_money, to_sum, unit_beside
+from agentco_tui.reading.values.scalar import to_decimal
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, Look
-from agentco_tui.screens.dialogs.substance import asked_for, field, head, identified, table, when
-from agentco_tui.text import SafeText, escaped, plain, safe, signs
-from agentco_tui.widgets.text_pane import Gap, Heading, Item, Text
+from agentco_tui.text import (
+    SafeText,
+    cell_width,
+    escaped,
+    hidden_in,
+    plain,
+    safe,
+    safe_block,
+    signs,
+)
+from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Tone, bar
 
 GAUGE_WIDTH = 16
@@ -60,7 +78,7 @@ def task_details(task: Task, look: Look) -> list[Item]:
 def agent_details(agent: model.Agent, look: Look) -> list[Item]:
     status = cells.agent_status_cell(agent)
     waiting = [t for t in look.store.pending if t.agent is not None and t.agent.id == agent.id]
-    budget = look.store.agent_budgets.get(agent.id)
+    budget = look.budget_of(agent)
     unlimited = cells.limit_text(budget) if budget is not None and budget.unlimited else None
     left = unlimited or _sum(cells.left_of(agent, budget))
     trust = None if agent.trust is None else fmt.number(agent.trust)
@@ -94,7 +112,7 @@ def budget_part(budget: model.Budget | None, look: Look) -> list[Item]:
 
 
 def company_details(company: model.Company, look: Look) -> list[Item]:
-    budget = look.store.company_budgets.get(company.id)
+    budget = look.budget_of(company)
     items: list[Item] = [
         Text(company.name or safe(company.id), Tone.STRONG),
         Gap(),
@@ -207,3 +225,270 @@ def details(record: model.Record, look: Look, *, raw: bool = False) -> list[Item
         heading = Heading(plain("All fields, hidden characters shown"))
         return [*items, Gap(), heading, *(Text(escaped(line, 12 * most)) for line in lines)]
     return [*items, *([Gap(), *asked_for(record)] if isinstance(record, Task) else table(extra))]
+
+
+_NAME: Final = 200
+_LABELS: Final = 24  # columns of labels at most; a longer one has a line of its own
+_STEP: Final = 2
+_DEEPEST: Final = 8
+_BESIDE: Final = 160  # characters of a text that stands beside its name, not below it
+_WHOLE: Final = 1_000_000  # cells and lines of a text: more than a record keeps
+_PLAIN_DIGITS: Final = 30  # powers of ten up to which a number is written out
+_MOST_HIDDEN: Final = 5
+
+_SUMS: Final = word_set(
+    """amount amounts total totals subtotal price prices cost costs sum sums fee fees charge charges
+    budget limit limits quantity qty cap ceiling salary wage pay payment payout payable refund
+    credit debit balance deposit discount tax vat bonus rate spend spent value worth cents cent
+    micros dollars usd eur euro euros gbp chf jpy tokens credits"""
+)
+_COUNTS: Final = word_set("quantity qty tokens credits rate limit limits cap ceiling")
+"""Sums that may count something else than money."""
+_NO_SUMS: Final = word_set("id ids at on date time name type kind currency unit url key status")
+
+Fields = Mapping[str, Any]
+Row = tuple[SafeText, SafeText, Tone]
+
+
+def substance(task: Task, look: Look, facts: Iterable[Item] = ()) -> list[Item]:
+    """The task, whole: title, `facts`, sums, description, all other fields, created and id."""
+    return [*head(task), *facts, *asked_for(task), Gap(), *identified(task, look)]
+
+
+def identified(task: Task, look: Look) -> list[Item]:
+    return [field("created", when(task.created, look)), field("id", safe(task.sent_id, _WHOLE))]
+
+
+def asked_for(task: Task) -> list[Item]:
+    sums, fields = sums_of(task)
+    told = [(plain("cost"), fmt.money_full(task.cost))] if task.cost else []
+    told += sums
+    width = min(_LABELS, max((LABEL_WIDTH, *(cell_width(label) + 2 for label, _ in told))))
+    items: list[Item] = [FieldLine(label, value, Tone.STRONG, width) for label, value in told]
+    if task.description:
+        items += [Gap(), Heading(plain("Description")), Text(task.description)]
+    return [*items, *table(fields)]
+
+
+def head(task: Task) -> list[Item]:
+    """The title, whole, and what is odd about the record."""
+    items: list[Item] = [Text(whole_title(task), Tone.STRONG)]
+    if isinstance(task, SharedTask):
+        items.append(warning(f"{signs.warning} {task.refusal}"))
+    if task.title_from not in ("title", "name"):
+        items.append(Text(plain(f"(no title was sent; this is its {task.title_from})"), Tone.DIM))
+    if task.cut is not None:
+        items.append(warning(f"{signs.warning} too long to be shown whole: {task.cut}"))
+    texts = _texts_in(extra_fields(task.extra))
+    if hidden := [name for name, text in texts if hidden_in(text)]:
+        more = f" and {len(hidden) - _MOST_HIDDEN} more" if len(hidden) > _MOST_HIDDEN else ""
+        names = ", ".join(safe(name, _NAME) for name in hidden[:_MOST_HIDDEN])
+        items.append(warning(f"{signs.warning} characters that can't be shown in {names}{more}"))
+    return items
+
+
+def whole_title(task: Task) -> SafeText:
+    """The title, also what of it is too long for a line."""
+    for _, text in _texts_in(extra_fields(task.extra)):
+        if len(text) > len(task.title) and safe(text) == task.title:
+            return safe(text, _WHOLE)
+    return task.title
+
+
+def table(fields: Fields, heading: str = "Other fields") -> list[Item]:
+    """Fields as a table: sums first, then the rest, each object and long list below its name."""
+    flat = {name: each for name, each in fields.items() if not _is_nested(each)}
+    nested = [name for name in fields if name not in flat]
+    nested.sort(key=lambda name: (not is_substance(name), not _has_sum(name, fields[name])))
+    items, unit = list[Item](), _told_beside(fields)
+    for name in nested:
+        inside = fields[name] if type(fields[name]) is dict else {"": fields[name]}
+        items += [Gap(), Heading(safe(name, _NAME)), *_rows(inside, unit)]
+    if flat:
+        empty = [safe(name, _NAME) for name, value in flat.items() if value is None]
+        told = {name: value for name, value in flat.items() if value is not None}
+        items += [Gap(), Heading(plain(heading)), *_rows(told, unit)] if told else [Gap()]
+        if empty:
+            items.append(Text(plain(f"nothing in {', '.join(empty)}"), Tone.DIM))
+    return items
+
+
+def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLine:
+    """A labelled value; the sign for a missing one where the platform did not send it."""
+    if value is None or value == signs.missing:
+        return FieldLine(plain(name), signs.missing, Tone.DIM)
+    return FieldLine(plain(name), value, tone)
+
+
+def when(moment: Moment | None, look: Look) -> SafeText | None:
+    if moment is None:
+        return None
+    until = moment.at - look.clock.now()
+    ago = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
+    assumed = ", zone assumed" if moment.zone_assumed else ""
+    return plain(f"{ago}, {fmt.moment(moment)}{assumed}")
+
+
+def warning(words: str, indent: int = 0) -> Text:
+    return Text(plain(words), Tone.WARNING, indent)
+
+
+def sums_of(task: Task) -> tuple[list[tuple[SafeText, SafeText]], dict[str, Any]]:
+    """Its sums but the cost, those of objects in it, too, and fields that stand nowhere else."""
+    refs = (task.agent and task.agent.name, task.company and task.company.name)
+    shown = {task.title, task.description, task.status, task.priority, task.decided_by, *refs}
+    fields, rest, sums = dict[str, Any](), dict[str, Any](), list[tuple[str, Any, Unit]]()
+    for name, value in extra_fields(task.extra).items():
+        lines: tuple[str, ...] = ()
+        if type(value) is str:
+            lines = (safe(value), safe(value.strip(), 60), safe_block(value, 30_000, 30_000))
+        if name != CUT and shown.isdisjoint(lines):
+            fields[name] = value
+    for name, value in fields.items():
+        if _is_sum(name, value):
+            sums.append((name, value, _unit(name, fields)))
+        elif type(value) is dict:
+            inner = {key: each for key, each in value.items() if _is_sum(key, each)}
+            sums += [(f"{name}.{key}", each, _unit(key, value)) for key, each in inner.items()]
+            kept = {key: each for key, each in value.items() if key not in inner}
+            if kept or not value:
+                rest[name] = kept
+        else:
+            rest[name] = value
+    lasts = [name.rpartition(".")[2] for name, _, _ in sums]
+    return [
+        (safe(last if lasts.count(last) == 1 else name, _NAME), _value(value, unit))
+        for last, (name, value, unit) in zip(lasts, sums, strict=True)
+    ], rest
+
+
+def _is_sum(name: str, value: Any) -> bool:
+    """Whether a value reads as money or as a quantity that money hangs on."""
+    parts = words(name)
+    if type(value) is dict:
+        return bool(value) and _money(value) is not None and not _is_nested(value)
+    if type(value) is str:
+        if not 0 < len(value) <= 60:
+            return False
+        money = _money(value)
+        if money is not None and money.currency is not None:
+            return True
+    elif type(value) not in (int, Decimal):
+        return False
+    told = bool(_SUMS.intersection(parts)) and not _NO_SUMS.intersection(parts[-1:])
+    return told and to_decimal(value) is not None
+
+
+def _money(value: Any, unit: Unit = NO_UNIT) -> Money | None:
+    found = to_sum(value, unit)
+    return to_money(found) if isinstance(found, Sum) else None
+
+
+def _has_sum(name: str, value: Any) -> bool:
+    if type(value) is dict:
+        return any(_has_sum(key, each) for key, each in value.items())
+    if type(value) is list:
+        return any(_has_sum(name, each) for each in value[:20])
+    return _is_sum(name, value)
+
+
+def _unit(name: str, beside: Fields, around: Unit = NO_UNIT) -> Unit:
+    """What one of a sum is: by its own name, by what stands beside it, by what is round it."""
+    own = unit_in_name(name)
+    if own == NO_UNIT and _COUNTS.intersection(words(name)):
+        return NO_UNIT
+    return own.with_more(_told_beside(beside)).with_more(around)
+
+
+def _told_beside(fields: Fields) -> Unit:
+    """What the fields of one object say of its sums; of others in it nothing is taken over."""
+    return unit_beside({n: each for n, each in fields.items() if type(each) is str})
+
+
+def _texts_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if type(value) is str:
+        yield name, value
+    elif type(value) is dict or type(value) is list:
+        for key, each in value.items() if type(value) is dict else enumerate(value, start=1):
+            yield from _texts_in(each, f"{name}.{key}" if name else str(key))
+
+
+def _rows(fields: Fields, around: Unit) -> list[Item]:
+    rows = list(_told(fields, 0, around))
+    width = min(_LABELS, max((cell_width(label) + 2 for label, _, _ in rows), default=0))
+    items: list[Item] = []
+    for label, value, tone in rows:
+        if "\n" in value or len(value) > _BESIDE:
+            indent = len(label) - len(label.lstrip(" "))
+            items += [Text(label, Tone.DIM)] if label.strip() else []
+            items.append(Text(value, tone, indent + _STEP if label.strip() else 0))
+        elif label:
+            items.append(FieldLine(label, value, tone, max(width, LABEL_WIDTH)))
+        elif value:
+            items.append(Text(value))
+    return items
+
+
+def _told(fields: Fields, depth: int, around: Unit, lead: str = "") -> Iterator[Row]:
+    """Label, value and tone of each line; `lead` is the number before an entry's first."""
+    inside = _told_beside(fields).with_more(around)
+    indent = " " * (_STEP * min(depth, _DEEPEST))
+    order = sorted(fields.items(), key=lambda each: (_is_nested(each[1]), not _has_sum(*each)))
+    for name, value in order:
+        label = plain(f"{indent}{lead}{safe(name, _NAME)}")
+        lead = " " * len(lead)
+        if not _is_nested(value):
+            if _is_sum(name, value):
+                yield label, _value(value, _unit(name, fields, around)), Tone.STRONG
+            else:
+                yield label, _value(value), Tone.PLAIN
+            continue
+        if name:
+            yield label, plain(""), Tone.PLAIN
+        if type(value) is dict:
+            yield from _told(value, depth + 1, inside)
+        else:
+            yield from _numbered(value, depth + bool(name), inside)
+
+
+def _numbered(entries: list[Any], depth: int, around: Unit) -> Iterator[Row]:
+    indent = " " * (_STEP * min(depth, _DEEPEST))
+    for number, entry in enumerate(entries, start=1):
+        if type(entry) is dict and entry:
+            yield from _told(entry, depth, around, f"{number}  ")
+        elif type(entry) is list and _is_nested(entry):
+            yield plain(f"{indent}{number}"), plain(""), Tone.PLAIN
+            yield from _numbered(entry, depth + 1, around)
+        else:
+            yield plain(f"{indent}{number}"), _value(entry), Tone.PLAIN
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a value takes lines of its own: an object, a list of more than a few words."""
+    if type(value) is dict:
+        return bool(value) and _money(value) is None
+    if type(value) is not list or not value:
+        return False
+    whole = all(type(each) not in (dict, list) and "," not in str(each) for each in value)
+    return not whole or sum(len(str(each)) + 2 for each in value) > _BESIDE
+
+
+def _value(value: Any, unit: Unit = NO_UNIT) -> SafeText:
+    """A value as a person reads it; a sum whose unit is told also as what it comes to."""
+    match value:
+        case None:
+            return plain("nothing")
+        case bool():
+            return plain("yes" if value else "no")
+        case str():
+            return safe_block(value, _WHOLE, _WHOLE) if value else plain("an empty text")
+        case list():
+            return plain(", ".join(_value(each) for each in value) or "an empty list")
+        case dict():
+            told = (f"{safe(name, _NAME)} {_value(each)}" for name, each in value.items())
+            return plain(", ".join(told) or "empty")
+    short = abs(Decimal(value).adjusted()) <= _PLAIN_DIGITS
+    digits = safe(f"{value:,f}" if short and type(value) is Decimal else f"{value:,}", _WHOLE)
+    if unit.power and (money := _money(value, unit)) is not None:
+        return plain(f"{digits} = {fmt.money(money)}")
+    return plain(f"{digits} {unit.currency}") if unit.currency else digits

@@ -187,7 +187,8 @@ class MainScreen(SizedScreen[None]):
 
     def _made(self, place: Place) -> ListView[Any]:
         """A screen that is visited for the first time, as it was left; its module is read now."""
-        module = import_module(f"agentco_tui.screens.{place}_view")
+        own_file = f"{place}_view" if place in ("overview", "tasks", "budget") else "plain_views"
+        module = import_module(f"agentco_tui.screens.{own_file}")
         view: ListView[Any] = getattr(module, f"{place.title()}View")(self.session)
         view.recall(self._remembered.lists.get(place, ListMemory()))
         self.views[place] = view

@@ -9,8 +9,7 @@ from math import inf
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.screens.dialogs.approve_dialog import BatchQuestion
-from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
+from agentco_tui.screens.dialogs.approve_dialog import BatchProgress, BatchQuestion
 from tests.screens.harness import Stage, Staging, text_of
 
 

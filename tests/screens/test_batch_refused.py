@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
+from agentco_tui.screens.dialogs.approve_dialog import BatchProgress
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
 from tests.screens.harness import WIDE, Stage, Staging, stage

@@ -16,7 +16,7 @@ from agentco_tui.model import Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import marked
 from agentco_tui.screens.cells import Look
-from agentco_tui.screens.dialogs.substance import substance
+from agentco_tui.screens.detail_pane import substance
 from agentco_tui.text import cell_width
 from agentco_tui.widgets.text_pane import broken
 from tests.reading import decode

@@ -15,7 +15,7 @@ SCREEN_ONLY = ("textual", "agentco_tui.screens", "agentco_tui.widgets", "agentco
 LATER = (
     "agentco_tui.screens.dialogs.router",
     "agentco_tui.screens.dialogs.form_dialog",
-    "agentco_tui.screens.dialogs.progress_dialog",
+    "agentco_tui.screens.dialogs.approve_dialog",
     "agentco_tui.screens.dialogs.trace_dialog",
     "agentco_tui.screens.reload_key",
     "agentco_tui.actions.approve",

@@ -24,10 +24,9 @@ from agentco_tui.keys import COMMANDS_BY_ID
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, SharedTask, Task
 from agentco_tui.screens.decision_notes import fate_of, said_of, told
-from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchQuestion
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
 from agentco_tui.screens.dialogs.form_definitions import FORMS, FormRequest
 from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
-from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.text import SafeText, plain, signs
