@@ -1,11 +1,10 @@
-"""The questions whether to approve: one task with the end of its trace, or many, each listed."""
+"""Whether to approve one task, or many, each listed; and what becomes of many: hold, bar, each."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from functools import partial
 from itertools import groupby
 from math import ceil
 from typing import ClassVar
@@ -23,16 +22,17 @@ from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step, Verb
 from agentco_tui.actions.services import age_of
+from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
-from agentco_tui.model import Task
+from agentco_tui.model import Task, Trace
 from agentco_tui.screens.cells import priority_cell, spent_text
 from agentco_tui.screens.decision_notes import READ_AFTER, decision_items, line_note, told
 from agentco_tui.screens.detail_pane import budget_fields, substance, sums_of, warning, whole_title
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_cells, title_of
-from agentco_tui.screens.dialogs.trace_dialog import TraceRead, TraceScreen, summary_items
+from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items, trace_of
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.session import Session
 from agentco_tui.text import SafeText, joined, plain, safe, signs
@@ -44,6 +44,9 @@ TRACE_LINES = 4
 MOST_SHARES = 6
 MOST_SUMS = 4
 MOST_DIGITS = 9
+BAR = 24
+LEAST_LINES = 3
+LAST = (OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.NOT_SENT)  # no errors: behind all others
 HEADINGS = {
     Standing.CHANGED: f"{signs.warning} {{}} changed since you read them",
     Standing.UNREAD: f"{signs.warning} {{}} you have not read",
@@ -112,15 +115,18 @@ class ApproveQuestion(TaskQuestion):
     def __init__(self, session: Session, task: Task, note: SafeText | None = None) -> None:
         super().__init__(session, [task], plain("1 task"), "approve")
         self.look, self.subject = session.look, task
-        self.trace = TraceRead()
+        self.trace: Trace | ApiError | None = None
         self._note, self._reason = note, ""
 
     def on_mount(self) -> None:
         if self.subject.cut is not None:
             self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
-        read = partial(self.trace.read, self.session.client, self.subject, self.show_items)
-        start_worker(self, read, "read the trace")
+        start_worker(self, self._read, "read the trace")
         self.set_timer(READ_AFTER, self._count_as_read, name="read")
+
+    async def _read(self) -> None:
+        self.trace = await trace_of(self.session, self.subject)
+        self.show_items()
 
     def _count_as_read(self) -> None:
         if self.app.screen is self and not self.hidden and not self.ended:
@@ -164,12 +170,12 @@ class ApproveQuestion(TaskQuestion):
             yield from (Gap(), *budget_fields(budget, self.look)[:1])
             yield FieldLine(plain("budget"), spent_text(budget))
         yield Gap()
-        if self.trace.failure is not None:
-            yield warning(f"{signs.unknown} trace: {self.trace.failure}")
-        elif self.trace.found is None:
+        if isinstance(self.trace, ApiError):
+            yield warning(f"{signs.unknown} trace: {self.trace}")
+        elif self.trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
-            yield from summary_items(self.trace.found, self.look, TRACE_LINES)
+            yield from summary_items(self.trace, self.look, TRACE_LINES)
 
     def action_more(self) -> None:
         """Read the whole trace; from there one comes back to this question."""
@@ -206,7 +212,7 @@ class BatchQuestion(TaskQuestion):
 
     def items(self) -> Iterable[Item]:
         listed, aside, names = self.decision.listed, self.decision.aside, self.session.names
-        tasks = [one.task for one in listed]
+        tasks = list(self._tasks.values())
         yield from self._ended()
         hidden = Counter(str(one.hidden) for one in listed if one.hidden)
         if aside:
@@ -331,11 +337,6 @@ def shares(found: Iterable[SafeText]) -> SafeText:
     if len(listed) > MOST_SHARES:
         words.append(f"and {fmt.count(len(listed) - MOST_SHARES)} more")
     return plain(", ".join(words))
-
-
-BAR = 24
-LEAST_LINES = 3
-LAST = (OutcomeKind.DECIDED_ELSEWHERE, OutcomeKind.NOT_SENT)  # no errors: behind all others
 
 
 class BatchProgress(Dialog[bool]):

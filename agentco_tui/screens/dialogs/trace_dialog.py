@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
 
 from agentco_tui import format as fmt
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.background import start_worker
 from agentco_tui.model import Task, Trace, TraceStep, extra_fields
@@ -24,17 +22,11 @@ from agentco_tui.widgets.text_pane import Cells, Gap, Heading, Item, Text
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
 
-class TraceRead:
-    def __init__(self) -> None:
-        self.found: Trace | None = None
-        self.failure: ApiError | None = None
-
-    async def read(self, client: Client, task: Task, show: Callable[[], None]) -> None:
-        try:
-            self.found = await client.task_trace(task.id)
-        except ApiError as error:
-            self.failure = error
-        show()
+async def trace_of(session: Session, task: Task) -> Trace | ApiError:
+    try:
+        return await session.client.task_trace(task.id)
+    except ApiError as error:
+        return error
 
 
 def step_items(trace: Trace, look: Look, *, width: int, raw: bool = False) -> list[Item]:
@@ -147,7 +139,7 @@ class TraceScreen(Dialog[bool]):
             [Cell(session.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
         )
         self.session, self.look, self.subject = session, session.look, task
-        self.trace = TraceRead()
+        self.trace: Trace | ApiError | None = None
         self._raw = False
 
     def on_mount(self) -> None:
@@ -165,27 +157,29 @@ class TraceScreen(Dialog[bool]):
         self.call_after_refresh(self.show_items)
 
     def action_read(self) -> None:
-        self.trace = TraceRead()
+        self.trace = None
         self.show_items()
-        read = partial(self.trace.read, self.session.client, self.subject, self.show_items)
-        start_worker(self, read, "read the trace", exclusive=True)
+        start_worker(self, self._read, "read the trace", exclusive=True)
+
+    async def _read(self) -> None:
+        self.trace = await trace_of(self.session, self.subject)
+        self.show_items()
 
     def show_items(self) -> None:
         self.pane.show(self._items())
 
     def _items(self) -> Iterable[Item]:
-        trace, failure = self.trace.found, self.trace.failure
-        if failure is not None:
+        trace = self.trace
+        if isinstance(trace, ApiError):
             yield Text(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
-            yield Text(plain(str(failure)), Tone.CRITICAL)
+            yield Text(plain(str(trace)), Tone.CRITICAL)
         elif trace is None:
             yield Text(plain("reading the trace"), Tone.DIM)
         else:
             width = self.pane.scrollable_content_region.width
             yield from step_items(trace, self.look, width=width, raw=self._raw)
             if trace.extra and extra_fields(trace.extra):
-                yield Gap()
-                yield Heading(plain("Other fields of the answer"))
+                yield from (Gap(), Heading(plain("Other fields of the answer")))
                 yield Text(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield Gap()
         yield Heading(plain("Task"))
