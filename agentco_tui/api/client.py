@@ -59,8 +59,6 @@ _ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/j
 class Client(Fetcher):
     """The platform as methods. Use it with `async with`, in one event loop."""
 
-    _overview: BudgetOverview | None = None
-    _overview_etag: str | None = None
     _decisions: Client | None = None
 
     @property
@@ -231,17 +229,11 @@ class Client(Fetcher):
                 yield chunks
 
     async def budget(self) -> BudgetOverview:
-        """GET /api/budget. The very same object as last time if the answer was the same."""
-        last = self._overview
-        reply = await self.transport.request("GET", "/api/budget", etag=self._overview_etag)
-        if reply.status == 304 and last is not None:
-            return last
+        """GET /api/budget."""
+        reply = await self.transport.request("GET", "/api/budget")
+        overview = await self._read(reply, partial(read_overview, mapping=self.mapping))
         digest = blake2b(reply.body, digest_size=16).digest()
-        if last is None or last.digest != digest:
-            read = partial(read_overview, mapping=self.mapping)
-            last = msgspec.structs.replace(await self._read(reply, read), digest=digest)
-        self._overview, self._overview_etag = last, reply.headers.get("etag")
-        return last
+        return msgspec.structs.replace(overview, digest=digest)
 
     async def company_budgets(self) -> Listing[Budget]:
         """GET /api/budget/companies."""

@@ -169,6 +169,7 @@ _HANDSHAKES: Final[Mapping[str, str]] = {
 """By parts of OpenSSL's reason."""
 _MOST_LAYERS: Final = 40
 
+_NOTHING_SAID: Final = ErrorBody()
 _LONGEST_WAIT: Final = 86_400.0
 """Seconds: nothing longer than a day is believed."""
 _PASSING: Final = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.RateLimited)
@@ -210,24 +211,23 @@ def error_for(
     sent: Sent | None = None,
     status: int | None = None,
     retry_after: float | None = None,
-    refusal: ErrorBody | None = None,
+    refusal: ErrorBody = _NOTHING_SAID,
 ) -> ApiError:
     """The error of class `kind`; `words` are ours or cleaned, `sent` beats what the class says."""
     outcome = kind.sent if sent is None else sent
     if asked.writes and outcome is Sent.UNKNOWN:
         words += "; it may have been applied all the same: look before doing it again"
-    error = kind(
+    return kind(
         plain(words),
         method=asked.method,
         path=safe(asked.path, 300),
+        sent=outcome,
         status=status,
         retry_after=retry_after,
+        platform_message=refusal.message,
+        platform_code=refusal.code,
+        fields=refusal.fields,
     )
-    error.sent = outcome
-    if refusal is not None:
-        error.platform_message, error.platform_code = refusal.message, refusal.code
-        error.fields = refusal.fields
-    return error
 
 
 def unusable(kind: type[ApiError], asked: Asked, status: int, reason: str = "") -> ApiError:

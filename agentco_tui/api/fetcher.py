@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import operator
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
@@ -163,7 +162,7 @@ class Fetcher:
         self.mapping = mapping
         self.prefetch: Prefetch | None = None
         self._page_cap, self._record_cap = page_cap, record_cap
-        self._last: OrderedDict[tuple[Any, ...], _Last[Any]] = OrderedDict()
+        self._last = dict[tuple[Any, ...], _Last[Any]]()
 
     async def _read(self, reply: Reply, work: Callable[[Json], T]) -> T:
         """What `work` makes of the JSON in an answer; an ApiError for what it cannot be made of."""
@@ -235,20 +234,18 @@ class Fetcher:
                 or monotonic() > ends
             )
         capped = capped and not stuck
-        if (
-            last is not None
-            and (last.end, len(last.leaves)) == ((stuck, capped), len(leaves))
+        is_known = last is not None and (
+            (last.end, len(last.leaves)) == ((stuck, capped), len(leaves))
             and all(map(operator.is_, last.leaves, leaves))
-        ):
-            self._last[key] = last  # other lists may have put it out meanwhile
-            self._last.move_to_end(key)
-            return last.listing
-        listing = _joined(leaves, most, stuck=stuck, capped=capped)
-        self._last[key] = _Last(leaves, listing, (stuck, capped))
-        self._last.move_to_end(key)
-        while len(self._last) > _REMEMBERED:
-            self._last.popitem(last=False)
-        return listing
+        )
+        if last is None or not is_known:
+            listing = _joined(leaves, most, stuck=stuck, capped=capped)
+            last = _Last(leaves, listing, (stuck, capped))
+        self._last.pop(key, None)  # the one asked for last stands last
+        self._last[key] = last
+        if len(self._last) > _REMEMBERED:
+            del self._last[next(iter(self._last))]
+        return last.listing
 
     async def _page(
         self,

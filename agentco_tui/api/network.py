@@ -14,7 +14,8 @@ import select
 import socket
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -70,11 +71,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         if not self._chunks and not self._ended:
             self._arrived.clear()
             self._transport.resume_reading()
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._arrived.wait()
-            except TimeoutError as error:
-                raise httpcore.ReadTimeout("nothing came") from error
+            await _within(timeout, self._arrived.wait(), httpcore.ReadTimeout)
         if not self._chunks:
             if self._unanswered and self._resends and self._requests > 1:
                 # Closed by the other side as the request went out: httpcore takes another one.
@@ -338,7 +335,7 @@ class Pools(httpx.AsyncBaseTransport):
                 network_backend=Network(resends=lane is not Lane.WRITES),
             )
         url = request.url
-        try:
+        with _as_httpx():
             response = await self._pools[lane].handle_async_request(
                 httpcore.Request(
                     request.method,
@@ -350,8 +347,6 @@ class Pools(httpx.AsyncBaseTransport):
                     extensions=request.extensions,
                 )
             )
-        except Exception as error:
-            raise as_httpx(error) from error
         return httpx.Response(
             response.status,
             headers=response.headers,
@@ -369,27 +364,26 @@ class _Body(httpx.AsyncByteStream):
         self.response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
+        with _as_httpx():
             async for part in self.response.aiter_stream():
                 yield part
-        except Exception as error:
-            raise as_httpx(error) from error
 
     async def aclose(self) -> None:
-        try:
+        with _as_httpx():
             await self.response.aclose()
-        except Exception as error:
-            raise as_httpx(error) from error
 
 
-def as_httpx(error: Exception) -> httpx.TransportError:
-    """Httpcore's exception as httpx's of the same name; any other as a plain TransportError."""
-    name = type(error).__name__ if type(error).__module__.startswith("httpcore") else ""
-    kind = getattr(httpx, name, None) if name else None
-    if kind is None or not issubclass(kind, httpx.TransportError):
-        kind = httpx.TransportError
-    found: httpx.TransportError = kind("")
-    return found
+@contextmanager
+def _as_httpx() -> Iterator[None]:
+    """Httpcore's exceptions as httpx's of the same name; any other as a plain TransportError."""
+    try:
+        yield
+    except Exception as error:
+        is_theirs = type(error).__module__.startswith("httpcore")
+        kind = getattr(httpx, type(error).__name__, None) if is_theirs else None
+        if kind is None or not issubclass(kind, httpx.TransportError):
+            kind = httpx.TransportError
+        raise kind("") from error
 
 
 def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:

@@ -252,17 +252,6 @@ async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
     assert sent == [False, True, True, False]
 
 
-async def test_the_overview_too_is_the_same_object_while_its_answer_is() -> None:
-    one, two = http(b'{"limit": 10, "spent": 1}'), http(b'{"limit": 10, "spent": 2}')
-    tagged = http(b'{"limit": 10, "spent": 2}', headers={"ETag": '"e"'})
-    answers = (one, one, two, tagged, http(b"", 304))
-    async with answering(*answers, keep=True) as server, client_of(server) as client:
-        first, second, third, fourth, fifth = [await client.budget() for _ in range(5)]
-    assert first is second
-    assert first != third
-    assert third is fourth is fifth
-
-
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape: str) -> None:
     with EmbeddedPlatform(seed=7, speed=0.0, shape=shape) as platform:
