@@ -112,7 +112,7 @@ class Services:
         timing: Timing | None = None,
     ) -> None:
         self.client = client
-        self.decision_client = client.for_decisions
+        self.decision_client = client.for_decisions()
         """What a decision reads and sends waits for no other request."""
         self.poller = poller
         self.store = poller.store

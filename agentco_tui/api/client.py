@@ -59,16 +59,11 @@ _ACCEPTED: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/j
 class Client(Fetcher):
     """The platform as methods. Use it with `async with`, in one event loop."""
 
-    _decisions: Client | None = None
-
-    @property
     def for_decisions(self) -> Client:
         """With connections of its own: a decision waits for no other request."""
-        if self._decisions is None:
-            other = copy(self)
-            other.transport, other.prefetch = self.transport.for_decisions(), None
-            self._decisions = other._decisions = other
-        return self._decisions
+        other = copy(self)
+        other.transport, other.prefetch = self.transport.for_decisions(), None
+        return other
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -131,9 +131,6 @@ class Reply(msgspec.Struct, frozen=True):
     elapsed: float = 0.0
     """Seconds from the start of the attempt to the last byte."""
 
-    def __repr__(self) -> str:
-        return f"Reply({self.asked!r}, {self.status})"
-
 
 class Measured:
     """What the requests themselves show: how fast the platform answers, what its clock says."""

@@ -54,7 +54,12 @@ class ActivityWindow:
         if listing is self._listing:
             return (), (), ()
         before = self._entries
-        coming = in_order(listing)
+        # Oldest first; platforms send either order.
+        coming = list(listing.records)
+        timed = [entry.at.at for entry in coming if entry.at is not None]
+        if len(timed) < 2 or timed[0] >= timed[-1]:
+            coming.reverse()
+        coming.sort(key=lambda entry: entry.at.at if entry.at else timed[-1] if timed else 0.0)
         merged = self._marked(self._merged(coming), coming, joined=self.joins(listing))
         self._listing = listing
         self.listing = Listing(records=(), unread=listing.unread)
@@ -128,16 +133,6 @@ class ActivityWindow:
         gone = tuple(self._entries)
         self._entries, self._listing, self.listing = {}, None, Listing(records=())
         return gone
-
-
-def in_order(listing: Listing[Activity]) -> list[Activity]:
-    """The listing's entries oldest first; platforms send either order."""
-    entries = list(listing.records)
-    timed = [entry.at.at for entry in entries if entry.at is not None]
-    if len(timed) < 2 or timed[0] >= timed[-1]:
-        entries.reverse()
-    entries.sort(key=lambda entry: entry.at.at if entry.at else timed[-1] if timed else 0.0)
-    return entries
 
 
 def is_gap(entry: Activity) -> bool:

@@ -64,14 +64,14 @@ _PRIORITIES = (
     ("low", "minor", "p3"),
     ("lowest", "trivial", "p4", "none", "background"),
 )
-UNKNOWN_PRIORITY = 2.5  # an unknown word is neither hidden at the end nor pushed to the front
 
 
 @lru_cache(maxsize=256)
 def priority_rank(priority: str | None) -> float:
     """Where a priority word stands: 0 is the most urgent, 4 the least."""
     word = (priority or "").casefold().replace("priority", "").strip().strip(" _-")
-    return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), UNKNOWN_PRIORITY)
+    # An unknown word is neither hidden at the end nor pushed to the front.
+    return next((rank for rank, of in enumerate(_PRIORITIES) if word in of), 2.5)
 
 
 def waiting_since(task: Task) -> float | None:
@@ -285,8 +285,6 @@ class Waiting:
         self._oldest: tuple[float, str] | None = None  # since when the oldest waits, and its id
         self._alerts_for: tuple[object, ...] = ()
         self._alerts = (0, 0)
-        self._agents_of: object = None
-        self._states: Counter[AgentState | None] = Counter()
         store.subscribe(self._take)
 
     def of(self, scope: str | None) -> Queue:
@@ -313,13 +311,6 @@ class Waiting:
             self._alerts = levels.count(Level.CRITICAL), levels.count(Level.WARNING)
             self._alerts_for = wanted
         return self._alerts
-
-    def agent_states(self) -> Counter[AgentState | None]:
-        agents = self._store.agents
-        if self._agents_of is not agents.version:
-            self._agents_of = agents.version
-            self._states = Counter(agent.state for agent in agents)
-        return self._states
 
     def _take(self, change: Change) -> None:
         """Count on from what is known; every change of the queue is published."""

@@ -199,7 +199,7 @@ class Poller:
         while True:
             now = self.clock.monotonic()
             if turn.pace is not Pace.OFF and turn.due_at <= now:
-                await turn.read.any_read()
+                await asyncio.shield(turn.read.under_way or turn.read.next_read())
                 continue
             turn.woken.clear()
             wait = None if turn.pace is Pace.OFF else min(turn.due_at - now, GLANCE)
@@ -277,7 +277,8 @@ class Poller:
             self.poll_now(
                 feed
                 for feed, turn in self._turns.items()
-                if isinstance(self.store.freshness[feed].failure, CUT_OFF) and not turn.read.busy
+                if turn.read.under_way is None
+                and isinstance(self.store.freshness[feed].failure, CUT_OFF)
             )
 
     def _failed(self, feed: FeedName, turn: Schedule, error: ApiError) -> None:
@@ -349,11 +350,30 @@ async def fetch(
     begins: Callable[[Sequence[Any]], None] | None = None,
 ) -> Take:
     """Ask for a feed once; `begins` as for `Client.tasks`. Raises ApiError."""
-    if feed is FeedName.BUDGET:
-        return partial(take_overview, store, await client.budget(), query.company)
-    if feed is not FeedName.ACTIVITY:
-        listing = await LISTINGS[feed](client, store, query, begins)
-        return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
+    company = query.company
+    listing: Listing[Any]
+    match feed:
+        case FeedName.BUDGET:
+            return partial(take_overview, store, await client.budget(), company)
+        case FeedName.PENDING:
+            listing = await client.tasks(company_id=company, status="pending", begins=begins)
+        case FeedName.TASKS:
+            listing = await client.tasks(company_id=company, begins=begins)
+        case FeedName.AGENTS | FeedName.AGENT_BUDGETS:
+            ask: Any = client.agents if feed is FeedName.AGENTS else client.agent_budgets
+            listing = await of_all_companies(ask, store, company, client.companies)
+        case FeedName.COMPANIES:
+            listing = await client.companies()
+        case FeedName.COMPANY_BUDGETS:
+            listing = await client.company_budgets()
+        case FeedName.ALERTS:
+            listing = await client.budget_alerts()
+        case FeedName.ACTIVITY:
+            return await _fetch_log(client, store, query)
+    return partial(store.take, feed, listing, await store.collections[feed].compare(listing))
+
+
+async def _fetch_log(client: Client, store: Store, query: Query) -> Take:
     chosen = query.log
     of = chosen.company, chosen.agent, chosen.from_date, chosen.to_date
     # What the window would not keep need not come over the line.
@@ -366,27 +386,7 @@ async def fetch(
             # Whether that limit is refused or too much for the platform: what it did answer is
             # true, and the window shows the gap.
             log.info("the log could not be caught up with: %r", error)
-    return lambda: store.publish(Change(feed, *store.activity.merge(log_entries)))
-
-
-LISTINGS: dict[FeedName, Callable[[Client, Store, Query, Any], Awaitable[Listing[Any]]]] = {
-    FeedName.COMPANIES: lambda client, *_: client.companies(),
-    FeedName.AGENTS: lambda client, store, query, _: of_all_companies(
-        client.agents, store, query.company, client.companies
-    ),
-    FeedName.PENDING: lambda client, _, query, begins: client.tasks(
-        company_id=query.company, status="pending", begins=begins
-    ),
-    FeedName.TASKS: lambda client, _, query, begins: client.tasks(
-        company_id=query.company, begins=begins
-    ),
-    FeedName.COMPANY_BUDGETS: lambda client, *_: client.company_budgets(),
-    FeedName.AGENT_BUDGETS: lambda client, store, query, _: of_all_companies(
-        client.agent_budgets, store, query.company, client.companies
-    ),
-    FeedName.ALERTS: lambda client, *_: client.budget_alerts(),
-}
-"""The feeds whose answer is all there is of their collection."""
+    return lambda: store.publish(Change(FeedName.ACTIVITY, *store.activity.merge(log_entries)))
 
 
 def take_overview(store: Store, overview: BudgetOverview, company: str | None = None) -> Change:

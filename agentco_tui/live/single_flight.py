@@ -34,15 +34,11 @@ class SingleFlight(Generic[T]):
         self._read, self._clock, self._sleep = read, clock, sleep
         self._patience, self._place = patience, place
         self._next: asyncio.Task[T] | None = None
-        self._under_way: asyncio.Task[T] | None = None  # the last one that began
+        self.under_way: asyncio.Task[T] | None = None  # the last one that began
         self._all: set[asyncio.Task[T]] = set()
         self._begun_at: float | None = None
         self._due = 0.0  # steady clock: when the next read may begin
         self._sooner = asyncio.Event()
-
-    @property
-    def busy(self) -> bool:
-        return self._under_way is not None
 
     def next_read(self, spacing: float = 0.0, gather: float = 0.0) -> asyncio.Task[T]:
         """A read that begins after this call.
@@ -55,7 +51,7 @@ class SingleFlight(Generic[T]):
             due = max(due, self._begun_at + spacing)
         if self._next is None or self._next.done():
             self._due = due
-            self._next = asyncio.create_task(self._turn(self._under_way))
+            self._next = asyncio.create_task(self._turn(self.under_way))
             self._all.add(self._next)
             self._next.add_done_callback(self._all.discard)
         elif due < self._due:
@@ -67,10 +63,6 @@ class SingleFlight(Generic[T]):
         """The result of a read that begins after this call; the parameters as for `next_read`."""
         # Shielded: one who stops waiting must not end the read of the others.
         return await asyncio.shield(self.next_read(spacing, gather))
-
-    async def any_read(self) -> T:
-        """The result of the read that is under way, or else begins now."""
-        return await asyncio.shield(self._under_way or self.next_read())
 
     async def close(self) -> None:
         """End what is under way, and wait until it has ended."""
@@ -89,12 +81,12 @@ class SingleFlight(Generic[T]):
                 if not self._sooner.is_set():
                     break
             async with self._place():
-                self._next, self._under_way = None, me
+                self._next, self.under_way = None, me
                 self._begun_at = self._clock.monotonic()
                 return await self._read()
         finally:
-            if self._under_way is me:
-                self._under_way = None
+            if self.under_way is me:
+                self.under_way = None
             if self._next is me:
                 self._next = None
 

@@ -156,21 +156,17 @@ class Collection(Generic[R]):
         known, ids = self._records.get(record.id), (record.id,)
         if known == record:
             return Change(self.feed)
-        self._now_has({**self._records, record.id: record})
+        self._records = {**self._records, record.id: record}
+        self._is_listing, self.version = False, object()
         return Change(self.feed, changed=ids) if known else Change(self.feed, added=ids)
 
     def drop(self, record_id: str) -> Change:
         """Forget one record that a read has shown to be gone."""
         if record_id not in self._records:
             return Change(self.feed)
-        self._now_has({key: kept for key, kept in self._records.items() if key != record_id})
+        self._records = {key: kept for key, kept in self._records.items() if key != record_id}
+        self._is_listing, self.version = False, object()
         return Change(self.feed, removed=(record_id,))
-
-    def _now_has(self, records: dict[str, R]) -> None:
-        self._records, self._is_listing, self.version = records, False, object()
-
-    def clear(self) -> Change:
-        return self.replace(Listing(records=()))
 
 
 class Store:
@@ -246,7 +242,7 @@ class Store:
         if feed is FeedName.ACTIVITY:
             self.publish(Change(feed, removed=self.activity.clear()))
         else:
-            self.publish(self.collections[feed].clear())
+            self.take(feed, Listing(records=()))
 
 
 class Names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable
 from functools import partial
 from itertools import islice
@@ -319,7 +320,7 @@ class OverviewView(ListView[insight.Need]):
         unread: model.Listing[Task] = model.Listing(records=(), unread=told.unread)
         cells += [*told_cells(unread, queue.count), *self.filter_cells()]
         if agents := self.session.store.agents.records:
-            states = self.session.waiting.agent_states()
+            states = Counter(agent.state for agent in agents.values())
             words = [f"{fmt.count(len(agents))} agents"]
             words += [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
             right.append(Cell(plain(", ".join(words) + " "), Tone.DIM))

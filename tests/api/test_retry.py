@@ -16,7 +16,7 @@ NOW = 1_790_000_000.0
 
 
 def failure(kind: type[errors.ApiError], **facts: object) -> errors.ApiError:
-    return kind(SafeText("x"), **facts)  # type: ignore[arg-type]
+    return kind(SafeText("x"), **facts)
 
 
 PASSING = [

@@ -17,7 +17,6 @@ from agentco_tui.api.errors import (
     Unreadable,
 )
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live import poller
 from agentco_tui.live.feeds import FeedName, Pace, Phase, paces
 from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED
 from agentco_tui.live.store import Change
@@ -206,13 +205,12 @@ async def test_the_four_outcomes_are_never_mixed_up(platform: EmbeddedPlatform) 
 async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
     platform: EmbeddedPlatform, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*_: object) -> poller.Take:
+    async def broken() -> None:
         raise ZeroDivisionError("a fault of ours")
 
-    real = poller.LISTINGS[FeedName.ALERTS]
     async with stage(platform, wanted=paces("tasks"), refresh=1.0) as on:
         await on.settled()
-        monkeypatch.setitem(poller.LISTINGS, FeedName.ALERTS, broken)
+        monkeypatch.setattr(on.client, "budget_alerts", broken)
         for _ in range(3):
             freshness = await on.poller.read_again(FeedName.ALERTS)
             assert isinstance(freshness.failure, Unreadable)
@@ -221,7 +219,7 @@ async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
             assert on.wait(FeedName.ALERTS) > 0
         assert len(on.store.alerts)
         assert (await on.poller.read_again(FeedName.PENDING)).phase is Phase.LIVE
-        monkeypatch.setitem(poller.LISTINGS, FeedName.ALERTS, real)
+        monkeypatch.undo()
         await on.go_by(on.wait(FeedName.ALERTS))
         await on.until(lambda: on.freshness(FeedName.ALERTS).phase is Phase.LIVE)
     assert [record.message for record in caplog.records] == ["reading the feed alerts failed"] * 3

@@ -15,6 +15,7 @@ from agentco_tui.api.errors import PlatformFailed
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.live.feeds import FeedName, Pace, Phase, SystemClock, paces
 from agentco_tui.live.poller import AT_ONCE, GLANCE
+from agentco_tui.model import Listing
 from tests.api.canary import failure
 from tests.live.stage import EVERYTHING, name_of, stage
 
@@ -175,7 +176,7 @@ async def test_an_answer_under_way_is_not_taken_once_another_read_began(by_polle
             shown: list[bool] = []
             on.store.subscribe(lambda _: shown.append(task_id in on.store.pending.records))
             began = on.hours.monotonic()
-            listing = await on.client.for_decisions.tasks(status="pending")
+            listing = await on.client.for_decisions().tasks(status="pending")
             take = partial(on.store.take, FeedName.PENDING, listing)
             on.poller.supersede(FeedName.PENDING, began, take)
             assert on.freshness(FeedName.PENDING).phase is Phase.LIVE
@@ -191,7 +192,8 @@ async def test_what_began_before_what_is_shown_changes_nothing(platform: Embedde
         await on.settled()
         before = on.freshness(FeedName.PENDING), dict(on.store.pending.records)
         refused = await failure(on.client.task_trace("no such task"))
-        for found in (on.store.pending.clear, refused):
+        nothing = partial(on.store.take, FeedName.PENDING, Listing(records=()))
+        for found in (nothing, refused):
             on.poller.supersede(FeedName.PENDING, began, found)
         assert before == (on.freshness(FeedName.PENDING), dict(on.store.pending.records))
         on.poller.supersede(FeedName.PENDING, on.hours.monotonic(), refused)

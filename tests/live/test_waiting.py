@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.live import insight
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Queue, Waiting, in_scope, waiting_since, waits_for_person
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import (
     Agent,
-    AgentState,
     Alert,
     Listing,
     Moment,
@@ -86,7 +86,7 @@ def test_counting_on_says_what_counting_anew_says(steps: list[tuple[str, object]
             case "agents", (str() as first, str() as second):
                 store.publish(store.agents.replace(agents_in(first, second)))
             case "clear", _:
-                store.publish(store.pending.clear())
+                store.take(FeedName.PENDING, Listing(records=()))
             case _:
                 scope = given_ if isinstance(given_, str) else None
         assert figures.of(scope) == counted(store, names, scope)
@@ -149,13 +149,3 @@ def test_alerts_are_counted_by_level_and_scope_and_anew_when_an_agent_moves() ->
         ada = Agent(id="ag_1", name=plain("Ada"), company=Ref(id=company))
         store.agents.replace(Listing(records=(ada,)))
         assert figures.open_alerts("acme") == counted
-
-
-def test_agents_are_counted_by_state_whenever_one_has_changed() -> None:
-    store = Store()
-    figures = Waiting(store, Names(store), AlertLimits())
-    assert not figures.agent_states()
-    for state in (AgentState.PAUSED, AgentState.ERROR):
-        store.agents.replace(Listing(records=(Agent(id="ag_1", state=state),)))
-        assert figures.agent_states() == {state: 1}
-        assert figures.agent_states() == {state: 1}
