@@ -75,10 +75,6 @@ ONE_PIECE: Final = 4 * 1024 * 1024
 """Bytes: a longer body is never held as a whole, but read while it comes."""
 _PIECE: Final = 256 * 1024
 """Bytes: no unpacked piece is larger, and so much is read at once of what is streamed."""
-_NOTICED: Final = 0.05
-"""Seconds of latency that a person would notice."""
-_SMOOTHING: Final = 0.3
-"""The weight of the newest latency in the smoothed one."""
 
 
 class DamagedBodyError(ValueError):
@@ -86,21 +82,12 @@ class DamagedBodyError(ValueError):
 
 
 NOT_SENT: Final = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.UnsupportedProtocol,
+    *(httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol),
 )
 """Only these prove that no byte of a request has left this machine."""
 BELOW: Final = (
-    httpx.HTTPError,
-    httpx.InvalidURL,
-    httpx.StreamError,
-    httpx.CookieConflict,
-    DamagedBodyError,
-    UnicodeError,
-    # Holds ssl.SSLError, TimeoutError and ConnectionError.
-    OSError,
+    *(httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, httpx.CookieConflict),
+    *(DamagedBodyError, UnicodeError, OSError),
 )
 """All that the layers below are known to raise; anything else is a mistake of ours."""
 
@@ -137,11 +124,9 @@ class Measured:
 
     def __init__(self) -> None:
         self.smoothed_latency: float | None = None
-        """Seconds from the start of a request to the headers of its answer, newer ones weighing
-        more."""
+        """Seconds from a request to the headers of its answer, newer ones weighing more."""
         self.steady_latency: float | None = None
-        """As it was when it last became another that a person would notice: it is not to be drawn
-        anew after every answer."""
+        """The same when it last became another that a person would notice: to be shown."""
         # The median of a few: one slow answer must not move it.
         self._skews: deque[float] = deque(maxlen=5)
 
@@ -153,11 +138,9 @@ class Measured:
     def answer(self, latency: float, date: str = "", now: float = 0.0) -> None:
         """Headers came after `latency` seconds, at `now` by our clock, with this Date header."""
         before, steady = self.smoothed_latency, self.steady_latency
-        smooth = latency if before is None else before + _SMOOTHING * (latency - before)
+        smooth = latency if before is None else before + 0.3 * (latency - before)
         self.smoothed_latency = smooth
-        if steady is None or (
-            abs(smooth - steady) >= _NOTICED and not steady / 2 <= smooth <= steady * 2
-        ):
+        if steady is None or (abs(smooth - steady) >= 0.05 and not 0.5 <= smooth / steady <= 2):
             self.steady_latency = smooth
         if date and (said := http_date(date)) is not None:
             # The header was cut to whole seconds, and written somewhere between question and now.
@@ -185,8 +168,7 @@ class Transport:
         of a 401. Raises CredentialError for a host name, a `ca_file` or a proxy setting that cannot
         be used.
         """
-        self.root = str(base)
-        """What stands before the path of every request."""
+        self.root = str(base)  # what stands before the path of every request
         self.limits = limits or Limits()
         self.measured = Measured()
         self._attempts = attempts
@@ -202,11 +184,10 @@ class Transport:
         self._origin = origin.scheme, origin.netloc
         self._host = safe(base.origin.partition("://")[2], 120)
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
+        # One that is never asked believes nobody, which costs nothing.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if base.scheme == "https":
             context = tls_context(ca_file, trust_env=trust_env)
-        else:
-            # Never asked, so that it costs nothing to believe nobody.
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         times = {name: getattr(self.limits, name) for name in ("connect", "read", "write", "pool")}
         try:
             proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None

@@ -37,9 +37,7 @@ from agentco_tui.model import BudgetOverview, BudgetScope, Company, Listing, Rec
 from agentco_tui.text import plain
 
 AT_ONCE = 4  # feeds that are asked at the same time
-HANGING_AT_ONCE = 2
-"""Of these for feeds that got no answer in time when they were last asked: a part of the platform
-that hangs must not hold up the others."""
+HANGING_AT_ONCE = 2  # of these for feeds that got no answer in time when they were last asked
 GLANCE = 5.0
 """Seconds after which a waiting feed looks at the clock again: the timers of the event loop stand
 still while a laptop sleeps."""
@@ -48,7 +46,6 @@ CUT_OFF = (Unreachable, TimedOut, Broken, KeyRejected)
 """Failures that concern the platform as a whole: where one feed is over them, others may be."""
 
 JITTER = 0.1  # share of an interval, so that many dashboards don't ask in step
-BACK_OFF_FLOOR = 1.0
 BACK_OFF_CEILING = 30.0  # seconds; also how long a platform that came back can stay unseen
 LONGEST_WAIT_ASKED = 600.0  # seconds; a longer Retry-After is cut to this
 SHARE_OF_TIME = 4
@@ -61,16 +58,12 @@ ACTIVITY_CATCH_UP = 1_000
 log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=Record)
-
 Take = Callable[[], Change]
 """Puts a fetched answer into the store; called only if the query is still the same."""
 
 
 class Schedule(msgspec.Struct):
-    """A feed's place in time: how often it is asked, and when next.
-
-    Times are readings of the steady clock, in seconds.
-    """
+    """A feed's place in time; times are readings of the steady clock, in seconds."""
 
     read: SingleFlight[bool]
     pace: Pace = Pace.OFF  # as the screen wishes it; a terminal without focus is served more slowly
@@ -119,21 +112,14 @@ class Poller:
                 await turn.read.close()
 
     def set_paces(self, paces: Mapping[FeedName, Pace]) -> None:
-        """Say how often each feed is asked from now on.
-
-        A feed that speeds up and has grown older than its new interval is asked at once.
-        """
+        """How often each feed is asked from now on; one grown older than that is asked at once."""
         changed = [feed for feed in paces if self._turns[feed].pace is not paces[feed]]
         for feed in changed:
             self._turns[feed].pace = paces[feed]
         self._plan_anew(changed)
 
     def set_attention(self, focused: bool) -> None:
-        """Say whether anybody looks: without focus what the screen is about is polled slowly.
-
-        When the focus comes back, what has grown older than its interval is asked at once. Feeds
-        that fail keep their back-off.
-        """
+        """Say whether anybody looks: without focus what the screen is about is polled slowly."""
         if focused is not self._focused:
             self._focused = focused
             turns = self._turns.items()
@@ -152,10 +138,7 @@ class Poller:
         self.poll_now(feeds)
 
     def poll_now(self, feeds: Iterable[FeedName] = FeedName) -> None:
-        """Ask those of these feeds that are polled, whatever back-off says.
-
-        The others are asked as soon as they are: what they failed for may be over.
-        """
+        """Ask those of these feeds that are polled, whatever back-off says; the others later."""
         for feed in self._by_weight(feeds):
             turn = self._turns[feed]
             if turn.pace is Pace.OFF:
@@ -214,9 +197,8 @@ class Poller:
             yield
 
     async def _poll(self, feed: FeedName) -> bool:
-        """Ask a feed, and take the answer unless the question has changed meanwhile.
-
-        False if so, or if what is shown is newer: it is asked anew.
+        """Ask a feed, and take the answer; False if the question has changed meanwhile, or what is
+        shown is newer: then it is asked anew.
         """
         turn = self._turns[feed]
         if turn.pace is Pace.OFF and not turn.awaited:
@@ -332,14 +314,11 @@ def after_failure(error: ApiError, failures: int, refresh: float, random: Random
 
     Doubles from the refresh interval to the ceiling; a Retry-After is obeyed where it is longer.
     """
-    doubled = max(BACK_OFF_FLOOR, refresh) * 2.0 ** min(failures - 1, 10)
+    doubled = max(1.0, refresh) * 2.0 ** min(failures - 1, 10)
     delay = min(BACK_OFF_CEILING, doubled) * random.uniform(1 - JITTER, 1)
     if error.retry_after is not None:
         delay = max(delay, min(error.retry_after, LONGEST_WAIT_ASKED))
     return delay
-
-
-# ---- how each feed is asked
 
 
 async def fetch(

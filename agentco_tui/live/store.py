@@ -55,14 +55,11 @@ class Collection(Generic[R]):
 
     def __init__(self, feed: FeedName) -> None:
         self.feed = feed
-        self.listing: Listing[R] = Listing(records=())
-        """The last one taken, for what it says of itself: unread records, the cap, the total."""
-        self.version = object()
-        """The same object as long as nothing has changed, and another after every change."""
+        self.listing: Listing[R] = Listing(records=())  # the last one taken
+        self.version = object()  # another after every change
         self._records: dict[str, R] = {}
         """Another dict whenever there are other ids, so that nobody who walks through it trips."""
-        self._is_listing = True
-        """False since a record was put or dropped after the listing was taken."""
+        self._is_listing = True  # False since a record was put or dropped
 
     @property
     def records(self) -> Mapping[str, R]:

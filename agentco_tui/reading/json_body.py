@@ -22,11 +22,10 @@ import msgspec
 
 from agentco_tui.patterns import lazy_pattern
 from agentco_tui.reading.schema import Json
-from agentco_tui.text import safe
+from agentco_tui.text import plain
 
 _MAX_INT_DIGITS: Final = 40
 _MAX_EXPONENT: Final = 400
-_EXCERPT_CELLS: Final = 80
 _HTML_LOOK: Final = 2_000
 
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
@@ -41,17 +40,11 @@ _LINE: Final = lazy_pattern(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 
 
 class BodyError(ValueError):
-    """The body is no JSON of any kind; `reason` is short and fit to show.
+    """The body is no JSON; `is_html` tells a web page (a proxy's, a login page) from mere noise."""
 
-    `is_html` tells a web page (a proxy's, a login page) from mere noise, and `excerpt` is how the
-    body begins, cleaned and at most 80 cells wide.
-    """
-
-    def __init__(self, reason: str, body: bytes, *, is_html: bool = False) -> None:
+    def __init__(self, reason: str, *, is_html: bool = False) -> None:
         super().__init__(reason)
-        self.reason = safe(reason)
-        self.is_html = is_html
-        self.excerpt = safe(body[: _EXCERPT_CELLS * 8].decode("utf-8", "replace"), _EXCERPT_CELLS)
+        self.reason, self.is_html = plain(reason), is_html
 
 
 class OverfullBodyError(BodyError):
@@ -64,20 +57,18 @@ def parse_json(body: bytes) -> Json:
     Fractions come as Decimal, exactly as written. Of a key given twice the last one wins. Takes
     time in proportion to the body, whatever it holds, and raises only `BodyError`.
     """
-    if not fits_memory(body):
-        raise OverfullBodyError("more values than fit into memory", body)
+    _check_memory(body)
     try:
         with contextlib.suppress(ValueError, InvalidOperation):
             found = _decode(body)
             return _decode(found) if type(found) is str and found[:1] in ("{", "[") else found
-        if not fits_memory(body, as_text=True):
-            raise OverfullBodyError("more values than fit into memory", body)
+        _check_memory(body, as_text=True)
         text = body.decode("utf-8", "agentco-latin1").lstrip("\ufeff").strip(" \t\r\n\0")
         # No encoder, terminal or request can take a lone surrogate.
         text = _ESCAPES.sub(lambda escape: escape[0] if escape[1] else "\\ufffd", text)
         return _documents(text) if text else None
     except RecursionError:
-        raise BodyError("JSON that is nested too deeply", body) from None
+        raise BodyError("JSON that is nested too deeply") from None
 
 
 def looks_like_html(body: bytes) -> bool:
@@ -87,12 +78,11 @@ def looks_like_html(body: bytes) -> bool:
 
 
 def _no_json(text: str) -> BodyError:
-    body = text[: _HTML_LOOK * 2].encode("utf-8", "replace")
-    if looks_like_html(body):
-        return BodyError("a web page, not JSON", body, is_html=True)
+    if looks_like_html(text[: _HTML_LOOK * 2].encode("utf-8", "replace")):
+        return BodyError("a web page, not JSON", is_html=True)
     if text.startswith("<"):
-        return BodyError("XML or the like, not JSON", body)
-    return BodyError("JSON that is cut off or broken" if text[0] in "[{" else "no JSON", body)
+        return BodyError("XML or the like, not JSON")
+    return BodyError("JSON that is cut off or broken" if text[0] in "[{" else "no JSON")
 
 
 def _latin1_bytes(error: UnicodeError) -> tuple[str, int]:
@@ -157,33 +147,24 @@ def _documents(text: str) -> Json:
 # A body has its cap, but `[{},{},…` becomes thirty times its size in Python's objects. Counting the
 # bytes that begin objects, lists and values takes a millisecond for four megabytes, and tells
 # enough. Signs inside texts are counted too, so that prose seems larger than it is.
-MOST_MEMORY: Final = 120_000_000
+_MOST_MEMORY: Final = 120_000_000
 """Bytes that a body may take together with what it is parsed to."""
 _SMALL: Final = 256 * 1024
 """Bytes: no body up to here can come to more than a fifth of that."""
-
-MEMORY_COSTS: Final = ((b"{", 170), (b"[", 80), (b",", 75), (b".", 50))
+_MEMORY_COSTS: Final = ((b"{", 170), (b"[", 80), (b",", 75), (b".", 50))
 """Bytes for an object, a list, a further value, a fraction, as measured with CPython 3.11."""
-_LINE_COST: Final = 75
-_ASTRAL: Final = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
-_AT_ONCE: Final = 8 * 1024 * 1024
-"""Bytes counted in one go: two or three milliseconds."""
 
 
-def fits_memory(body: bytes, *, as_text: bool = False) -> bool:
-    """True if `body` and all that is parsed from it take at most `MOST_MEMORY` bytes.
+def _check_memory(body: bytes, *, as_text: bool = False) -> None:
+    """Raise OverfullBodyError if the body and what is parsed from it take more than may be.
 
     `as_text`: the body is to become one text first, which is then parsed, maybe line by line.
     """
     size = len(body)
     if size <= _SMALL:
-        return True
+        return
     # One letter that is no ASCII makes all of its text wider.
-    width = 1 if body.isascii() else 4 if any(lead in body for lead in _ASTRAL) else 2
-    total = size + width * size * (2 if as_text else 1)
-    costs = (*MEMORY_COSTS, (b"\n", _LINE_COST)) if as_text else MEMORY_COSTS
-    for start in range(0, size, _AT_ONCE):
-        total += sum(cost * body.count(sign, start, start + _AT_ONCE) for sign, cost in costs)
-        if total > MOST_MEMORY:
-            return False
-    return True
+    total = size + (1 if body.isascii() else 4) * size * (2 if as_text else 1)
+    total += sum(cost * body.count(sign) for sign, cost in _MEMORY_COSTS)
+    if total + as_text * 75 * body.count(b"\n") > _MOST_MEMORY:
+        raise OverfullBodyError("more values than fit into memory")

@@ -81,14 +81,13 @@ def test_what_is_no_json_is_told_in_a_few_words(body: bytes, reason: str, is_htm
     with pytest.raises(BodyError, match=reason) as caught:
         parse_json(body)
     assert caught.value.is_html is is_html
-    assert len(caught.value.excerpt) <= 80
     assert looks_like_html(body) is is_html
 
 
 def test_the_reason_holds_no_escape_and_no_long_piece_of_the_body() -> None:
     with pytest.raises(BodyError) as caught:
         parse_json(b"\x1b]52;c;xx\x07 secret " * 1_000)
-    assert "\x1b" not in caught.value.excerpt
+    assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 60
 
 
