@@ -51,9 +51,7 @@ async def test_a_yes_is_confirmed_by_a_read(path: Path, desk: Office) -> None:
     assert not [entry for entry in journal_entries(path) if desk.platform.full_key in repr(entry)]
 
 
-async def test_what_a_poll_brings_while_it_is_written_down_is_not_approved(
-    path: Path, desk: Office
-) -> None:
+async def test_what_a_poll_brings_meanwhile_is_not_approved(path: Path, desk: Office) -> None:
     task = (await desk.pending())[0]
     store = desk.store
     newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
@@ -102,9 +100,7 @@ async def test_a_lost_answer_after_the_deed_is_settled_by_reading(desk: Office, 
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "status=503", "status=408", "hang"])
-async def test_a_lost_answer_without_the_deed_is_not_done(
-    platform: EmbeddedPlatform, path: Path, fault: str
-) -> None:
+async def test_lost_and_not_done(platform: EmbeddedPlatform, path: Path, fault: str) -> None:
     async with office(platform, path, limits=BRIEF if "hang" in fault else None) as desk:
         task = (await desk.pending())[0]
         platform.faults.add(f"approve:{fault},times=1")

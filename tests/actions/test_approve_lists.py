@@ -155,7 +155,7 @@ async def test_what_lists_show_after_a_lost_answer(
         ("401", {"pending": 503}, Kind.KEY_REJECTED, "401, and nothing could be read since: "),
     ],
 )  # fmt: skip
-async def test_what_lists_show_after_an_answer(
+async def test_lists_after_an_answer(
     desk: Office, answer: str, lists: Lists, kind: Kind, words: str
 ) -> None:
     task = (await desk.pending())[0]
@@ -205,7 +205,7 @@ async def test_what_lists_show_before_it_is_sent(
     assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
 
 
-async def test_what_was_left_behind_is_read_in_the_list_of_its_own_company(
+async def test_what_was_left_behind_is_read_by_company(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     """And not in all lists, nor in that of the company that the screen is about."""
@@ -227,7 +227,7 @@ async def test_what_was_left_behind_is_read_in_the_list_of_its_own_company(
             assert {seen.query for seen in platform.requests} == {f"{of_it}status=pending"}
 
 
-async def test_a_changed_task_goes_into_the_list_it_stands_in_and_no_other(
+async def test_a_changed_task_goes_into_no_other_list(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     async with office(platform, path, company="cmp_other") as desk:
@@ -384,7 +384,7 @@ async def test_what_was_decided_after_its_attempt_was_settled(
         assert (last.outcome, last.corrects) == (kind, "not done")
 
 
-async def test_another_dashboards_decision_is_told_as_its_own(
+async def test_a_decision_of_another_dashboard_is_told(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     """What it has in flight, what became of it, and where it ended without a word of that."""
@@ -439,9 +439,7 @@ async def test_another_dashboards_decision_is_told_as_its_own(
         assert changed == []
 
 
-async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk, office(platform, path) as other:
         decisions = Decisions(desk.services)
         left = Attempt(
@@ -456,7 +454,7 @@ async def test_a_task_that_is_not_listed_is_told_as_the_journal_has_it(
         assert decisions.by_task.get("tsk_2") is None
 
 
-async def test_what_leaves_the_list_late_is_looked_at_again_and_what_comes_back_is_over(
+async def test_what_leaves_late_is_read_again_what_comes_back_is_over(
     desk: Office,
 ) -> None:
     task = (await desk.pending())[0]

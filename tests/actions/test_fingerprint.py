@@ -110,9 +110,7 @@ SHOWN = read(SENT)
 
 
 @given(st.sampled_from(LEAVES), VALUES)
-def test_any_change_of_what_is_not_volatile_is_a_change_with_a_name(
-    path: tuple[str | int, ...], value: Any
-) -> None:
+def test_any_change_that_counts_has_a_name(path: tuple[str | int, ...], value: Any) -> None:
     if json.dumps(at(path)) == json.dumps(value) or (path == ("id",) and not value):
         return
     page = decode.decode_page(
@@ -147,9 +145,7 @@ def test_the_change_of_one_field_is_named_by_that_field(path: tuple[str | int, .
 
 
 @given(st.sets(st.sampled_from(sorted(VOLATILE_PATHS, key=str)), min_size=1), st.randoms())
-def test_volatile_fields_and_the_order_of_fields_change_nothing(
-    paths: set[tuple[str | int, ...]], chance: Any
-) -> None:
+def test_volatile_fields_and_order_do_not(paths: set[tuple[str | int, ...]], chance: Any) -> None:
     sent = copy.deepcopy(SENT)
     for path in paths:
         holder: Any = sent

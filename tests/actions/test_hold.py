@@ -98,7 +98,7 @@ async def test_a_stop_too_short_to_be_known_costs_next_to_nothing() -> None:
     assert sum(steps.sleeps) >= 1.7
 
 
-async def test_every_yes_that_is_held_is_taken_back_the_newest_first(
+async def test_what_is_held_is_taken_back_the_newest_first(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     async def never(_: float) -> None:

@@ -139,9 +139,7 @@ def test_another_dashboard_that_lives_is_respected(path: Path, journal: Journal)
     assert left_behind(journal, ORIGIN) == []
 
 
-def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
-    path: Path, journal: Journal
-) -> None:
+def test_a_read_older_than_somebodys_attempt_is_not_enough(path: Path, journal: Journal) -> None:
     mark = journal.mark()
     other = Journal(path)
     other.begin(attempt("a1"), other.mark())
@@ -156,9 +154,7 @@ def test_a_read_that_is_older_than_somebodys_attempt_is_not_enough(
 
 @settings(max_examples=30)
 @given(cut=st.integers(min_value=1, max_value=600))
-def test_a_line_torn_anywhere_costs_only_itself(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
+def test_a_torn_line_costs_only_itself(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     path = tmp_path_factory.mktemp("torn") / "journal.jsonl"
     first = Journal(path)
     first.begin(attempt("a1"), first.mark())
@@ -205,7 +201,7 @@ def test_a_device_or_a_folder_is_no_journal_and_a_file_is_no_folder(tmp_path: Pa
         journal.close()
 
 
-def test_a_writer_that_hangs_is_not_waited_for_for_ever(
+def test_a_writer_that_hangs_stops_us(
     path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = journal_file.JournalFile(path)
@@ -214,9 +210,7 @@ def test_a_writer_that_hangs_is_not_waited_for_for_ever(
         journal.begin(attempt(), journal.mark())
 
 
-def test_an_outcome_that_is_owed_is_written_at_the_end_and_nothing_after_it(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_outcome_owed_is_written_at_the_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     idle, journal = Journal(path), Journal(path)
     idle.close()
     assert not path.parent.exists()
@@ -368,9 +362,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_platform_is_one_under_all_names_of_its_address(
-    path: Path, journal: Journal, name: str
-) -> None:
+def test_a_platform_is_one_under_all_its_names(path: Path, journal: Journal, name: str) -> None:
     journal.begin(attempt("a1", origin=NAMES[0], profile="one"), journal.mark())
     other = Journal(path)
     with pytest.raises(InFlight):
@@ -399,7 +391,7 @@ def test_addresses_that_are_one_platform(one: str, two: str, same: bool) -> None
     assert (platform_of(one) == platform_of(two)) is same
 
 
-def test_hosts_that_lead_to_one_address_do_not_send_the_same_and_read_for_themselves(
+def test_hosts_at_one_address_send_once_and_read_for_themselves(
     path: Path, journal: Journal
 ) -> None:
     def here(name: str) -> Attempt:
@@ -440,7 +432,7 @@ def test_a_host_that_resolves_to_this_machine_is_local(monkeypatch: pytest.Monke
     assert addresses_of("http://box.example") == ("192.0.2.7:80", "localhost:80")
 
 
-def test_a_resolver_that_hangs_is_not_waited_for(
+def test_a_resolver_that_hangs(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     released = threading.Event()
@@ -489,7 +481,7 @@ def test_a_late_outcome_corrects_the_first(path: Path, journal: Journal) -> None
     other.close()
 
 
-def test_to_follow_reads_only_what_was_added(
+def test_only_what_was_added_is_read(
     path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = Journal(path)

@@ -53,9 +53,7 @@ def entry(verb: str | None, at: float = 0.0, **more: object) -> Activity:
         ("task.canceled", "cancelled"), (None, None), ("note", None), ("disapproved", None),
     ],
 )  # fmt: skip
-def test_decisions_come_from_verbs_never_from_what_agents_write(
-    verb: str | None, word: str | None
-) -> None:
+def test_decisions_come_from_verbs_never_from_texts(verb: str | None, word: str | None) -> None:
     assert decision(entry(verb)) == word
 
 
@@ -93,7 +91,7 @@ def test_sentences_say_no_more_than_is_known() -> None:
 # --- one read for all who ask -----------------------------------------------------------------
 
 
-async def test_a_read_that_hangs_holds_up_the_next_for_a_moment_only(
+async def test_a_read_that_hangs_holds_up_the_next_briefly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(single_flight, "PATIENCE", 0.01)
@@ -183,9 +181,7 @@ async def test_what_a_decision_has_read_is_shown(desk: Office) -> None:
     assert desk.store.freshness[FeedName.PENDING].phase is Phase.STALE
 
 
-async def test_the_last_pending_task_of_a_company_in_scope(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_the_last_task_of_a_company_in_scope(platform: EmbeddedPlatform, path: Path) -> None:
     company = platform.world.agents()[0].company.id
     async with office(platform, path, company=company) as desk:
         listing = await desk.services.client.tasks(company_id=company, status="pending")

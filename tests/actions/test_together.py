@@ -21,7 +21,7 @@ async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path
                     assert "another dashboard on this machine" in outcome.sentence
 
 
-async def test_a_new_decision_about_what_was_left_behind_sends_nothing_yet(
+async def test_a_yes_to_what_was_left_behind_sends_nothing(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     async with office(platform, path) as first:

@@ -92,9 +92,7 @@ async def test_a_refused_task_says_why_beside_its_fields(desk: Office) -> None:
     assert found.fields["priority"].startswith("must be one of")
 
 
-async def test_a_task_sent_twice_at_once_is_made_once(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_a_task_sent_twice_is_made_once(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as here, office(platform, path) as there:
         platform.faults.add("create_task:latency=30ms")
         found = await asyncio.gather(
@@ -130,9 +128,7 @@ async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
 
 @pytest.mark.parametrize("fault", LOST)
 @pytest.mark.parametrize("verb", ["create company", "clone company"])
-async def test_a_company_is_made_once_whatever_the_answer(
-    path: Path, desk: Office, fault: str, verb: str
-) -> None:
+async def test_a_company_is_made_once(path: Path, desk: Office, fault: str, verb: str) -> None:
     if fault:
         desk.platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
     source = (await desk.services.client.companies()).records[0]
@@ -159,9 +155,7 @@ async def test_a_taken_name_is_refused_beside_the_field(desk: Office) -> None:
 
 
 @pytest.mark.parametrize("reads", [True, False])
-async def test_a_401_is_told_as_one_about_the_key_only_if_reads_are_refused_too(
-    desk: Office, reads: bool
-) -> None:
+async def test_a_401_is_about_the_key_only_if_reads_have_it_too(desk: Office, reads: bool) -> None:
     desk.platform.faults.add("create_company:status=401,times=1")
     if not reads:
         desk.platform.faults.add("companies:status=401,after=1")
@@ -171,7 +165,7 @@ async def test_a_401_is_told_as_one_about_the_key_only_if_reads_are_refused_too(
     assert ("nothing was changed" in found.sentence) is not reads
 
 
-async def test_a_message_about_the_template_is_for_the_form_that_has_one(
+async def test_a_message_goes_to_the_form_that_has_the_field(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
     def refuse(*_: str) -> NoReturn:
@@ -273,9 +267,7 @@ def _struck(armed: Armed) -> bool:
     return armed.struck == 1
 
 
-async def test_every_verb_is_taken_up_at_the_next_start(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as first:
         task = (await first.pending())[0]
         shown = await budget(first)
@@ -314,9 +306,7 @@ async def test_every_verb_is_taken_up_at_the_next_start(
         assert len([seen for seen in platform.requests if seen.method == "POST"]) == posts
 
 
-async def test_lines_have_the_names_that_are_known_and_what_was_made(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_lines_have_names_and_what_was_made(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path) as desk:
         client, store = desk.services.client, desk.store
         store.companies.replace(await client.companies())
@@ -374,9 +364,7 @@ async def test_the_new_one_is_told_from_one_that_was_there(
     assert words.replace("ID", company.id) in found.sentence
 
 
-async def test_a_task_of_another_agent_or_company_is_not_alike(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_another_agents_task_is_not_alike(platform: EmbeddedPlatform, path: Path) -> None:
     form = task_form(platform)
     platform.world.create_task(form["company_id"], form["title"], form["agent_id"], "high")
     others = [
@@ -407,9 +395,7 @@ async def test_a_few_that_are_alike_are_written_down_with_the_attempt(
     assert made(platform) == there + 1
 
 
-async def test_what_is_made_elsewhere_is_not_put_into_the_list_of_this_company(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_what_is_made_elsewhere_is_not_shown(platform: EmbeddedPlatform, path: Path) -> None:
     form = task_form(platform)
     for company in ("cmp_other", form["company_id"]):
         async with office(platform, path, company=company) as desk:
@@ -420,18 +406,14 @@ async def test_what_is_made_elsewhere_is_not_put_into_the_list_of_this_company(
 
 
 @pytest.mark.parametrize(("status", "sent"), [(401, 0), (403, 0), (404, 1)])
-async def test_a_list_that_is_refused_stops_a_write_and_one_that_is_not_given_does_not(
-    desk: Office, status: int, sent: int
-) -> None:
+async def test_a_refused_list_stops_a_write(desk: Office, status: int, sent: int) -> None:
     desk.platform.faults.add(f"tasks:status={status},times=1")
     found = await create_task(desk.services, task_form(desk.platform))
     assert found.kind is (OutcomeKind.DONE if sent else OutcomeKind.NOT_SENT)
     assert len(desk.platform.requests.matching("create_task")) == sent
 
 
-async def test_a_yes_that_no_list_can_show_is_known_by_the_answer_at_once(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_a_yes_that_no_list_can_show_is_known(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path, timing=replace(QUICK, confirm=3_600.0)) as desk:
         agent = platform.world.agents()[0]
         platform.world.agents = lambda company_id=None: []  # type: ignore[method-assign]

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.transport import Limits, Transport
+from agentco_tui.demo.server import EmbeddedPlatform
+from tests.api.wire_server import WireServer
 
 CANARY = "ag_canary_7d1c0b66e2f94a58"
 SHORT = Limits(connect=2, read=0.15, write=1, pool=1, total=0.4, body=64 * 1024)
@@ -30,6 +33,12 @@ class Wire(Transport):
 def transport(base: str, **settings: Any) -> Wire:
     settings.setdefault("attempts", 1)
     return Wire(BaseUrl.parse(base, allow_http=True), ApiKey(CANARY), **settings)
+
+
+def client_of(at: WireServer | EmbeddedPlatform, **settings: Any) -> Client:
+    """A client of a server, with a key that must turn up nowhere, or of the embedded platform."""
+    base, key = (at.base, CANARY) if isinstance(at, WireServer) else (at.base_url, at.full_key)
+    return open_client(BaseUrl.parse(base), ApiKey(key), **{"attempts": 1, **settings})
 
 
 def assert_no_key(error: BaseException) -> None:

@@ -14,10 +14,10 @@ import pytest_asyncio
 
 from agentco_tui.api import errors
 from agentco_tui.api.client import Client, open_client
-from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
+from agentco_tui.api.credentials import BaseUrl, CredentialError
 from agentco_tui.demo.server import EmbeddedPlatform, Seen
 from agentco_tui.model import TaskState, Verdict
-from tests.api.canary import CANARY, failure
+from tests.api.canary import client_of, failure
 from tests.api.wire_server import answering, http
 
 
@@ -30,8 +30,7 @@ def platform() -> Iterator[EmbeddedPlatform]:
 @pytest_asyncio.fixture
 async def client(platform: EmbeddedPlatform) -> AsyncIterator[Client]:
     platform.requests.clear()
-    base = BaseUrl.parse(platform.base_url)
-    async with open_client(base, ApiKey(platform.full_key), attempts=1) as opened:
+    async with client_of(platform) as opened:
         yield opened
 
 
@@ -78,9 +77,7 @@ async def test_reads_go_to_their_path_with_their_query(
     assert seen.status == 200
 
 
-async def test_writes_send_exactly_the_fields_of_the_interface(
-    platform: EmbeddedPlatform, client: Client
-) -> None:
+async def test_writes_send_exactly_their_fields(platform: EmbeddedPlatform, client: Client) -> None:
     company = (await client.companies()).records[0]
     agent = (await client.agents(company.id)).records[0]
     platform.requests.clear()
@@ -110,7 +107,7 @@ async def test_writes_send_exactly_the_fields_of_the_interface(
     assert not any(name == "idempotency-key" for one in seen for name, _ in one.headers)
 
 
-async def test_approve_has_no_body_and_takes_the_name_of_the_attempt(
+async def test_approve_has_no_body_but_its_attempt(
     platform: EmbeddedPlatform, client: Client
 ) -> None:
     pending = (await client.tasks(status="pending")).records[0]
@@ -131,14 +128,14 @@ async def test_approve_has_no_body_and_takes_the_name_of_the_attempt(
      ("123456789012345678.123456789", "123456789012345678.123456789")],
 )  # fmt: skip
 async def test_a_limit_goes_out_digit_for_digit(limit: str, digits: str) -> None:
-    async with answering(http()) as server, open_client(*to(server.base)) as client:
+    async with answering(http()) as server, client_of(server) as client:
         await client.set_agent_limit("ag_1", Decimal(limit))
     assert server.requests[0].endswith(b'\r\n\r\n{"monthly_limit":' + digits.encode() + b"}")
 
 
 @pytest.mark.parametrize("limit", ["NaN", "sNaN", "Infinity", "-Infinity", "1E+1000000", "1E-99"])
 async def test_a_limit_that_is_no_number_is_not_sent(limit: str) -> None:
-    async with answering(http()) as server, open_client(*to(server.base)) as client:
+    async with answering(http()) as server, client_of(server) as client:
         error = await failure(client.set_agent_limit("ag_1", Decimal(limit)))
     assert isinstance(error, errors.NotSent)
     assert server.connections == 0
@@ -159,7 +156,7 @@ async def test_an_id_that_cannot_be_sent_is_not_and_a_hostile_one_stays_one_segm
     ask: Callable[[Client, str], Awaitable[object]],
 ) -> None:
     answer = http(b'{"id":"x","steps":[]}')
-    async with answering(answer) as server, open_client(*to(server.base)) as client:
+    async with answering(answer) as server, client_of(server) as client:
         for identifier in ("", "\ud800", "x" * 2001):
             error = await failure(ask(client, identifier))
             assert isinstance(error, errors.NotSent)
@@ -179,23 +176,19 @@ async def test_any_id_stays_one_segment_on_the_wire() -> None:
         "@evil.example": "%40evil.example",
     }  # fmt: skip
     answer = http(b'{"steps":[]}')
-    async with answering(answer, keep=True) as server, open_client(*to(server.base)) as client:
+    async with answering(answer, keep=True) as server, client_of(server) as client:
         for identifier in ids:
             await client.task_trace(identifier)
     assert server.heads == [f"GET /api/tasks/{part}/trace HTTP/1.1" for part in ids.values()]
 
 
 async def test_text_that_is_no_unicode_is_not_sent() -> None:
-    async with answering(http()) as server, open_client(*to(server.base)) as client:
+    async with answering(http()) as server, client_of(server) as client:
         error = await failure(client.create_company("\ud800", "t", "m"))
         other = await failure(client.approve_task("t", attempt_id="a\nb"))
     assert isinstance(error, errors.NotSent)
     assert isinstance(other, errors.NotSent)
     assert server.connections == 0
-
-
-def to(base: str) -> tuple[BaseUrl, ApiKey]:
-    return BaseUrl.parse(base), ApiKey(CANARY)
 
 
 HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
@@ -215,10 +208,8 @@ HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
         (http(b'{"error":{"code":"ratelimited","info":"wait"}}'), errors.RateLimited),
     ],
 )
-async def test_bodies_that_are_not_what_was_asked_for(
-    answer: bytes, kind: type[errors.ApiError]
-) -> None:
-    async with answering(answer) as server, open_client(*to(server.base)) as client:
+async def test_bodies_that_are_something_else(answer: bytes, kind: type[errors.ApiError]) -> None:
+    async with answering(answer) as server, client_of(server) as client:
         for ask in (client.companies, client.budget, client.budget_alerts):
             error = await failure(ask())
             assert type(error) is kind

@@ -9,18 +9,12 @@ from contextlib import aclosing
 import pytest
 
 from agentco_tui.api import errors
-from agentco_tui.api.client import Client, open_client
-from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.api.transport import Limits
+from agentco_tui.api.client import Client
 from agentco_tui.demo.server import EmbeddedPlatform
-from tests.api.canary import CANARY, SHORT, failure
-from tests.api.wire_server import Exchange, WireServer, answering, http
+from tests.api.canary import SHORT, client_of, failure
+from tests.api.wire_server import Exchange, answering, http
 
 ROWS = b"id,text\r\n" + b"1,hello\r\n" * 50_000
-
-
-def client_of(server: WireServer, limits: Limits | None = None) -> Client:
-    return open_client(BaseUrl.parse(server.base), ApiKey(CANARY), limits=limits)
 
 
 async def whole(client: Client, file_format: str = "csv", cap: int | None = None) -> bytes:
@@ -35,8 +29,7 @@ def csv(body: bytes, kind: str = "text/csv; charset=utf-8", **headers: str) -> b
 
 async def test_the_embedded_platforms_export() -> None:
     with EmbeddedPlatform(seed=7, speed=0.0) as platform:
-        base = BaseUrl.parse(platform.base_url)
-        async with open_client(base, ApiKey(platform.full_key)) as client:
+        async with client_of(platform) as client:
             exported = await whole(client)
             (seen,) = platform.requests
     assert exported.count(b"\n") > 10
@@ -84,9 +77,7 @@ HTML = b"\n <!doctype html><title>Sign in</title>"
         (http(b"", 501), errors.PlatformFailed),
     ],
 )
-async def test_what_is_no_export_is_not_handed_out(
-    answer: bytes, kind: type[errors.ApiError]
-) -> None:
+async def test_what_is_no_export_is_refused(answer: bytes, kind: type[errors.ApiError]) -> None:
     async with answering(answer) as server, client_of(server) as client:
         error = await failure(whole(client))
     assert type(error) is kind
@@ -124,7 +115,7 @@ async def test_an_export_past_its_cap_is_told() -> None:
 
 
 async def test_an_export_larger_than_the_cap_of_bodies_streams() -> None:
-    async with answering(csv(ROWS)) as server, client_of(server, SHORT) as client:
+    async with answering(csv(ROWS)) as server, client_of(server, limits=SHORT) as client:
         assert await whole(client) == ROWS
 
 
@@ -138,7 +129,7 @@ async def test_a_first_byte_that_never_comes_and_an_early_leave() -> None:
         while not exchange.writer.is_closing():
             await exchange.send(b"1,hello\r\n" * 1000)
 
-    async with answering(silent, flood) as server, client_of(server, SHORT) as client:
+    async with answering(silent, flood) as server, client_of(server, limits=SHORT) as client:
         assert isinstance(await failure(whole(client)), errors.TimedOut)
         async with client.export_activity() as chunks, aclosing(chunks):
             async for chunk in chunks:

@@ -10,22 +10,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from agentco_tui.api import errors, fetcher
-from agentco_tui.api.client import Client, open_client
-from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.transport import Limits
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.reading.decode import read_page as decode_page
-from tests.api.canary import CANARY, failure
-from tests.api.wire_server import Answer, Exchange, WireServer, answering, http
+from tests.api.canary import client_of, failure
+from tests.api.wire_server import Answer, Exchange, answering, http
 
 Query = dict[str, str]
-
-
-def client_of(server: WireServer, page_cap: int = 200, record_cap: int = 200_000) -> Client:
-    base = BaseUrl.parse(server.base)
-    key = ApiKey(CANARY)
-    return open_client(base, key, attempts=1, page_cap=page_cap, record_cap=record_cap)
 
 
 def tasks(first: int, last: int) -> list[dict[str, str]]:
@@ -81,9 +73,7 @@ async def test_cursors_are_followed_and_carried_as_they_came() -> None:
     ],
     ids=["same-cursor", "same-records", "cursor-in-a-ring", "empty-cursor"],
 )
-async def test_pages_that_lead_nowhere_end(
-    answer: Callable[[Query], object], pages: int, more: bool
-) -> None:
+async def test_endless_pages_end(answer: Callable[[Query], object], pages: int, more: bool) -> None:
     async with answering(saying(answer)) as server, client_of(server) as client:
         listing = await client.tasks()
     assert listing.pages == len(server.requests) == pages
@@ -97,7 +87,7 @@ def endless(query: Query) -> object:
     return {"tasks": tasks(start, start + 10), "next_cursor": str(start + 10)}
 
 
-async def test_an_endless_list_ends_at_the_caps_and_says_so(
+async def test_an_endless_list_ends_at_a_cap_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with answering(saying(endless), keep=True) as server:
@@ -105,9 +95,7 @@ async def test_an_endless_list_ends_at_the_caps_and_says_so(
             by_pages = await client.tasks()
         async with client_of(server, record_cap=25) as client:
             by_records = await client.tasks()
-        base = BaseUrl.parse(server.base)
-        small = Limits(body=1500)
-        async with open_client(base, ApiKey(CANARY), limits=small) as client:
+        async with client_of(server, limits=Limits(body=1500)) as client:
             by_bytes = await client.tasks()
         clock = count(step=25)
         monkeypatch.setattr(fetcher, "monotonic", lambda: float(next(clock)))
@@ -196,7 +184,7 @@ async def test_two_tasks_with_one_id_on_two_pages_are_both_shown_and_marked() ->
     assert len(set(ids(listing))) == 4
 
 
-async def test_an_unchanged_list_is_the_same_object_and_is_not_decoded(
+async def test_an_unchanged_list_is_the_same_and_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decoded: list[object] = []
@@ -256,8 +244,7 @@ async def test_an_etag_is_sent_back_and_a_304_is_the_same_list() -> None:
 async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape: str) -> None:
     with EmbeddedPlatform(seed=7, speed=0.0, shape=shape) as platform:
         agents = {agent.id: agent.company.id for agent in platform.world.agents()}
-        base = BaseUrl.parse(platform.base_url)
-        async with open_client(base, ApiKey(platform.full_key)) as client:
+        async with client_of(platform) as client:
             companies, tasks = await client.companies(), await client.tasks()
             told = await client.agents()
             assert set(ids(companies)) == set(agents.values())

@@ -154,7 +154,7 @@ async def test_decisions_wait_for_no_place_of_others() -> None:
 
 
 @pytest.mark.parametrize("lost", ["_response_closed", "_h11_state", "the watch"])
-async def test_where_answers_cannot_be_watched_no_connection_is_kept(
+async def test_unwatched_connections_are_not_kept(
     monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     """As with a later httpcore whose inner names are others."""
@@ -183,7 +183,7 @@ async def test_where_answers_cannot_be_watched_no_connection_is_kept(
 
 
 @pytest.mark.parametrize("first", ["refuses", "hangs"])
-async def test_the_next_address_is_tried_beside_one_that_is_slow(
+async def test_the_next_address_is_tried_meanwhile(
     monkeypatch: pytest.MonkeyPatch, first: str
 ) -> None:
     connected = network._connected

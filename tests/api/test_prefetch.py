@@ -9,11 +9,10 @@ from collections.abc import Sequence
 import pytest
 
 from agentco_tui.api import transport
-from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.fetcher import Prefetch
 from agentco_tui.model import Task
-from tests.api.canary import CANARY, failure
+from tests.api.canary import CANARY, client_of, failure
 from tests.api.wire_server import WireServer, answering, http
 
 
@@ -21,10 +20,6 @@ def begun(server: WireServer) -> Prefetch:
     early = Prefetch.begin(None, BaseUrl.parse(server.base), ApiKey(CANARY))
     assert early is not None
     return early
-
-
-def client_of(server: WireServer) -> Client:
-    return open_client(BaseUrl.parse(server.base), ApiKey(CANARY), attempts=1)
 
 
 def sent(count: int) -> bytes:

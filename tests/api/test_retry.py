@@ -60,9 +60,7 @@ def test_a_lasting_failure_is_told_at_once(error: errors.ApiError) -> None:
 
 
 @given(failed=st.integers(1, 10_000), elapsed=st.floats(0, 100), after=st.none() | st.floats(0, 80))
-def test_no_wait_is_too_short_or_beyond_the_budget(
-    failed: int, elapsed: float, after: float | None
-) -> None:
+def test_every_wait_is_in_its_bounds(failed: int, elapsed: float, after: float | None) -> None:
     error = failure(errors.RateLimited, status=429, retry_after=after)
     wait = retry_wait(error, failed, elapsed)
     if wait is None:

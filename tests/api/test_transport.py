@@ -85,7 +85,7 @@ async def test_a_path_that_is_none_of_the_platforms_is_not_sent(path: str) -> No
         {"params": [("status", "x" * 20_000)]},
     ],
 )
-async def test_what_cannot_stand_in_a_head_is_not_sent(
+async def test_what_no_head_can_hold_is_not_sent(
     settings: dict[str, list[tuple[str, str]]],
 ) -> None:
     async with answering(http()) as server, transport(server.base) as wire:
@@ -168,7 +168,7 @@ async def test_proxies_and_netrc_of_the_environment_are_ignored_unless_wanted(
     assert (direct.body, through.body) == (b'"direct"', b'"proxy"')
 
 
-async def test_a_broken_proxy_setting_is_told_only_where_it_counts(
+async def test_a_broken_proxy_setting_is_told_if_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "socks9://no where")

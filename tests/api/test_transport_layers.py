@@ -66,7 +66,7 @@ def test_every_exception_of_httpx_has_its_error(kind: type[BaseException]) -> No
 
 
 @pytest.mark.parametrize("kind", [*exceptions_of(httpcore), OSError, RuntimeError, UnicodeError])
-async def test_below_httpx_every_exception_is_told(
+async def test_every_exception_below(
     monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
 ) -> None:
     async def fails(*_: object) -> None:
@@ -119,7 +119,7 @@ def added(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("events", [renamed, dropped, added])
-async def test_no_event_of_httpcore_makes_a_write_that_was_read_not_sent(
+async def test_no_event_says_not_sent_of_a_write(
     monkeypatch: pytest.MonkeyPatch, events: Any
 ) -> None:
     """As with a later httpcore whose events are others."""

@@ -47,9 +47,7 @@ async def test_a_private_ca_is_believed_when_it_is_named() -> None:
         ("selfsigned", CA, "signed by itself"),
     ],
 )
-async def test_certificates_that_are_not_believed(
-    certificate: str, ca_file: Path | None, told: str
-) -> None:
+async def test_certificates_refused(certificate: str, ca_file: Path | None, told: str) -> None:
     async with (
         answering(http(), tls=showing(certificate)) as server,
         transport(server.base, ca_file=ca_file, attempts=3) as wire,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from socket import SO_LINGER, SOL_SOCKET
 from typing import Self
 
@@ -126,16 +125,8 @@ class WireServer:
         await self._server.wait_closed()
 
 
-@asynccontextmanager
-async def answering(
-    *answers: Answer,
-    keep: bool = False,
-    tls: ssl.SSLContext | None = None,
-    at_once: Callable[[Exchange], Awaitable[None]] | None = None,
-) -> AsyncIterator[WireServer]:
-    """A server for one test, with these answers."""
-    async with WireServer(*answers, keep=keep, tls=tls, at_once=at_once) as server:
-        yield server
+answering = WireServer
+"""A server for one test, with these answers."""
 
 
 def http(

@@ -72,7 +72,7 @@ def test_answers_that_are_others(
         ("status=504,applied=after", 504, 1),
     ],
 )
-def test_a_write_is_applied_or_not(
+def test_applied_or_not(
     platform: EmbeddedPlatform, fault: str, status: int | None, applied: int
 ) -> None:
     task = platform.world.tasks(status="pending")[0]
@@ -93,9 +93,7 @@ def test_a_write_is_applied_or_not(
         ("drop_after", "reset", False),
     ],
 )
-def test_answers_that_are_not_whole(
-    platform: EmbeddedPlatform, kind: str, end: str, has_head: bool
-) -> None:
+def test_broken_answers(platform: EmbeddedPlatform, kind: str, end: str, has_head: bool) -> None:
     wire = struck(platform, f"tasks:{kind}", silence=0.2 if end == "silence" else 5.0)
     assert (wire.end, bool(wire.data)) == (end, has_head)
     if has_head:

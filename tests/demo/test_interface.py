@@ -68,9 +68,7 @@ def test_budgets_add_up(client: httpx.Client) -> None:
     assert whole["open_alerts"] == len([row for row in alerts if row["status"] == "open"])
 
 
-def test_a_key_can_be_revoked_given_back_and_replaced(
-    platform: EmbeddedPlatform, client: httpx.Client
-) -> None:
+def test_keys_are_revoked_and_replaced(platform: EmbeddedPlatform, client: httpx.Client) -> None:
     assert client.get("/api/budget").status_code == 200
     platform.keys.revoke("full")
     assert client.get("/api/budget").status_code == 401
@@ -136,7 +134,7 @@ def test_bodies_are_checked(
     assert says in reply.text
 
 
-def test_every_operation_is_behind_the_gate(
+def test_all_operations_are_behind_the_gate(
     platform: EmbeddedPlatform, client: httpx.Client
 ) -> None:
     for operation in OPERATIONS:

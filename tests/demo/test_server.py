@@ -136,7 +136,7 @@ def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
         ({"port": 70_000}, "can't use port 70000"),
     ],
 )
-def test_options_that_cannot_be_served(
+def test_bad_options(
     options: dict[str, Any], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert serve(**options) == 2

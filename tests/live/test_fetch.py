@@ -26,9 +26,7 @@ def demands_a_company(status: int, *paths: str) -> Choice:
 
 @pytest.mark.parametrize("status", [400, 404, 422])
 @pytest.mark.parametrize("companies_first", [True, False])
-async def test_where_a_company_is_demanded_each_is_asked(
-    status: int, companies_first: bool
-) -> None:
+async def test_where_a_company_is_asked_for_each_is(status: int, companies_first: bool) -> None:
     choice = demands_a_company(status, "/api/agents", BUDGETS)
     with ChoosyPlatform(choice, companies=3, agents=24, tasks=10) as platform:
         async with stage(platform, wanted=NONE) as on:
@@ -50,9 +48,7 @@ async def test_where_a_company_is_demanded_each_is_asked(
 
 
 @pytest.mark.parametrize("feed", [FeedName.AGENTS, FeedName.AGENT_BUDGETS])
-async def test_a_refusal_that_has_another_reason_is_told(
-    platform: EmbeddedPlatform, feed: FeedName
-) -> None:
+async def test_a_refusal_for_another_reason(platform: EmbeddedPlatform, feed: FeedName) -> None:
     for status, error in ((422, Invalid), (404, NotFound)):
         platform.faults.clear()
         platform.faults.add(f"{feed.replace(' ', '_')}:status={status}")
@@ -123,7 +119,7 @@ SMALL = {"companies": 1, "agents": 2, "tasks": 2}
         ((ACTIVITY_LIMIT + 300, 5), [ACTIVITY_LIMIT, ACTIVITY_CATCH_UP, ACTIVITY_LIMIT]),
     ],
 )
-async def test_polls_that_overlap_join_and_a_gap_is_caught_up_with_once(
+async def test_polls_join_and_a_gap_is_closed_once(
     bursts: tuple[int, ...], limits: list[int]
 ) -> None:
     with ChoosyPlatform(as_asked, **SMALL) as platform:

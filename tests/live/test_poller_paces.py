@@ -39,9 +39,7 @@ async def watch(on: Stage, refreshes: int) -> None:
 
 
 @pytest.mark.parametrize("screen", sorted(SHOWN))
-async def test_a_screen_polls_what_it_shows_and_little_else(
-    platform: EmbeddedPlatform, screen: str
-) -> None:
+async def test_a_screen_polls_what_it_shows(platform: EmbeddedPlatform, screen: str) -> None:
     async with stage(platform, wanted=paces(screen), refresh=REFRESH) as on:
         await watch(on, 12)
         asked = on.asked()
@@ -65,7 +63,7 @@ async def test_all_tasks_are_asked_for_only_while_they_show(platform: EmbeddedPl
         assert on.asked()["tasks"] == 0
 
 
-async def test_another_screen_is_asked_at_once_and_the_old_one_no_more(
+async def test_another_screen_is_asked_at_once_the_old_no_more(
     platform: EmbeddedPlatform,
 ) -> None:
     async with stage(platform, wanted=paces("companies"), refresh=REFRESH) as on:
@@ -82,7 +80,7 @@ async def test_another_screen_is_asked_at_once_and_the_old_one_no_more(
         assert on.asked()["budget"] == on.asked()["agent_budgets"] == 0
 
 
-async def test_a_feed_that_speeds_up_is_asked_at_once_only_if_it_is_old(
+async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(
     platform: EmbeddedPlatform,
 ) -> None:
     async with stage(platform, wanted=paces("tasks"), refresh=REFRESH) as on:
@@ -103,7 +101,7 @@ async def test_a_feed_that_speeds_up_is_asked_at_once_only_if_it_is_old(
         assert on.asked()["agents"] == 1
 
 
-async def test_a_feed_that_went_off_while_it_waited_its_turn_is_not_asked(
+async def test_a_feed_that_went_off_in_the_queue_is_not_asked(
     platform: EmbeddedPlatform,
 ) -> None:
     slow = platform.faults.add("reads:hang")
@@ -156,7 +154,7 @@ async def test_without_focus_the_screen_is_polled_slowly(platform: EmbeddedPlatf
         assert on.asked()["agents"] >= 8
 
 
-async def test_when_the_focus_is_back_what_is_overdue_is_asked_at_once(
+async def test_with_the_focus_back_what_is_overdue_is_asked(
     platform: EmbeddedPlatform,
 ) -> None:
     async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:

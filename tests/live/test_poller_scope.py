@@ -79,7 +79,7 @@ async def test_an_answer_to_the_old_question_never_shows_as_the_new(
 
 
 @pytest.mark.parametrize("feed", SCOPED)
-async def test_a_failure_of_the_old_question_is_not_the_news_failure(
+async def test_a_failure_of_the_old_is_not_the_news(
     platform: EmbeddedPlatform, feed: FeedName
 ) -> None:
     old, new = companies(platform)
@@ -94,7 +94,7 @@ async def test_a_failure_of_the_old_question_is_not_the_news_failure(
     assert [freshness.phase for freshness in seen] == [Phase.LIVE]
 
 
-async def test_what_is_asked_about_all_is_kept_when_the_scope_changes(
+async def test_what_is_asked_about_all_outlives_a_scope(
     platform: EmbeddedPlatform,
 ) -> None:
     old, new = companies(platform)
@@ -110,7 +110,7 @@ async def test_what_is_asked_about_all_is_kept_when_the_scope_changes(
         assert set(on.asked()) == {"agents", "pending", "tasks", "agent_budgets", "activity"}
 
 
-async def test_another_filter_of_the_log_disturbs_no_other_feed_under_way(
+async def test_another_filter_of_the_log_disturbs_no_feed(
     platform: EmbeddedPlatform,
 ) -> None:
     async with stage(platform, wanted=only(FeedName.PENDING)) as on:
@@ -124,7 +124,7 @@ async def test_another_filter_of_the_log_disturbs_no_other_feed_under_way(
         assert on.asked() == {"pending": 1}
 
 
-async def test_every_filter_of_the_log_goes_out_and_the_log_begins_anew(
+async def test_filters_of_the_log_go_out_and_it_begins_anew(
     platform: EmbeddedPlatform,
 ) -> None:
     old, new = companies(platform)
@@ -236,7 +236,7 @@ async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
 
 
 @pytest.mark.parametrize("tail", [b'], "success": false}', b', {"id": "tsk'])
-async def test_the_first_rows_of_a_long_list_go_when_it_fails_in_the_end(
+async def test_first_rows_go_when_the_rest_fails(
     monkeypatch: pytest.MonkeyPatch, tail: bytes
 ) -> None:
     monkeypatch.setattr(transport, "ONE_PIECE", 1_000)

@@ -35,7 +35,7 @@ def most_at_once(requests: Iterable[Seen]) -> int:
     return most
 
 
-async def test_at_most_four_requests_are_under_way_and_one_a_feed(
+async def test_at_most_four_requests_at_once_and_one_a_feed(
     platform: EmbeddedPlatform,
 ) -> None:
     platform.faults.add("reads:latency=20ms")
@@ -106,7 +106,7 @@ def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
         assert round(corrected.now() - time.time(), -1) == ahead
 
 
-async def test_a_slow_platform_is_asked_less_often_and_that_is_told(
+async def test_a_slow_platform_is_asked_less_and_it_is_told(
     platform: EmbeddedPlatform,
 ) -> None:
     async with stage(platform, wanted=ONLY_ALERTS, refresh=1.0) as on:
@@ -222,7 +222,7 @@ async def test_a_poller_that_ends_lets_go_of_those_who_wait(platform: EmbeddedPl
 
 
 @pytest.mark.parametrize("fault", ["reads:hang", "reads:latency=10ms", "reads:status=503"])
-async def test_the_end_leaves_no_task_behind(
+async def test_no_task_is_left(
     platform: EmbeddedPlatform, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
     caplog.set_level(logging.WARNING)

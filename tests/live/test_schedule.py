@@ -24,9 +24,7 @@ def test_a_feed_is_never_asked_sooner_than_wished(pace: Pace, refresh: float, to
 
 
 @given(st.integers(1, 10_000), st.floats(0.5, 20), seeds)
-def test_back_off_grows_to_the_ceiling_and_no_further(
-    failures: int, refresh: float, seed: int
-) -> None:
+def test_back_off_grows_to_the_ceiling(failures: int, refresh: float, seed: int) -> None:
     error = TimedOut(plain("no answer"))
     delay = after_failure(error, failures, refresh, Random(seed))
     assert 0 < delay <= BACK_OFF_CEILING

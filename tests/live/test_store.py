@@ -35,7 +35,7 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Collection[Agent]:
     return held
 
 
-async def test_others_have_their_turn_while_a_long_list_is_compared(
+async def test_others_have_their_turn_meanwhile(
     collection: Collection[Agent],
 ) -> None:
     before = dict(collection.records)
@@ -54,9 +54,7 @@ async def test_others_have_their_turn_while_a_long_list_is_compared(
 
 
 @pytest.mark.parametrize("turns", [1, 7, 15, 25])
-async def test_a_write_in_the_middle_is_taken_into_account(
-    collection: Collection[Agent], turns: int
-) -> None:
+async def test_a_write_in_the_middle_counts(collection: Collection[Agent], turns: int) -> None:
     shown = dict(collection.records)
     coming = listing(*map(agent, range(MANY)))
     comparing = asyncio.create_task(collection.compare(coming))
@@ -73,7 +71,7 @@ async def test_a_write_in_the_middle_is_taken_into_account(
     assert not collection.replace(coming)
 
 
-async def test_a_write_between_comparing_and_taking_is_taken_into_account(
+async def test_a_write_between_comparing_and_taking_counts(
     collection: Collection[Agent],
 ) -> None:
     coming = listing(*map(agent, range(1, MANY)))

@@ -21,11 +21,10 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from agentco_tui.api.client import Client, open_client
-from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Moment, Money, Ref
-from tests.api.canary import CANARY
+from tests.api.canary import client_of
 from tests.api.wire_server import Answer, Exchange, answering
 
 BODIES = Path(__file__).parent / "bodies"
@@ -57,13 +56,11 @@ def load(name: str) -> dict[str, Any]:
 async def judge(name: str) -> list[Judged]:
     """What the client makes of a body, value by value."""
     golden = load(name)
-    async with answering(_server(golden)) as server:
-        base = BaseUrl.parse(server.base)
-        async with open_client(base, ApiKey(CANARY), attempts=1) as client:
-            try:
-                found = await _asked(client, golden)
-            except ApiError as error:
-                found = error
+    async with answering(_server(golden)) as server, client_of(server) as client:
+        try:
+            found = await _asked(client, golden)
+        except ApiError as error:
+            found = error
     return [Judged(name, *each) for each in _judged(golden["truth"], found)]
 
 

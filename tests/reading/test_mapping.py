@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from agentco_tui.api.client import open_client
-from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.config.file import ConfigFile
 from agentco_tui.model import Agent, Budget, BudgetOverview, Listing, Task, TaskState
 from agentco_tui.reading.mapping import ProfileMapping
-from tests.api.canary import CANARY
-from tests.api.wire_server import Exchange, answering, http
+from tests.api.canary import client_of
+from tests.api.wire_server import answering, http
 
 
 def mapping_of(tmp_path: Path, text: str) -> ProfileMapping:
@@ -30,13 +28,9 @@ def mapping_of(tmp_path: Path, text: str) -> ProfileMapping:
 async def asked(mapping: ProfileMapping, method: str, body: object) -> Any:
     """What the client's method makes of an answer."""
 
-    async def send(exchange: Exchange) -> None:
-        await exchange.send(http(json.dumps(body).encode()))
-
-    async with answering(send) as server:
-        base = BaseUrl.parse(server.base)
-        async with open_client(base, ApiKey(CANARY), attempts=1, mapping=mapping) as client:
-            return await getattr(client, method)()
+    answer = http(json.dumps(body).encode())
+    async with answering(answer) as server, client_of(server, mapping=mapping) as client:
+        return await getattr(client, method)()
 
 
 NAMES = """
