@@ -16,7 +16,7 @@ from agentco_tui.actions.services import Permissions
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.model import Task
 from agentco_tui.text import plain
-from tests.actions.office import BRIEF, Office, journal_entries, office
+from tests.actions.office import BRIEF, Office, journal_entries, office, until
 
 
 async def approved(office: Office, task: Task) -> tuple[Outcome, list[Progress]]:
@@ -114,25 +114,6 @@ async def test_lost_and_not_done(platform: EmbeddedPlatform, path: Path, fault: 
         assert platform.world.applied[task.id] == 1
 
 
-async def test_reading_goes_on_until_the_platform_is_back(path: Path, desk: Office) -> None:
-    task = (await desk.pending())[0]
-    desk.platform.faults.add("approve:drop_after,times=1")
-    unknown = asyncio.Event()
-
-    def seen(progress: Progress) -> None:
-        if progress.step is Step.SENDING:
-            desk.platform.faults.add("reads:status=503")
-        if progress.step is Step.UNKNOWN and progress.tries >= 3:
-            unknown.set()
-
-    approving = asyncio.create_task(desk.approve(task, seen))
-    await unknown.wait()
-    assert not approving.done()
-    assert [entry.attempt for entry in journal_entries(path)] != []
-    desk.platform.faults.clear()
-    assert (await approving).kind is OutcomeKind.APPROVED
-
-
 @pytest.mark.parametrize("status", [404, 409, 429])
 async def test_a_clear_no_is_told_in_the_platforms_words(desk: Office, status: int) -> None:
     task = (await desk.pending())[0]
@@ -223,3 +204,37 @@ async def test_a_list_of_all_that_fails_settles_nothing_and_is_read_again(desk: 
     found = await desk.approve(task)
     assert every.struck == 1
     assert found.kind is OutcomeKind.APPROVED
+
+
+# --- several dashboards on one journal ----------------------------------------------------------
+
+
+async def test_two_dashboards_at_once_send_once(platform: EmbeddedPlatform, path: Path) -> None:
+    async with office(platform, path) as here, office(platform, path) as there:
+        for task in (await here.pending())[:10]:
+            found = await asyncio.gather(here.approve(task), there.approve(task))
+            assert len(here.sends(task.id)) == 1
+            assert sum(outcome.kind is OutcomeKind.APPROVED_HERE for outcome in found) == 1
+            for outcome in found:
+                if outcome.kind is OutcomeKind.NOT_SENT:
+                    assert "another dashboard on this machine" in outcome.sentence
+
+
+async def test_a_yes_to_what_was_left_behind_sends_nothing(
+    platform: EmbeddedPlatform, path: Path
+) -> None:
+    async with office(platform, path) as first:
+        task = (await first.pending())[0]
+        hang = platform.faults.add("approve:hang,times=1")
+        approving = asyncio.create_task(first.approve(task))
+        await until(lambda: hang.struck == 1)
+        approving.cancel()
+        await asyncio.gather(approving, return_exceptions=True)
+    sent = len(platform.requests.matching("approve"))
+    async with office(platform, path) as second:
+        found = await second.approve(task)
+        assert found.kind is OutcomeKind.NOT_DONE
+        assert found.sentence.startswith("the attempt of ")
+        assert " ago that was left unsettled: not approved" in found.sentence
+        assert len(platform.requests.matching("approve")) == sent
+        assert (await second.approve(task)).kind is OutcomeKind.APPROVED_HERE

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -22,21 +21,17 @@ from agentco_tui.actions.batch_summary import (
 )
 from agentco_tui.actions.decisions import Decisions
 from agentco_tui.actions.outcome import OutcomeKind, Step, WhyNot
-from agentco_tui.actions.services import Timing
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.store import Names, Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
 from tests.actions.office import QUICK, Office, journal_entries, office, until
+from tests.actions.test_hold import Steps
 
 
 async def run(batch: BatchApproval) -> BatchPhase:
     assert batch.confirm(str(batch.number_to_type or ""))
     return await batch.run()
-
-
-def platform_record(desk: Office, task_id: str) -> Task | None:
-    return desk.store.pending.get(task_id)
 
 
 def begun(batch: BatchApproval) -> int:
@@ -81,45 +76,6 @@ async def test_never_more_than_four_are_in_flight(desk: Office) -> None:
     spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
     together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
     assert 2 <= together <= 4
-
-
-async def test_what_was_read_and_had_to_wait_for_its_place_is_read_again(desk: Office) -> None:
-    tasks = (await desk.pending())[:8]
-    desk.platform.requests.clear()
-    slow = desk.platform.faults.add("approve:latency=800ms,times=4")
-    running = asyncio.create_task(run(BatchApproval(desk.services, tasks)))
-    # Four are on their way, and the next four have been read.
-    await until(lambda: slow.struck == 4)
-    with desk.platform.world.living() as state:
-        state.tasks[tasks[5].id].title = "Something else"
-        state.changed_task(state.tasks[tasks[5].id], desk.platform.world.now)
-    assert await running is BatchPhase.ENDED
-    assert desk.sends(tasks[5].id) == []
-    assert len(desk.sends()) == 7
-
-
-class Steps:
-    """A clock that moves only when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.at = 1_000.0
-        self.sleeping = asyncio.Event()
-        self.go_on = asyncio.Event()
-
-    def monotonic(self) -> float:
-        return self.at
-
-    def now(self) -> float:
-        return self.at
-
-    async def sleep(self, seconds: float) -> None:
-        self.sleeping.set()
-        await self.go_on.wait()
-        self.at += seconds
-
-
-def holding(steps: Steps) -> Timing:
-    return replace(QUICK, hold=5.0, sleep=steps.sleep)
 
 
 async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) -> None:
@@ -199,17 +155,6 @@ async def test_two_unknowns_do_not_stop_it(desk: Office, unclear: int, stopped: 
     batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
     await run(batch)
     assert (batch.stop_reason is not None) is stopped
-
-
-async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
-    tasks = (await desk.pending())[:6]
-    tasks[3] = msgspec.structs.replace(tasks[3], title=plain("harmless"))
-    batch = BatchApproval(desk.services, tasks)
-    await run(batch)
-    assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
-    assert desk.sends(tasks[3].id) == []
-    [again] = batch.to_ask_again
-    assert again == platform_record(desk, tasks[3].id), "as it is now"
 
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:
@@ -315,17 +260,6 @@ def test_a_type_unlike_the_rest_and_what_waits_no_more_are_not_in_the_set() -> N
     ]
 
 
-# --- pauses that the platform asks for ------------------------------------------------------------
-
-
-class Skipping(Steps):
-    """A clock on which a sleep is over at once."""
-
-    async def sleep(self, seconds: float) -> None:
-        self.at += seconds
-        await asyncio.sleep(0)
-
-
 @pytest.mark.parametrize(
     ("fault", "pause", "refused", "stopped"),
     [
@@ -342,7 +276,7 @@ class Skipping(Steps):
 async def test_a_set_pauses_as_long_as_the_platform_asks(
     platform: EmbeddedPlatform, path: Path, fault: str, pause: float, refused: int, stopped: str
 ) -> None:
-    clock = Skipping()
+    clock = Steps()
     timing = replace(QUICK, sleep=clock.sleep)
     async with office(platform, path, timing=timing, clock=clock) as desk:
         tasks = (await desk.pending())[:20]

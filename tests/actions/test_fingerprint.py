@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.actions.fingerprint import differences
-from agentco_tui.demo.connection import Request
-from agentco_tui.demo.renderer import Renderer
+from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.shapes import SHAPES
 from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE, marked
 from agentco_tui.text import plain
+from tests.api.canary import client_of
 from tests.reading import decode
 
 SENT: dict[str, Any] = {
@@ -240,62 +240,23 @@ def test_two_agents_of_one_name_are_told_apart() -> None:
     assert difference.sentence == "agent was “Scout (ag_1)”, is “Scout (ag_2)”"
 
 
-class Linked(NamedTuple):
-    id: str
-    name: str
-
-
-FIELDS = {
-    "id": "123",
-    "title": "Pay $40 to ACME",
-    "description": "For the campaign.",
-    "status": "pending",
-    "priority": "high",
-    "company": Linked("1", "Acme"),
-    "agent": Linked("1", "Scout"),
-    "estimated_cost": 40_000_000,
-    "cost": 1_000_000,
-    "created_at": 1_795_000_000.0,
-    "updated_at": 1_795_000_100.0,
-    "decided_at": None,
-    "decided_by": None,
-    "finished_at": None,
-}
-OTHERWISE = {
-    "title": "Pay $90,000 to EVIL Corp",
-    "description": "For nothing.",
-    "priority": "low",
-    "agent": Linked("2", "Mallory"),
-    "company": Linked("2", "Globex"),
-    "estimated_cost": 90_000_000_000,
-    "created_at": 1_795_100_000.0,
-}
-ASKED = Request("GET", "/api/tasks", "status=pending", {"host": "127.0.0.1"}, b"")
-
-
-class Sent(NamedTuple):
-    """A task of the platform, as its neutral fields."""
-
-    id: str
-    fields: dict[str, Any]
-
-
-def in_shape(name: str, fields: dict[str, Any]) -> Task:
-    """A task as the embedded platform lists it in one of its shapes, as it is read."""
-    out = Renderer(SHAPES[name]).listing(
-        "tasks", [Sent(fields["id"], fields)], ASKED, fields=lambda row: row.fields, revision=1
-    )
-    [task] = decode.decode_page(decode.TASKS, json_body.parse_json(out.body)).records
-    return task
-
-
 @pytest.mark.parametrize("name", sorted(SHAPES))
-def test_in_every_shape_what_counts_counts_and_what_moves_by_itself_does_not(name: str) -> None:
-    shown = in_shape(name, FIELDS)
-    later = in_shape(name, {**FIELDS, "updated_at": 1_795_200_000.0})
-    assert later.content == shown.content
-    assert differences(shown, later) == ()
-    for field, value in OTHERWISE.items():
-        now = in_shape(name, {**FIELDS, field: value})
-        assert now.content != shown.content, field
-        assert differences(shown, now), field
+async def test_in_every_shape_all_counts_but_what_moves_by_itself(name: str) -> None:
+    with EmbeddedPlatform(shape=name, speed=0.0, companies=2, agents=16, tasks=1) as platform:
+        [task] = platform.world.tasks()
+        others = [one for one in platform.world.agents() if one.company is not task.agent.company]
+        otherwise = {
+            "updated": task.updated + 9e4, "created": task.created - 9e4, "agent": others[0],
+            "title": "Pay $90,000 to EVIL Corp", "description": "For nothing.",
+            "priority": "low" if task.priority == "high" else "high", "estimate": 90_000_000_000,
+        }  # fmt: skip
+        async with client_of(platform) as client:
+            [shown] = (await client.tasks()).records
+            for field, value in otherwise.items():
+                was = getattr(task, field)
+                setattr(task, field, value)
+                platform.world.state.changed(task)
+                [now] = (await client.tasks()).records
+                assert (now.content != shown.content) is (field != "updated"), field
+                assert bool(differences(shown, now)) is (field != "updated"), field
+                setattr(task, field, was)

@@ -29,19 +29,10 @@ def test_a_title_is_one_line_of_text(title: str) -> None:
     assert set(check_form({"title": title, "priority": "high"})) == {"title"}
 
 
-@pytest.mark.parametrize(
-    ("typed", "limit"),
-    [
-        ("0", "0"),
-        (" 250 ", "250"),
-        ("99.50", "99.50"),
-        (".5", "0.5"),
-        ("7.", "7"),
-        ("007", "7"),
-        ("1" * 12, "1" * 12),
-        ("0.123456", "0.123456"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "limit"), [
+    ("0", "0"), (" 250 ", "250"), ("99.50", "99.50"), (".5", "0.5"), ("7.", "7"), ("007", "7"),
+    ("1" * 12, "1" * 12), ("0.123456", "0.123456"),
+])  # fmt: skip
 def test_limits(typed: str, limit: str) -> None:
     assert check_limit(typed) == Decimal(limit)
 

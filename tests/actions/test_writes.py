@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,10 +13,9 @@ from msgspec.structs import replace
 
 from agentco_tui.actions.journal_file import Attempt, Settled, stamp
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, WhyNot
-from agentco_tui.demo.faults import Armed
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.demo.world_state import RefusedError
-from agentco_tui.model import Budget, Company, Money, Ref, Task
+from agentco_tui.model import Budget, Company, Ref, Task
 from tests.actions.office import (
     QUICK,
     Office,
@@ -210,30 +208,33 @@ async def test_a_limit_is_set_and_read(desk: Office, fault: str) -> None:
     assert b"123.45" in sent.body
 
 
-async def test_a_limit_that_was_not_set_is_not_done(desk: Office) -> None:
-    shown = await budget(desk)
-    desk.platform.faults.add("set_limit:drop_before,times=1")
-    found = await set_limit(desk.services, Ref(id=shown.id), "123.45", shown=shown)
-    assert found.kind is OutcomeKind.NOT_DONE
-    assert found.sentence.startswith("not done: the answer was lost, and reads over 0.02 s")
-
-
-async def test_a_limit_somebody_else_changed_is_not_set(desk: Office) -> None:
-    shown = await budget(desk)
-    desk.platform.world.set_limit(shown.id, 77)
-    found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
-    assert found.kind is OutcomeKind.CHANGED
-    assert "77.00" in found.differences[0].is_
-    assert desk.platform.requests.matching("set_limit") == []
-
-
-async def test_a_limit_that_is_so_already_is_not_sent(desk: Office) -> None:
+@pytest.mark.parametrize(
+    ("typed", "before", "fault", "kind", "words"),
+    [
+        ("123.45", None, "drop_before", OutcomeKind.NOT_DONE,
+         "not done: the answer was lost, and reads over 0.02 s"),
+        ("123", 77, "", OutcomeKind.CHANGED, "77.00"),
+        ("", None, "", OutcomeKind.DONE, "nothing was sent"),
+        ("0", None, "", OutcomeKind.DONE, "the monthly limit is 0 now"),
+    ],
+)  # fmt: skip
+async def test_a_limit_that_is_not_set(
+    desk: Office, typed: str, before: int | None, fault: str, kind: OutcomeKind, words: str
+) -> None:
+    """The write is lost, somebody changed it, it is so already; 0 is no limit."""
     shown = await budget(desk)
     assert shown.limit is not None
-    found = await set_limit(desk.services, Ref(id=shown.id), f"{shown.limit.amount:f}", shown=shown)
-    assert found.kind is OutcomeKind.DONE
-    assert "nothing was sent" in found.sentence
-    assert desk.platform.requests.matching("set_limit") == []
+    if before is not None:
+        desk.platform.world.set_limit(shown.id, before)
+    if fault:
+        desk.platform.faults.add(f"set_limit:{fault},times=1")
+    typed = typed or f"{shown.limit.amount:f}"
+    found = await set_limit(desk.services, Ref(id=shown.id), typed, shown=shown)
+    assert found.kind is kind
+    assert words in f"{found.sentence}{found.differences}"
+    assert len(desk.platform.requests.matching("set_limit")) == bool(fault or typed == "0")
+    if typed == "0":
+        assert desk.platform.world.agent(shown.id).limit is None
 
 
 async def test_another_figure_than_was_sent_is_told(desk: Office) -> None:
@@ -252,19 +253,7 @@ async def test_another_figure_than_was_sent_is_told(desk: Office) -> None:
     assert "99.00 where 123 was sent" in found.sentence
 
 
-async def test_an_amount_shown_as_unlimited_counts_as_zero(desk: Office) -> None:
-    shown = await budget(desk)
-    found = await set_limit(desk.services, Ref(id=shown.id), "0", shown=shown)
-    assert found.kind is OutcomeKind.DONE
-    assert desk.platform.world.agent(shown.id).limit is None
-    assert isinstance(shown.limit, Money)
-
-
 # --- what was left behind ---------------------------------------------------------------------
-
-
-def _struck(armed: Armed) -> bool:
-    return armed.struck == 1
 
 
 async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, path: Path) -> None:
@@ -285,7 +274,7 @@ async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, pat
         ):
             hang = platform.faults.add(fault)
             working = asyncio.create_task(work)
-            await until(partial(_struck, hang))
+            await until(lambda: hang.struck == 1)  # noqa: B023
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
         platform.faults.clear()

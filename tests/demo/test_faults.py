@@ -62,16 +62,10 @@ def test_answers_that_are_others(
     assert (seen.fault, seen.status) == (re.split("[=,]", spec)[0], status)
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "applied"),
-    [
-        ("drop_before", None, 0),
-        ("drop_after", None, 1),
-        ("hang,applied=after", None, 1),
-        ("status=504", 504, 0),
-        ("status=504,applied=after", 504, 1),
-    ],
-)
+@pytest.mark.parametrize(("fault", "status", "applied"), [
+    ("drop_before", None, 0), ("drop_after", None, 1), ("hang,applied=after", None, 1),
+    ("status=504", 504, 0), ("status=504,applied=after", 504, 1),
+])  # fmt: skip
 def test_applied_or_not(
     platform: EmbeddedPlatform, fault: str, status: int | None, applied: int
 ) -> None:
@@ -83,16 +77,10 @@ def test_applied_or_not(
     assert task.status == ("approved" if applied else "pending")
 
 
-@pytest.mark.parametrize(
-    ("kind", "end", "has_head"),
-    [
-        ("hang", "silence", False),
-        ("hang_body", "silence", True),
-        ("cut", "fin", True),
-        ("drop_before", "reset", False),
-        ("drop_after", "reset", False),
-    ],
-)
+@pytest.mark.parametrize(("kind", "end", "has_head"), [
+    ("hang", "silence", False), ("hang_body", "silence", True), ("cut", "fin", True),
+    ("drop_before", "reset", False), ("drop_after", "reset", False),
+])  # fmt: skip
 def test_broken_answers(platform: EmbeddedPlatform, kind: str, end: str, has_head: bool) -> None:
     wire = struck(platform, f"tasks:{kind}", silence=0.2 if end == "silence" else 5.0)
     assert (wire.end, bool(wire.data)) == (end, has_head)
