@@ -205,9 +205,7 @@ async def test_what_lists_show_before_it_is_sent(
     assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
 
 
-async def test_what_was_left_behind_is_read_by_company(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_what_is_left_behind_is_read_once(platform: EmbeddedPlatform, path: Path) -> None:
     """And not in all lists, nor in that of the company that the screen is about."""
     for scope in (None, "own", "cmp_other"):
         async with office(platform, path) as every:
@@ -227,9 +225,7 @@ async def test_what_was_left_behind_is_read_by_company(
             assert {seen.query for seen in platform.requests} == {f"{of_it}status=pending"}
 
 
-async def test_a_changed_task_goes_into_no_other_list(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_a_changed_task_is_in_no_other_list(platform: EmbeddedPlatform, path: Path) -> None:
     async with office(platform, path, company="cmp_other") as desk:
         task = (await desk.pending())[0]
         shown = replace(task, title=plain("harmless"))
@@ -384,9 +380,7 @@ async def test_what_was_decided_after_its_attempt_was_settled(
         assert (last.outcome, last.corrects) == (kind, "not done")
 
 
-async def test_a_decision_of_another_dashboard_is_told(
-    platform: EmbeddedPlatform, path: Path
-) -> None:
+async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: Path) -> None:
     """What it has in flight, what became of it, and where it ended without a word of that."""
     async with office(platform, path) as desk, office(platform, path) as other:
         tasks = (await desk.pending())[:4]
@@ -454,9 +448,7 @@ async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path:
         assert decisions.by_task.get("tsk_2") is None
 
 
-async def test_what_leaves_late_is_read_again_what_comes_back_is_over(
-    desk: Office,
-) -> None:
+async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Office) -> None:
     task = (await desk.pending())[0]
     for kind in OutcomeKind:
         for attempt_id in ("a1", None):

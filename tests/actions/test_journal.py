@@ -391,9 +391,7 @@ def test_addresses_that_are_one_platform(one: str, two: str, same: bool) -> None
     assert (platform_of(one) == platform_of(two)) is same
 
 
-def test_hosts_at_one_address_send_once_and_read_for_themselves(
-    path: Path, journal: Journal
-) -> None:
+def test_hosts_at_one_address_send_once_and_read_for_each(path: Path, journal: Journal) -> None:
     def here(name: str) -> Attempt:
         addresses = ("192.0.2.7:443", "192.0.2.8:443")
         return attempt(name, origin="https://a.example", addresses=addresses)
@@ -432,9 +430,7 @@ def test_a_host_that_resolves_to_this_machine_is_local(monkeypatch: pytest.Monke
     assert addresses_of("http://box.example") == ("192.0.2.7:80", "localhost:80")
 
 
-def test_a_resolver_that_hangs(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_resolver_hangs(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     released = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(20) and [])
     assert addresses_of("http://slow.example", patience=0.01) == ()

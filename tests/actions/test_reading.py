@@ -91,9 +91,7 @@ def test_sentences_say_no_more_than_is_known() -> None:
 # --- one read for all who ask -----------------------------------------------------------------
 
 
-async def test_a_read_that_hangs_holds_up_the_next_briefly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_read_that_hangs_holds_up_the_next_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(single_flight, "PATIENCE", 0.01)
     go = asyncio.Event()
     begun: list[None] = []

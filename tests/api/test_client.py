@@ -107,9 +107,7 @@ async def test_writes_send_exactly_their_fields(platform: EmbeddedPlatform, clie
     assert not any(name == "idempotency-key" for one in seen for name, _ in one.headers)
 
 
-async def test_approve_has_no_body_but_its_attempt(
-    platform: EmbeddedPlatform, client: Client
-) -> None:
+async def test_approve_has_no_body_but_a_name(platform: EmbeddedPlatform, client: Client) -> None:
     pending = (await client.tasks(status="pending")).records[0]
     platform.requests.clear()
     receipt = await client.approve_task(pending.id, attempt_id="01J-attempt")

@@ -87,9 +87,7 @@ def endless(query: Query) -> object:
     return {"tasks": tasks(start, start + 10), "next_cursor": str(start + 10)}
 
 
-async def test_an_endless_list_ends_at_a_cap_and_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_endless_list_ends_at_a_cap_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async with answering(saying(endless), keep=True) as server:
         async with client_of(server, page_cap=7) as client:
             by_pages = await client.tasks()
@@ -184,9 +182,7 @@ async def test_two_tasks_with_one_id_on_two_pages_are_both_shown_and_marked() ->
     assert len(set(ids(listing))) == 4
 
 
-async def test_an_unchanged_list_is_the_same_and_not_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_unchanged_list_is_the_same_and_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[object] = []
     real = decode_page
 

@@ -154,9 +154,7 @@ async def test_decisions_wait_for_no_place_of_others() -> None:
 
 
 @pytest.mark.parametrize("lost", ["_response_closed", "_h11_state", "the watch"])
-async def test_unwatched_connections_are_not_kept(
-    monkeypatch: pytest.MonkeyPatch, lost: str
-) -> None:
+async def test_unwatched_connections_are_closed(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     """As with a later httpcore whose inner names are others."""
     network.watch_answers()
     kind: Any = httpcore.AsyncHTTP11Connection
@@ -183,9 +181,7 @@ async def test_unwatched_connections_are_not_kept(
 
 
 @pytest.mark.parametrize("first", ["refuses", "hangs"])
-async def test_the_next_address_is_tried_meanwhile(
-    monkeypatch: pytest.MonkeyPatch, first: str
-) -> None:
+async def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch, first: str) -> None:
     connected = network._connected
     tried: list[str] = []
 

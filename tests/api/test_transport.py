@@ -85,9 +85,7 @@ async def test_a_path_that_is_none_of_the_platforms_is_not_sent(path: str) -> No
         {"params": [("status", "x" * 20_000)]},
     ],
 )
-async def test_what_no_head_can_hold_is_not_sent(
-    settings: dict[str, list[tuple[str, str]]],
-) -> None:
+async def test_what_no_head_can_hold(settings: dict[str, list[tuple[str, str]]]) -> None:
     async with answering(http()) as server, transport(server.base) as wire:
         error = await failure(wire.request("POST", "/api/tasks", **settings))  # type: ignore[arg-type]
     assert isinstance(error, errors.NotSent)
@@ -168,9 +166,7 @@ async def test_proxies_and_netrc_of_the_environment_are_ignored_unless_wanted(
     assert (direct.body, through.body) == (b'"direct"', b'"proxy"')
 
 
-async def test_a_broken_proxy_setting_is_told_if_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_broken_proxy_setting_is_told_if_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "socks9://no where")
     async with answering(http()) as server:
         async with transport(server.base) as wire:

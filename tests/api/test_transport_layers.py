@@ -66,9 +66,7 @@ def test_every_exception_of_httpx_has_its_error(kind: type[BaseException]) -> No
 
 
 @pytest.mark.parametrize("kind", [*exceptions_of(httpcore), OSError, RuntimeError, UnicodeError])
-async def test_every_exception_below(
-    monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
-) -> None:
+async def test_all_exceptions_below(monkeypatch: pytest.MonkeyPatch, kind: type[Exception]) -> None:
     async def fails(*_: object) -> None:
         raise kind("\x1b[31mBearer ag_canary_7d1c")
 
@@ -119,9 +117,7 @@ def added(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("events", [renamed, dropped, added])
-async def test_no_event_says_not_sent_of_a_write(
-    monkeypatch: pytest.MonkeyPatch, events: Any
-) -> None:
+async def test_no_event_tells_not_sent(monkeypatch: pytest.MonkeyPatch, events: Any) -> None:
     """As with a later httpcore whose events are others."""
     told: Any = httpcore._trace.Trace.atrace
 

@@ -66,7 +66,7 @@ def test_answers_that_are_others(
     ("drop_before", None, 0), ("drop_after", None, 1), ("hang,applied=after", None, 1),
     ("status=504", 504, 0), ("status=504,applied=after", 504, 1),
 ])  # fmt: skip
-def test_applied_or_not(
+def test_is_applied(
     platform: EmbeddedPlatform, fault: str, status: int | None, applied: int
 ) -> None:
     task = platform.world.tasks(status="pending")[0]

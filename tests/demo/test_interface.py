@@ -134,9 +134,7 @@ def test_bodies_are_checked(
     assert says in reply.text
 
 
-def test_all_operations_are_behind_the_gate(
-    platform: EmbeddedPlatform, client: httpx.Client
-) -> None:
+def test_all_operations_have_their_gate(platform: EmbeddedPlatform, client: httpx.Client) -> None:
     for operation in OPERATIONS:
         path = operation.path.replace("{id}", "x")
         for header in ("", "Basic x", "Bearer ag_wrong"):

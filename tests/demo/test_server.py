@@ -136,9 +136,7 @@ def test_the_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
         ({"port": 70_000}, "can't use port 70000"),
     ],
 )
-def test_bad_options(
-    options: dict[str, Any], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_option(options: dict[str, Any], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert serve(**options) == 2
     err = capsys.readouterr().err
     assert says in err

@@ -119,9 +119,7 @@ SMALL = {"companies": 1, "agents": 2, "tasks": 2}
         ((ACTIVITY_LIMIT + 300, 5), [ACTIVITY_LIMIT, ACTIVITY_CATCH_UP, ACTIVITY_LIMIT]),
     ],
 )
-async def test_polls_join_and_a_gap_is_closed_once(
-    bursts: tuple[int, ...], limits: list[int]
-) -> None:
+async def test_polls_join_and_gaps_are_closed(bursts: tuple[int, ...], limits: list[int]) -> None:
     with ChoosyPlatform(as_asked, **SMALL) as platform:
         happen(platform, 300)
         async with stage(platform, wanted=NONE) as on:

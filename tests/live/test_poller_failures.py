@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import logging
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentco_tui.api.errors import (
     Broken,
     KeyRejected,
     NotAllowed,
-    PlatformFailed,
     RateLimited,
     Refused,
     TimedOut,
     Unreadable,
 )
 from agentco_tui.demo.server import EmbeddedPlatform
-from agentco_tui.live.feeds import FeedName, Pace, Phase, paces
-from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED
+from agentco_tui.live.feeds import SLOWER, FeedName, Freshness, Pace, Phase, began_at, paces
+from agentco_tui.live.poller import BACK_OFF_CEILING, LONGEST_WAIT_ASKED, after_failure, spacing
 from agentco_tui.live.store import Change
+from agentco_tui.text import plain
 from tests.live.stage import EVERYTHING, Stage, stage
 
 ON = [feed for feed in FeedName if feed is not FeedName.TASKS]
@@ -29,9 +32,7 @@ def phases(on: Stage) -> set[Phase]:
     return {on.freshness(feed).phase for feed in FeedName if on.poller.pace(feed) is not Pace.OFF}
 
 
-async def test_back_off_grows_and_touches_no_other_feed(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_back_off_grows_and_touches_no_other_feed(platform: EmbeddedPlatform) -> None:
     fault = platform.faults.add("alerts:status=503")
     async with stage(platform, wanted=paces("overview"), refresh=1.0) as on:
         waits: list[float] = []
@@ -64,7 +65,7 @@ async def test_back_off_grows_and_touches_no_other_feed(
         ("status=429,retry_after=odd", 0.9, 1.0),
     ],
 )
-async def test_waits_are_obeyed(
+async def test_asked_waits(
     platform: EmbeddedPlatform, spec: str, least: float, most: float
 ) -> None:
     fault = platform.faults.add(f"agents:{spec},times=1")
@@ -102,9 +103,7 @@ async def test_a_rejected_key_slows_but_goes_on(platform: EmbeddedPlatform) -> N
         await on.until(lambda: phases(on) == {Phase.LIVE})
 
 
-async def test_a_platform_that_comes_back_is_live_soon(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_a_platform_that_comes_back_is_live_soon(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=paces("overview"), refresh=5.0) as on:
         await on.settled()
         answered = {feed: on.freshness(feed).answered_at for feed in ON}
@@ -123,9 +122,7 @@ async def test_a_platform_that_comes_back_is_live_soon(
         await on.until(lambda: phases(on) == {Phase.LIVE})
 
 
-async def test_a_recovery_spares_those_told_to_wait(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_a_recovery_spares_those_told_to_wait(platform: EmbeddedPlatform) -> None:
     platform.faults.add("agents:status=429,retry_after=300")
     platform.faults.add("alerts:cut,times=1")
     platform.faults.add("activity:cut,times=1")
@@ -167,39 +164,16 @@ async def test_what_hangs_holds_up_no_other(platform: EmbeddedPlatform) -> None:
         assert in_hand(8, 3), "all that hang are due, and two of them may try"
 
 
-async def test_the_four_outcomes_are_never_mixed_up(platform: EmbeddedPlatform) -> None:
-    held = platform.faults.add("alerts:latency=20ms,times=1")
-    async with stage(platform, wanted=paces("tasks"), refresh=5.0) as on:
-        feed = FeedName.ALERTS
-        assert on.freshness(feed).phase is Phase.LOADING
-        assert on.freshness(feed).age(on.hours.monotonic()) is None
-        assert on.freshness(feed).wait(on.hours.monotonic()) is None
-        await on.settled()
-        assert held.struck == 1
-        live = on.freshness(feed)
-        assert (live.phase, live.failure, live.failures) == (Phase.LIVE, None, 0)
-        alerts = dict(on.store.alerts.records)
-        assert alerts
-
-        platform.faults.add("alerts:status=403")
-        await on.go_by(20.0)
-        stale = on.freshness(feed)
-        assert stale.phase is Phase.STALE
-        assert isinstance(stale.failure, NotAllowed)
-        assert "platform: Forbidden" in str(stale.failure)
-        assert stale.answered_at == live.answered_at
-        assert (stale.age(on.hours.monotonic()) or 0) >= 20.0
-        assert dict(on.store.alerts.records) == alerts
-
-        platform.faults.clear()
-        await on.go_by(on.wait(feed))
-        await on.until(lambda: on.freshness(feed).phase is Phase.LIVE)
-
-        platform.faults.add("agent_budgets:status=500")
-        failed = await on.poller.read_again(FeedName.AGENT_BUDGETS)
+async def test_what_never_answered_is_loading_and_then_failed(platform: EmbeddedPlatform) -> None:
+    platform.faults.add("alerts:status=403")
+    async with stage(platform, wanted=dict.fromkeys(FeedName, Pace.OFF)) as on:
+        loading = on.freshness(FeedName.ALERTS)
+        assert (loading.phase, loading.wait(on.hours.monotonic())) == (Phase.LOADING, None)
+        failed = await on.poller.read_again(FeedName.ALERTS)
+        assert (loading.age(on.hours.monotonic()), failed.age(on.hours.monotonic())) == (None, None)
         assert failed.phase is Phase.FAILED
-        assert failed.age(on.hours.monotonic()) is None
-        assert isinstance(failed.failure, PlatformFailed)
+        assert isinstance(failed.failure, NotAllowed)
+        assert "platform: Forbidden" in str(failed.failure)
 
 
 async def test_a_fault_of_ours_in_one_feed_is_told_logged_and_survived(
@@ -249,3 +223,46 @@ async def test_whoever_fails_to_show_a_change_hides_it_from_nobody(
     assert [set(change.added) for change in heard] == [set(platform.world.state.companies)]
     assert fresh == [FeedName.COMPANIES] * 2
     assert len(caplog.records) == 4
+
+
+# --- when a feed is due, by itself ---------------------------------------------------------
+
+seeds = st.integers(0, 2**32)
+
+
+@given(st.sampled_from([Pace.REFRESH, Pace.SLOW]), st.floats(0.5, 60), st.floats(0, 100))
+def test_a_feed_is_never_asked_sooner_than_wished(pace: Pace, refresh: float, took: float) -> None:
+    wished = refresh if pace is Pace.REFRESH else refresh * SLOWER
+    gap, slowed = spacing(pace, refresh, took)
+    assert gap == max(wished, took * 4)
+    assert slowed == (took * 4 > wished)
+
+
+@given(st.integers(1, 10_000), st.floats(0.5, 20), seeds)
+def test_back_off_grows_to_the_ceiling(failures: int, refresh: float, seed: int) -> None:
+    error = TimedOut(plain("no answer"))
+    delay = after_failure(error, failures, refresh, Random(seed))
+    assert 0 < delay <= BACK_OFF_CEILING
+
+
+@given(st.floats(0, 1e9), seeds)
+def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int) -> None:
+    error = RateLimited(plain("slow down"), retry_after=asked)
+    delay = after_failure(error, 1, 5.0, Random(seed))
+    assert delay >= min(asked, LONGEST_WAIT_ASKED)
+    assert delay <= max(BACK_OFF_CEILING, LONGEST_WAIT_ASKED)
+
+
+class Noon:
+    """A clock that stands still."""
+
+    def monotonic(self) -> float:
+        return 100.0
+
+    def now(self) -> float:
+        return 5_000.0
+
+
+def test_a_read_began_as_long_before_its_answer_as_it_took() -> None:
+    assert began_at(Freshness(answered_at=80.0, took=3.0), Noon()) == 4_977.0
+    assert began_at(Freshness(), Noon()) == 5_000.0

@@ -6,7 +6,7 @@ import pytest
 
 from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import SLOWER, FeedName, Pace, paces
-from tests.live.stage import EVERYTHING, Stage, stage
+from tests.live.stage import Stage, stage
 
 REFRESH = 1_000.0
 
@@ -63,9 +63,7 @@ async def test_all_tasks_are_asked_for_only_while_they_show(platform: EmbeddedPl
         assert on.asked()["tasks"] == 0
 
 
-async def test_another_screen_is_asked_at_once_the_old_no_more(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_another_screen_is_asked_at_once_the_old_no_more(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=paces("companies"), refresh=REFRESH) as on:
         await on.settled()
         assert on.asked()["budget"] == 0
@@ -80,9 +78,7 @@ async def test_another_screen_is_asked_at_once_the_old_no_more(
         assert on.asked()["budget"] == on.asked()["agent_budgets"] == 0
 
 
-async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=paces("tasks"), refresh=REFRESH) as on:
         await on.settled()
         platform.requests.clear()
@@ -101,29 +97,19 @@ async def test_a_feed_that_speeds_up_is_asked_if_it_is_old(
         assert on.asked()["agents"] == 1
 
 
-async def test_a_feed_that_went_off_in_the_queue_is_not_asked(
+async def test_what_shows_comes_first_and_what_went_off_in_the_queue_is_not_asked(
     platform: EmbeddedPlatform,
 ) -> None:
     slow = platform.faults.add("reads:hang")
-    async with stage(platform, wanted=EVERYTHING) as on:
+    async with stage(platform, wanted=paces("overview")) as on:
         await on.until(lambda: slow.struck == 4)
+        assert {name for name, count in on.asked().items() if count} <= SHOWN["overview"]
         on.poller.set_paces(dict.fromkeys(FeedName, Pace.OFF))
         platform.faults.clear()
         on.hours.go_by(60)
         await on.until(lambda: sum(f.failures for f in on.store.freshness.values()) == 4)
         await on.arrived()
         assert sum(on.asked().values()) == 4
-
-
-async def test_what_the_screen_is_about_comes_first(platform: EmbeddedPlatform) -> None:
-    held = platform.faults.add("reads:hang")
-    async with stage(platform, wanted=paces("overview")) as on:
-        await on.until(lambda: held.struck == 4)
-        platform.faults.clear()
-        first = {name for name, count in on.asked().items() if count}
-        assert first <= SHOWN["overview"]
-        on.hours.go_by(60)
-        await on.settled()
 
 
 async def test_next_try_is_told_only_for_what_is_polled(platform: EmbeddedPlatform) -> None:
@@ -154,9 +140,7 @@ async def test_without_focus_the_screen_is_polled_slowly(platform: EmbeddedPlatf
         assert on.asked()["agents"] >= 8
 
 
-async def test_with_the_focus_back_what_is_overdue_is_asked(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_with_the_focus_back_what_is_overdue_is_asked(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=paces("agents"), refresh=REFRESH) as on:
         await on.settled()
         on.poller.set_attention(False)

@@ -79,9 +79,7 @@ async def test_an_answer_to_the_old_question_never_shows_as_the_new(
 
 
 @pytest.mark.parametrize("feed", SCOPED)
-async def test_a_failure_of_the_old_is_not_the_news(
-    platform: EmbeddedPlatform, feed: FeedName
-) -> None:
+async def test_a_failure_of_the_old_is_no_news(platform: EmbeddedPlatform, feed: FeedName) -> None:
     old, new = companies(platform)
     seen: list[Freshness] = []
     async with stage(platform, wanted=only(feed), query=Query(company=old)) as on:
@@ -94,9 +92,7 @@ async def test_a_failure_of_the_old_is_not_the_news(
     assert [freshness.phase for freshness in seen] == [Phase.LIVE]
 
 
-async def test_what_is_asked_about_all_outlives_a_scope(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_what_is_asked_about_all_outlives_a_scope(platform: EmbeddedPlatform) -> None:
     old, new = companies(platform)
     rest = [feed for feed in FeedName if feed not in SCOPED]
     async with stage(platform, wanted=EVERYTHING, query=Query(company=old)) as on:
@@ -110,9 +106,7 @@ async def test_what_is_asked_about_all_outlives_a_scope(
         assert set(on.asked()) == {"agents", "pending", "tasks", "agent_budgets", "activity"}
 
 
-async def test_another_filter_of_the_log_disturbs_no_feed(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_another_filter_of_the_log_disturbs_no_feed(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=only(FeedName.PENDING)) as on:
         await on.settled()
         platform.requests.clear()
@@ -124,9 +118,7 @@ async def test_another_filter_of_the_log_disturbs_no_feed(
         assert on.asked() == {"pending": 1}
 
 
-async def test_filters_of_the_log_go_out_and_it_begins_anew(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_filters_of_the_log_go_out_and_it_begins_anew(platform: EmbeddedPlatform) -> None:
     old, new = companies(platform)
     agent = next(a.id for a in platform.world.state.agents.values() if a.company.id == new)
     day = date.fromtimestamp(platform.world.now)
@@ -236,9 +228,7 @@ async def test_the_first_rows_of_a_long_list_show_until_it_is_whole(
 
 
 @pytest.mark.parametrize("tail", [b'], "success": false}', b', {"id": "tsk'])
-async def test_first_rows_go_when_the_rest_fails(
-    monkeypatch: pytest.MonkeyPatch, tail: bytes
-) -> None:
+async def test_first_rows_go_with_the_rest(monkeypatch: pytest.MonkeyPatch, tail: bytes) -> None:
     monkeypatch.setattr(transport, "ONE_PIECE", 1_000)
     monkeypatch.setattr(stream, "CHUNK", 1_000)
     rows = [{"id": f"t{each}", "title": "x" * 100, "status": "pending"} for each in range(1_000)]

@@ -35,9 +35,7 @@ def most_at_once(requests: Iterable[Seen]) -> int:
     return most
 
 
-async def test_at_most_four_requests_at_once_and_one_a_feed(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_at_most_four_requests_at_once_and_one_a_feed(platform: EmbeddedPlatform) -> None:
     platform.faults.add("reads:latency=20ms")
     async with stage(platform, wanted=EVERYTHING) as on:
         await on.settled()
@@ -106,9 +104,7 @@ def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
         assert round(corrected.now() - time.time(), -1) == ahead
 
 
-async def test_a_slow_platform_is_asked_less_and_it_is_told(
-    platform: EmbeddedPlatform,
-) -> None:
+async def test_a_slow_platform_is_asked_less_and_it_is_told(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=ONLY_ALERTS, refresh=1.0) as on:
         await on.settled()
         assert not on.freshness(FeedName.ALERTS).slowed

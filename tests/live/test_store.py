@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 from agentco_tui import background
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.poller import take_overview
-from agentco_tui.live.store import Change, Collection, Store
-from agentco_tui.model import Agent, Budget, BudgetOverview, BudgetScope, Listing
-from agentco_tui.text import plain
+from agentco_tui.live.store import Change, Collection, Names, Store
+from agentco_tui.model import (
+    Agent,
+    Alert,
+    Budget,
+    BudgetOverview,
+    BudgetScope,
+    Company,
+    Listing,
+    Ref,
+    Task,
+)
+from agentco_tui.text import plain, signs
 
 MANY = 5_000
 
@@ -35,9 +45,7 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Collection[Agent]:
     return held
 
 
-async def test_others_have_their_turn_meanwhile(
-    collection: Collection[Agent],
-) -> None:
+async def test_others_have_their_turn_meanwhile(collection: Collection[Agent]) -> None:
     before = dict(collection.records)
     coming = listing(*map(agent, range(1, MANY)), agent(MANY), agent(0, "Grace"))
     comparing = asyncio.create_task(collection.compare(coming))
@@ -71,9 +79,7 @@ async def test_a_write_in_the_middle_counts(collection: Collection[Agent], turns
     assert not collection.replace(coming)
 
 
-async def test_a_write_between_comparing_and_taking_counts(
-    collection: Collection[Agent],
-) -> None:
+async def test_a_write_between_comparing_and_taking_counts(collection: Collection[Agent]) -> None:
     coming = listing(*map(agent, range(1, MANY)))
     compared = await collection.compare(coming)
     collection.put(agent(2, "Grace"))
@@ -113,15 +119,6 @@ async def test_few_changes_in_a_long_list_build_no_list_anew(collection: Collect
     assert compared.change == Change(FeedName.AGENTS, changed=("ag_7",))
 
 
-def test_the_same_listing_again_changes_nothing() -> None:
-    collection: Collection[Agent] = Collection(FeedName.AGENTS)
-    same = listing(agent(1))
-    assert collection.replace(same)
-    assert not collection.replace(same)
-    collection.drop("ag_1")
-    assert collection.replace(same).added == ("ag_1",)
-
-
 def test_one_record_can_be_put_and_dropped() -> None:
     collection: Collection[Agent] = Collection(FeedName.AGENTS)
     ada = agent(1)
@@ -158,3 +155,73 @@ def test_the_parts_of_an_overview_stand_in_until_their_own_feed_answers() -> Non
     )
     take_overview(store, BudgetOverview(whole=whole, parts=(part,)))
     assert list(store.company_budgets) == [own]
+
+
+# --- names for ids --------------------------------------------------------------------------
+
+ACME = Ref(id="cmp_1")
+ADA = Ref(id="ag_1")
+
+
+@pytest.fixture
+def names() -> Names:
+    """Ada of Acme is known; so are an agent without a company and a company without a name."""
+    store = Store()
+    ada = Agent(id="ag_1", name=plain("Ada"), company=ACME)
+    nameless = Agent(id="ag_2")
+    store.agents.replace(Listing(records=(ada, nameless)))
+    acme = Company(id="cmp_1", name=plain("Acme"))
+    store.companies.replace(Listing(records=(acme, Company(id="cmp_2"))))
+    return Names(store)
+
+
+def test_an_agent_or_company_is_named_by_the_record_then_the_list_then_the_id(names: Names) -> None:
+    assert names.agent(ADA) == "Ada"
+    assert names.agent(Ref(id="ag_1", name=plain("Ada Lovelace"))) == "Ada Lovelace"
+    assert names.agent(Ref(name=plain("Grace"))) == "Grace"
+    assert names.company(ACME) == "Acme"
+    assert names.company(Ref(id="cmp_1", name=plain("Acme Ltd"))) == "Acme Ltd"
+    for unnamed in ("ag_2", "ag_9"):
+        assert names.agent(Ref(id=unnamed)) == unnamed
+    for unnamed in ("cmp_2", "cmp_9"):
+        assert names.company(Ref(id=unnamed)) == unnamed
+    assert names.agent(None) == names.company(None) == signs.missing
+    assert names.agent(Ref()) == names.company(Ref()) == signs.missing
+
+
+def test_the_scope_is_a_company_or_all(names: Names) -> None:
+    assert names.scope(None) == "all companies"
+    assert names.scope("cmp_1") == "Acme"
+    assert names.scope("cmp_2") == "cmp_2"
+    assert names.scope("cmp_9") == "cmp_9"
+
+
+def test_a_records_company_is_its_own_else_its_agents(names: Names) -> None:
+    other = Ref(id="cmp_2")
+    task = Task(id="t", title=plain("t"), agent=ADA)
+    assert names.company_of(task) == ACME
+    assert names.company_of(Task(id="t", title=plain("t"), agent=ADA, company=other)) == other
+    assert names.company_of(Task(id="t", title=plain("t"))) is None
+    assert names.company_of(Task(id="t", title=plain("t"), agent=Ref(id="ag_9"))) is None
+    assert names.company_of(Alert(id="a", text=plain("a"), agent=ADA)) == ACME
+    assert names.company_of(Agent(id="ag_1")) is None
+    assert names.company_of(Agent(id="ag_1", company=ACME)) == ACME
+    assert names.company_of(Budget(id="ag_1", scope=BudgetScope.AGENT)) == ACME
+    assert names.company_of(Budget(id="ag_2", scope=BudgetScope.AGENT)) is None
+    own = names.company_of(Budget(id="cmp_2", scope=BudgetScope.COMPANY, name=plain("Two")))
+    assert own == Ref(id="cmp_2", name=plain("Two"))
+
+
+def test_a_budget_is_named_by_what_it_is_for(names: Names) -> None:
+    assert names.budget(Budget(id="all", scope=BudgetScope.ALL)) == "all"
+    assert names.budget(Budget(id="all", scope=BudgetScope.ALL, name=plain("Org"))) == "Org"
+    assert names.budget(Budget(id="cmp_1", scope=BudgetScope.COMPANY)) == "Acme"
+    assert names.budget(Budget(id="ag_1", scope=BudgetScope.AGENT)) == "Ada"
+    assert names.budget(Budget(id="ag_9", scope=BudgetScope.AGENT)) == "ag_9"
+
+
+def test_an_agents_record_is_found_by_reference(names: Names) -> None:
+    found = names.agent_of(ADA)
+    assert found is not None
+    assert found.name == "Ada"
+    assert names.agent_of(None) is names.agent_of(Ref(id="ag_9")) is names.agent_of(Ref()) is None

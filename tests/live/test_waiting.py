@@ -115,18 +115,6 @@ def test_tasks_that_did_not_change_are_not_looked_at_again(monkeypatch: pytest.M
     assert looked_at[50:] == ["t7"]
 
 
-def test_a_queue_is_counted_anew_when_the_agent_of_a_task_moves() -> None:
-    store = Store()
-    waiting = Waiting(store, Names(store), AlertLimits())
-    task = Task(id="a", title=plain("Pay"), agent=Ref(id="ag_1"))
-    store.pending.replace(Listing(records=(task,)))
-    for company in COMPANIES:
-        store.agents.replace(agents_in(company, company))
-        for scope in COMPANIES:
-            assert waiting.of(scope).count == (scope == company)
-        assert waiting.of(company).count == 1
-
-
 def test_alerts_are_counted_by_level_and_scope_and_anew_when_an_agent_moves() -> None:
     store = Store()
     figures = Waiting(store, Names(store), AlertLimits())

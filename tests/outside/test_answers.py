@@ -37,9 +37,7 @@ def test_a_read_before_a_write_that_is_answered_twice_is_none(tmp_path: Path) ->
         assert len(platform.posts("t1")) == len(platform.approvals) == 1
 
 
-def test_an_approval_answered_twice_is_sent_once_and_settled_by_reading(
-    tmp_path: Path,
-) -> None:
+def test_an_approval_answered_twice_is_sent_once_and_settled_by_reading(tmp_path: Path) -> None:
     """The second answer says yes to another task, which the platform refuses."""
     with scene(tmp_path, {"t1": FIRST, "t2": "Pay Bolt"}, refresh=60) as (platform, console):
         yes_to_t2 = {**platform.record("t2"), "status": "approved"}

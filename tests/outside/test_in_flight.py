@@ -61,9 +61,7 @@ def seen_in_flight(console: Console, note: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["approved", "rejected"])
-def test_a_second_attempt_shows_the_first_a_late_end_corrects_both(
-    tmp_path: Path, end: str
-) -> None:
+def test_a_second_attempt_shows_the_first_a_late_end_mends_both(tmp_path: Path, end: str) -> None:
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
         console.ask("Case1")
         platform.drop(approves("t1"))

@@ -230,9 +230,7 @@ def test_marks_out_of_sight_are_named_and_one_alone_is_asked_in_full(tmp_path: P
         assert platform.posts() == []
 
 
-def test_marks_of_another_scope_are_named_and_read_by_their_company(
-    tmp_path: Path,
-) -> None:
+def test_marks_of_another_scope_are_named_and_read_by_their_company(tmp_path: Path) -> None:
     with Platform() as platform:
         for task, title in cases(3, INVOICE).items():
             platform.task(task, title)

@@ -98,9 +98,7 @@ def test_restored_and_decided_otherwise(tmp_path: Path) -> None:
         assert "approved here" not in console.line("Case1")
 
 
-def test_what_was_approved_here_is_not_elsewhere_for_an_old_list(
-    tmp_path: Path,
-) -> None:
+def test_what_was_approved_here_is_not_elsewhere_for_an_old_list(tmp_path: Path) -> None:
     with scene(tmp_path, {"t1": "Case1", "t2": "Case2"}, config=NO_HOLD) as (platform, console):
         old = [platform.record("t1"), platform.record("t2")]
         console.ask("Case1")
