@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Iterator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -25,9 +23,7 @@ T = TypeVar("T")
 
 SLICE: Final = 0.004  # seconds of work after which other things get their turn
 QUIET: Final = 0.03  # seconds after a key for which there is none
-AT_ONCE: Final = 20  # steps (of about a millisecond) that are always taken at once
 ASKED_SLICE: Final = 0.016  # seconds of work in one go while a person waits for it
-
 
 _quiet_until: Final = [-inf]  # when a person acted last, and `QUIET` on top
 
@@ -58,28 +54,28 @@ def beside(work: Callable[[], T]) -> asyncio.Future[T]:
     return asyncio.get_running_loop().run_in_executor(_thread, work)
 
 
-async def in_slices(steps: Generator[None, None, T]) -> T:
-    """Run a generator of short steps to its end, in slices; what it returns."""
+async def in_slices(steps: Generator[None, None, T], *, asked: bool = False) -> T:
+    """Run a generator of short steps to its end, in slices; what it returns. What a person has
+    `asked` for doesn't wait until no key comes.
+    """
     while True:
-        await turn()
-        until = perf_counter() + SLICE
+        await (asyncio.sleep(0) if asked else turn())
+        until = perf_counter() + (ASKED_SLICE if asked else SLICE)
         try:
             next(steps)
             while perf_counter() < until:
                 next(steps)
         except StopIteration as end:
-            result: T = end.value
-            return result
+            return cast("T", end.value)
 
 
 def at_once(steps: Generator[None, None, T]) -> T:
     """Run a generator of steps to its end in one go; what it returns."""
-    while True:
-        try:
+    try:
+        while True:
             next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    except StopIteration as end:
+        return cast("T", end.value)
 
 
 Work: TypeAlias = Callable[[], Coroutine[None, None, Any]]
@@ -93,53 +89,3 @@ def start_worker(node: DOMNode, work: Work, description: str, **options: Any) ->
     the terminal that a coroutine was never awaited.
     """
     node.run_worker(work, description=description, **options)
-
-
-class SlicedWork:
-    """Work for a widget that may be long: few steps are taken at once, the others in slices."""
-
-    def __init__(self, node: DOMNode, description: str) -> None:
-        self.idle = asyncio.Event()  # set while nothing is being done in slices
-        self.idle.set()
-        self._node = node
-        self._description = description
-        self._steps: Iterator[None] | None = None
-        self._done: Callable[[bool], object] = bool
-
-    @property
-    def busy(self) -> bool:
-        return self._steps is not None
-
-    def start(
-        self, steps: Iterator[None], done: Callable[[bool], object], *, asked: bool = False
-    ) -> None:
-        """Take the steps, then call `done` with whether it took slices. What a person has `asked`
-        for doesn't wait until no key comes.
-        """
-        self._steps, self._done = steps, done
-        for taken, _ in enumerate(steps):
-            if taken >= AT_ONCE and self._node.is_running:
-                self.idle.clear()
-                start_worker(self._node, partial(self._go_on, steps, asked), self._description)
-                return
-        self._end()
-
-    def finish(self) -> None:
-        """Take at once what steps are left: something else is about to happen."""
-        if self._steps is not None:
-            deque(self._steps, maxlen=0)
-            self._end()
-
-    async def _go_on(self, steps: Iterator[None], asked: bool) -> None:
-        while self._steps is steps:
-            await (asyncio.sleep(0) if asked else turn())
-            until = perf_counter() + (ASKED_SLICE if asked else SLICE)
-            while self._steps is steps and perf_counter() < until:
-                if next(steps, self) is self:
-                    self._end()
-
-    def _end(self) -> None:
-        in_slices = not self.idle.is_set()
-        self._steps = None
-        self.idle.set()
-        self._done(in_slices)

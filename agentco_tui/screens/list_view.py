@@ -28,7 +28,6 @@ from agentco_tui.screens.session import Session
 from agentco_tui.state_folder import LONGEST_FILTER, ListMemory
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
-from agentco_tui.widgets.table.filter import FilterError
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.widget import RecordTable, TableState
 from agentco_tui.widgets.text_pane import Item, Notice, TextPane
@@ -281,7 +280,7 @@ class ListView(Widget, Generic[R]):
         """A hand is on the list: what comes waits from now on, and what goes leaves a ghost."""
         self._touched_at = self.session.clock.monotonic()
         # Holding a large table would end its sorting or filtering in one go.
-        self._hold_due = self.table.work.busy
+        self._hold_due = not self.table.idle.is_set()
         if self.calm and not self._hold_due and not self.table.rows.held and self.table.rows.shown:
             self.table.hold()
 
@@ -399,7 +398,7 @@ class ListView(Widget, Generic[R]):
         """The list to whose line the detail belongs that is read."""
         return self.table
 
-    def set_filter(self, text: str) -> FilterError | None:
+    def set_filter(self, text: str) -> SafeText | None:
         self.bring_up_to_date()
         error = self.table.set_filter(text)
         if error is None:

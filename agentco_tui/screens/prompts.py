@@ -32,7 +32,7 @@ class FilterWords:
     def typed(self, text: str) -> None:
         error = self._view.set_filter(text)
         keep = plain("enter keeps it, esc drops it")
-        self._frame.prompt.hint(error.message if error else keep, bad=error is not None)
+        self._frame.prompt.hint(error or keep, bad=error is not None)
 
     async def entered(self, text: str) -> None:
         # Enter may come before the list was filtered by the words that it keeps.

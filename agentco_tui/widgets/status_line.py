@@ -75,21 +75,16 @@ def lay_out(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tuple[Ce
     while kept and total_width(kept) > width:
         kept.pop(0)
     room = width - total_width(kept) - (GAP if kept else 0)
-    cells = cut(left, max(0, room))
+    cells: list[Cell] = []
+    for cell in left:
+        taken = cell_width(cell.text)
+        if taken > room:
+            cells.append(structs.replace(cell, text=fit(cell.text, max(0, room))))
+            break
+        cells.append(cell)
+        room -= taken
     fill = width - total_width(cells) - total_width(kept)
     return (*cells, Cell(plain(" " * fill)), *kept)
-
-
-def cut(cells: Sequence[Cell], room: int) -> list[Cell]:
-    """As many cells as fit into `room` columns, the last one cut with a sign."""
-    taken: list[Cell] = []
-    for cell in cells:
-        width = cell_width(cell.text)
-        if width > room:
-            return [*taken, structs.replace(cell, text=fit(cell.text, room))]
-        taken.append(cell)
-        room -= width
-    return taken
 
 
 def differing(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, wrap
-from agentco_tui.widgets.status_line import cut, differing, lay_out
+from agentco_tui.widgets.status_line import differing, lay_out
 from agentco_tui.widgets.tones import Cell, Tone, TonedWidget
 
 Line = tuple[Cell, ...]
@@ -85,7 +85,7 @@ def broken(items: Iterable[Item], width: int) -> list[Line]:
                     (Cell(margin), Cell(line, tone)) for line in wrap(text, max(1, width - indent))
                 )
             case Cells(left, right):
-                lines.append(lay_out(left, right, width) if right else tuple(cut(left, width)))
+                lines.append(lay_out(left, right, width))
             case Gap():
                 lines.append(())
     return lines

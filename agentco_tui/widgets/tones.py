@@ -92,17 +92,20 @@ class TonedWidget(Widget):
 
     def __init__(self, *children: Widget, **options: Any) -> None:
         super().__init__(*children, **options)
-        self._tone_styles: dict[Tone | None, Style] = {}
+        self._styles: dict[Tone | str | None, Style] = {}
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._tone_styles.clear()
+        self._styles.clear()
 
-    def style_of(self, tone: Tone | None) -> Style:
-        """The style of a tone; of None that of the widget itself."""
-        if (style := self._tone_styles.get(tone)) is None:
-            style = self.rich_style if tone is None else tone_style(self, tone)
-            self._tone_styles[tone] = style
+    def style_of(self, tone: Tone | str | None) -> Style:
+        """The style of a tone, or of a component class; of None that of the widget itself."""
+        if (style := self._styles.get(tone)) is None:
+            if isinstance(tone, str):
+                style = self.get_component_rich_style(tone)
+            else:
+                style = self.rich_style if tone is None else tone_style(self, tone)
+            self._styles[tone] = style
         return style
 
 
@@ -145,6 +148,7 @@ def contrast(one: Color, other: Color) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+@lru_cache(maxsize=64)
 def coloured(base: Style, tone: Style) -> Style:
     """`base` with the colour of `tone`, moved towards that of `base` as far as it takes to be read
     as running text should be, or nearly as well as `base` where that can be read less.

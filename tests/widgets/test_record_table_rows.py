@@ -184,7 +184,7 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         table.load((one.id, one) for one in many)
         assert busy(app)
         assert len(table.rows.shown) == 0
-        await table.work.idle.wait()
+        await table.idle.wait()
         assert not busy(app)
         assert len(table.rows.shown) == 40_000
         await pilot.pause()
@@ -197,6 +197,6 @@ async def test_large_work_goes_on_in_slices_and_another_change_finishes_it() -> 
         assert table.rows.shown[0] == changed.id
         assert table.set_filter("refund 39999") is None
         assert table.set_filter("first of all") is None
-        await table.work.idle.wait()
+        await table.idle.wait()
         assert list(table.rows.shown) == [changed.id]
         await pilot.press("j")

@@ -78,4 +78,4 @@ def marked(app: Watched) -> tuple[str, ...]:
 
 
 def busy(app: Watched) -> bool:
-    return app.table.work.busy
+    return not app.table.idle.is_set()

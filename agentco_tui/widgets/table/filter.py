@@ -35,7 +35,13 @@ _TERM: Final = lazy_pattern(
 _NUMBER: Final = lazy_pattern(
     r"(?P<minus>-?)[$€£]?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%]*)"
 )
-_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_OPERANDS: Final = {
+    ColumnKind.NUMBER: ({"": 1.0, "%": 1.0, "k": 1_000.0}, "a number, like {}>50"),
+    ColumnKind.SECONDS: (_SECONDS, "a time with its unit, like {}>2h (s, m, h, d or w)"),
+    ColumnKind.SHARE: ({"": 0.01, "%": 0.01}, "a share, like {}>80%"),
+}
+"""The units of each kind, in the column's own measure, and what an operand should look like."""
 _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -43,10 +49,6 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
     "=": operator.eq,
 }
-
-
-class FilterError(msgspec.Struct, frozen=True):
-    message: SafeText
 
 
 ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
@@ -96,29 +98,25 @@ class Filter(msgspec.Struct, frozen=True):
         enough = len(self.terms) >= len(earlier.terms)
         return enough and all(map(narrower, self.terms, earlier.terms))
 
-    @property
-    def columns(self) -> frozenset[int]:
-        return frozenset(term.column for term in self.terms if term.column is not None)
-
 
 NOTHING: Final = Filter("", ())  # the filter that everything passes
 
 
-def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | FilterError:
+def parse(text: str, columns: Sequence[Column[Any]]) -> Filter | SafeText:
     """Turns what was typed into a filter over `columns`, or says what is wrong with it."""
     terms = []
     position = 0
     while (found := _TERM.match(text, position)) and found.end() > position:
         position = found.end()
         term = _term(found, columns)
-        if isinstance(term, FilterError):
+        if isinstance(term, str):
             return term
         if term is not None:
             terms.append(term)
     return Filter(text, tuple(terms))
 
 
-def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | FilterError | None:
+def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | SafeText | None:
     negated = found["not"] is not None
     folded = (found["bare"] if found["quoted"] is None else found["quoted"]).casefold()
     op = found["op"]
@@ -132,7 +130,7 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
             for near in get_close_matches(wanted, list(names), n=1, cutoff=0.5):
                 advice = f"did you mean {names[near]}{op}?"
             quoted = "To look for the text itself, put it in quotes"
-            return FilterError(safe(f"no column {found['name']}: {advice} {quoted}"))
+            return safe(f"no column {found['name']}: {advice} {quoted}")
     if not folded:
         return None
     if op == "!=":
@@ -144,15 +142,18 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
     if column.filter_value is None or column.kind is ColumnKind.TEXT:
         if op == "=":
             return Term(typed, index, negated, True, lambda text: text == folded)
-        return FilterError(safe(f"{column.key} is text: use {column.key}:{folded}"))
-    operand = _operand(folded, column)
-    if isinstance(operand, FilterError):
-        return operand
-    bound, step = operand
+        return safe(f"{column.key} is text: use {column.key}:{folded}")
+    units, wanted = _OPERANDS[column.kind]
+    number = _NUMBER.fullmatch(folded)
+    step = units.get(number["unit"]) if number else None
+    if number is None or step is None:
+        return safe(f"{column.key} needs {wanted.format(column.key)}")
+    value = float(number["minus"] + number["number"].replace(",", ""))
+    share = column.kind is ColumnKind.SHARE
+    bound = value / 100 if share else value * step
     relation: Callable[[Any, Any], bool] = _COMPARE[op]
     if op == "=" and column.kind is not ColumnKind.NUMBER:
         # `age=2h` is true for two hours and up to the third, `spent=80%` for what rounds to 80.
-        share = column.kind is ColumnKind.SHARE
         low = bound / step - (0.5 if share else 0.0)
 
         def relation(value: Any, _: float) -> bool:
@@ -162,29 +163,6 @@ def _term(found: re.Match[str], columns: Sequence[Column[Any]]) -> Term | Filter
     return Term(
         typed, index, negated, False, lambda value: value is not None and relation(value, bound)
     )
-
-
-def _operand(folded: str, column: Column[Any]) -> tuple[float, float] | FilterError:
-    """The operand in the column's own measure, and the step its unit counts in."""
-    wanted = {
-        ColumnKind.NUMBER: f"a number, like {column.key}>50",
-        ColumnKind.SECONDS: f"a time with its unit, like {column.key}>2h (s, m, h, d or w)",
-        ColumnKind.SHARE: f"a share, like {column.key}>80%",
-    }[column.kind]
-    number = _NUMBER.fullmatch(folded)
-    if number is None:
-        return FilterError(safe(f"{column.key} needs {wanted}"))
-    unit = number["unit"]
-    value = float(number["number"].replace(",", ""))
-    if number["minus"]:
-        value = -value
-    if column.kind is ColumnKind.SECONDS and unit in _SECONDS:
-        return value * _SECONDS[unit], float(_SECONDS[unit])
-    if column.kind is ColumnKind.SHARE and unit in {"", "%"}:
-        return value / 100, 0.01
-    if column.kind is ColumnKind.NUMBER and unit in {"", "%", "k"}:
-        return (value * 1_000 if unit == "k" else value), 1.0
-    return FilterError(safe(f"{column.key} needs {wanted}"))
 
 
 def _names(column: Column[Any]) -> tuple[str, ...]:

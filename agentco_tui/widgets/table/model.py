@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from itertools import chain, filterfalse, islice
@@ -70,18 +71,13 @@ class TableModel(Generic[R]):
         self._by_id: Sequence[int] = ()
         """Numbers in the order of the ids, which decides between equal keys."""
         self._ghosts: dict[str, R] = {}
-        self._waiting: dict[str, None] = {}
-        self._stirred: set[str] = set()
+        self._stirred: dict[str, bool] = {}
+        """What came or changed while held: True for a row that wasn't there before."""
 
     def record(self, row_id: str) -> R | None:
         """The record, also that of a ghost; None if there is none of this id."""
         found = self.records.get(row_id)
         return self._ghosts.get(row_id) if found is None else found
-
-    def known(self, row_id: str) -> R:
-        """The record of a row in `order`; KeyError if there is none."""
-        found = self.records.get(row_id)
-        return self._ghosts[row_id] if found is None else found
 
     def gone_from(self, ids: Set[str]) -> set[str]:
         """Those that are ghosts or have no record."""
@@ -95,14 +91,20 @@ class TableModel(Generic[R]):
     @property
     def waiting(self) -> int:
         """How many new rows would be shown after a release."""
-        return len(self.filter.select(self.read, list(self._waiting))) if self._waiting else 0
+        new = [row_id for row_id, is_new in self._stirred.items() if is_new]
+        return len(self.filter.select(self.read, new))
 
     @property
     def pending(self) -> bool:
-        return bool(self._waiting or self._ghosts or self._stirred or self.notes)
+        return bool(self._ghosts or self._stirred or self.notes)
 
-    def position(self, row_id: str) -> int | None:
-        return self._find(self.shown, row_id)
+    def position(self, row_id: str, ids: list[str] | None = None) -> int | None:
+        """The place of a row in the list that is shown, or in another in the same order."""
+        ids = self.shown if ids is None else ids
+        if self.sort_column is None:
+            return ids.index(row_id) if row_id in ids else None
+        place = self._bisect(ids, row_id) if row_id in self._numbers else len(ids)
+        return place if ids[place : place + 1] == [row_id] else None
 
     def read(self, ids: list[str], column: int | None, as_text: bool) -> list[Any]:
         """What a filter looks at: the column's values or texts, or those of whole rows (None).
@@ -114,7 +116,7 @@ class TableModel(Generic[R]):
             with suppress(KeyError):
                 return list(map(texts.__getitem__, ids))
             for row_id in filterfalse(texts.__contains__, ids):
-                record = self.known(row_id)
+                record: Any = self.record(row_id)
                 if self._search_text is not None:
                     text = self._search_text(record)
                 else:
@@ -123,23 +125,22 @@ class TableModel(Generic[R]):
                 texts[row_id] = text.casefold()
             return list(map(texts.__getitem__, ids))
         shows, value = self.columns[column].cell, self.columns[column].filter_value
+        records: Iterator[Any] = map(self.record, ids)
         if not as_text:
-            return list(map(value or _no_key, map(self.known, ids)))
+            return list(map(value or _no_key, records))
         found = []
-        for record in map(self.known, ids):
+        for record in records:
             own = None if value is None else value(record)
             found.append((own if isinstance(own, str) else shows(record).text).casefold())
         return found
 
     def load(self, rows: Iterable[tuple[str, R]]) -> Steps:
         """Replaces all rows, and lets go of what was held back."""
-        draft = copy.copy(self)
-        draft.records, draft._haystacks, rest = {}, {}, iter(rows)
+        records, rest = dict[str, R](), iter(rows)
         while chunk := list(islice(rest, CHUNK)):
-            draft.records.update(chunk)
+            records.update(chunk)
             yield
-        draft._forget_held()
-        yield from self._adopt_sorted(draft)
+        yield from self._anew(records=records, _haystacks={})
 
     def apply(self, upserts: Iterable[tuple[str, R]], removed: Iterable[str]) -> Steps:
         put = dict(upserts)
@@ -154,53 +155,33 @@ class TableModel(Generic[R]):
             yield from self._place(put, gone)
             return
         for row_id, record in put.items():
-            if row_id in self.records:
-                if row_id not in self._waiting:
-                    self._stirred.add(row_id)
-            elif self._ghosts.pop(row_id, None) is not None:
+            if self._ghosts.pop(row_id, None) is not None:
                 self.notes.pop(row_id, None)
-                self._stirred.add(row_id)
-            else:
-                self._waiting[row_id] = None
+                self._stirred[row_id] = False
+            self._stirred.setdefault(row_id, row_id not in self.records)
             self.records[row_id] = record
         for row_id in gone:
             record = self.records.pop(row_id)
-            self._stirred.discard(row_id)
-            if row_id in self._waiting:
-                del self._waiting[row_id]
-            else:
+            if not self._stirred.pop(row_id, False):
                 self._ghosts[row_id] = record
 
     def release(self) -> Steps:
         """Brings the order up to date with all that happened while held, and ends the hold."""
         self.held = False
-        ghosts = self._ghosts
-        put = {row_id: self.records[row_id] for row_id in (*self._stirred, *self._waiting)}
-        if ghosts:
-            self.records = {**self.records, **ghosts}
-        self._forget_held()
-        yield from self._place(put, list(ghosts))
+        put = {row_id: self.records[row_id] for row_id in self._stirred}
+        yield from self._place(put, list(self._ghosts))
 
     def sort(self, column: int | None, descending: bool) -> Steps:
         """Sorts by a column, or by order of arrival; brings held rows up to date too."""
-        draft = copy.copy(self)
-        draft.sort_column, draft.descending = column, descending
-        draft._forget_held()
-        yield from self._adopt_sorted(draft)
+        return self._anew(sort_column=column, descending=descending)
 
     def refilter(self, wanted: Filter, anew: bool = False) -> Steps:
         """Shows what `wanted` lets through; brings held rows up to date too. `anew` looks at all
         rows again, because time has passed.
         """
-        draft = copy.copy(self)
-        draft.filter = wanted
-        if self.pending:
-            draft._forget_held()
-            yield from self._adopt_sorted(draft)
-            return
         narrower = not anew and bool(self.filter) and wanted.narrows(self.filter)
-        yield from draft._select(self.shown if narrower else self.order)
-        self.__dict__.update(draft.__dict__)
+        among = self.shown if narrower else self.order
+        return self._anew(None if self.pending else among, filter=wanted)
 
     def warm(self) -> Steps:
         """Reads the text of all rows, so that the first filter finds it ready."""
@@ -210,14 +191,19 @@ class TableModel(Generic[R]):
 
     # ---- order
 
-    def _forget_held(self) -> None:
-        """Forgets what was held back; the caller places it or sorts all."""
-        self._ghosts, self._waiting, self._stirred, self.notes = {}, {}, set(), {}
-
-    def _adopt_sorted(self, draft: TableModel[R]) -> Steps:
-        yield from draft._sort()
-        yield from draft._select(draft.order)
-        self.__dict__.update(draft.__dict__)
+    def _anew(self, among: list[str] | None = None, **changed: Any) -> Steps:
+        """Sorts all rows and filters them, with what is changed and what was held back in its
+        place; of `among`, where that is known to be in order and to have all that matches.
+        """
+        draft = copy.copy(self)
+        vars(draft).update(changed, _ghosts={}, _stirred={}, notes={})
+        if among is None:
+            yield from draft._sort()
+        kept = draft.shown = [] if draft.filter else draft.order
+        for chunk in chunks(draft.order if among is None else among) if draft.filter else ():
+            kept += draft.filter.select(draft.read, chunk)
+            yield
+        vars(self).update(vars(draft))
 
     def _sort(self) -> Steps:
         ids = list(self.records)
@@ -258,43 +244,28 @@ class TableModel(Generic[R]):
             self.order += map(ids.__getitem__, few)
             yield
 
-    def _select(self, candidates: list[str]) -> Steps:
-        if not self.filter:
-            self.shown = self.order
-            return
-        kept: list[str] = []
-        for chunk in chunks(candidates):
-            kept += self.filter.select(self.read, chunk)
-            yield
-        self.shown = kept
-
     def _place(self, put: dict[str, R], gone: list[str]) -> Steps:
         """Puts few changed rows where they belong; with many it is cheaper to sort anew."""
         worn = len(self._keys) > 2 * len(self.records) + FEW
         if self.sort_column is None or worn or len(put) + len(gone) > FEW:
-            draft = copy.copy(self)
-            draft.records = {**self.records, **put}
+            records = {**self.records, **put}
             for row_id in gone:
-                del draft.records[row_id]
-                self.notes.pop(row_id, None)
-            yield from self._adopt_sorted(draft)
+                records.pop(row_id, None)
+            yield from self._anew(records=records)
             return
         keys, numbers = self._keys, self._numbers
         read = self.columns[self.sort_column].sort_key or _no_key
         now = {row_id: comparable([read(record)])[0] for row_id, record in put.items()}
         new = [row_id for row_id in put if row_id not in numbers]
-        moved = [
-            row_id
-            for row_id, key in now.items()
-            if row_id in numbers and keys[numbers[row_id]] != key
-        ]
+        moved = [i for i, key in now.items() if i in numbers and keys[numbers[i]] != key]
         filtered = self.shown is not self.order
         order = self._without(self.order, [*moved, *gone])
         shown = self._without(self.shown, [*put, *gone]) if filtered else order
         self.records.update(put)
+        self._ghosts, self._stirred, self.notes = {}, {}, {}
         for row_id in gone:
-            del self.records[row_id], numbers[row_id]
-            self.notes.pop(row_id, None)
+            self.records.pop(row_id, None)
+            del numbers[row_id]
         if new or gone:
             self._numbered = None
         for row_id in new:
@@ -309,67 +280,46 @@ class TableModel(Generic[R]):
         else:
             self.shown = self.order
 
-    def _find(self, ids: list[str], row_id: str) -> int | None:
-        if self.sort_column is None:
-            return next((place for place, other in enumerate(ids) if other == row_id), None)
-        if row_id not in self._numbers:
-            return None
-        place = self._bisect(ids, row_id)
-        return place if place < len(ids) and ids[place] == row_id else None
-
     def _bisect(self, ids: list[str], row_id: str) -> int:
         """The first place in `ids` that doesn't stand above a row whose key is known."""
-        keys, numbers, descending = self._keys, self._numbers, self.descending
+        keys, numbers = self._keys, self._numbers
         key = keys[numbers[row_id]]
-        low, high = 0, len(ids)
-        while low < high:
-            middle = (low + high) // 2
-            other = ids[middle]
-            other_key = keys[numbers[other]]
-            if other_key is None or key is None:
-                above = other_key is not None or (key is None and other < row_id)
-            elif other_key == key:
-                above = other < row_id
-            else:
-                above = other_key > key if descending else other_key < key
-            if above:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+
+        def is_below(other: str) -> bool:
+            found = keys[numbers[other]]
+            if found == key:
+                return other >= row_id
+            if found is None or key is None:
+                return found is None
+            return bool(found < key if self.descending else found > key)
+
+        return bisect_left(ids, True, key=is_below)
 
     def _without(self, ids: list[str], out: Iterable[str]) -> list[str]:
         """`ids` without those of `out` that are in it; the same list if there are none."""
-        places = sorted(place for row_id in out if (place := self._find(ids, row_id)) is not None)
-        if not places:
-            return ids
-        kept: list[str] = []
-        start = 0
-        for place in places:
-            kept += ids[start:place]
-            start = place + 1
-        kept += ids[start:]
-        return kept
+        places = (self.position(row_id, ids) for row_id in out)
+        return spliced(ids, [(at, 1, ()) for at in sorted(at for at in places if at is not None)])
 
     def _having(self, ids: list[str], new: Iterable[str]) -> list[str]:
         """`ids` with new ones, whose keys are known by now, in their places; the same list if
         there are none.
         """
         keys = {row_id: self._keys[self._numbers[row_id]] for row_id in sorted(new)}
-        if not keys:
-            return ids
         added = [row_id for row_id, key in keys.items() if key is not None]
         added.sort(key=keys.__getitem__, reverse=self.descending)
         added += [row_id for row_id, key in keys.items() if key is None]
-        grown: list[str] = []
-        start = 0
-        for row_id in added:
-            place = self._bisect(ids, row_id)
-            grown += ids[start:place]
-            grown.append(row_id)
-            start = place
-        grown += ids[start:]
-        return grown
+        return spliced(ids, [(self._bisect(ids, row_id), 0, (row_id,)) for row_id in added])
+
+
+def spliced(ids: list[str], cuts: list[tuple[int, int, tuple[str, ...]]]) -> list[str]:
+    """`ids` with so many left out at each place and others put there; the same if none are."""
+    grown: list[str] = []
+    start = 0
+    for place, left_out, new in cuts:
+        grown += ids[start:place]
+        grown += new
+        start = place + left_out
+    return grown + ids[start:] if cuts else ids
 
 
 def sorted_in_runs(

@@ -14,14 +14,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.layout import Placed, R, arrange
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.table.viewport import Viewport
-from agentco_tui.widgets.tones import Cell, Tone, coloured, tone_style
+from agentco_tui.widgets.tones import Tone, coloured
 
 GUTTER: Final = 3  # cells before the first column: the cursor, the mark and a blank
 SCROLLBAR: Final = 1
@@ -50,54 +49,24 @@ class RowLook(NamedTuple):
     ghost: bool = False
 
 
-_PARTS = ("header", "header-sorted", "cursor", "cursor-sign", "mark", "scrollbar", "stale")
-TABLE_CLASSES = {f"record-table--{part}" for part in _PARTS}
 TABLE_CSS = """
     RecordTable {
         width: 1fr; height: 1fr; background: $background; color: $foreground;
-        & > .record-table--header { color: $text-muted; }
-        & > .record-table--header-sorted { color: $foreground; text-style: bold; }
-        & > .record-table--cursor { background: $surface; color: $foreground; }
-        & > .record-table--cursor-sign { background: $surface; color: $text-muted; }
-        &:focus > .record-table--cursor { background: $panel; }
-        &:focus > .record-table--cursor-sign { background: $panel; color: $accent; }
-        & > .record-table--mark { color: $accent; text-style: bold; }
-        & > .record-table--scrollbar { color: $text-disabled; }
-        & > .record-table--stale { color: $text-disabled; }
-        &:ansi > .record-table--stale { text-style: dim; }
-        &:ansi:focus > .record-table--cursor { text-style: reverse; }
+        & > .table--header { color: $text-muted; }
+        & > .table--header-sorted { color: $foreground; text-style: bold; }
+        & > .table--cursor { background: $surface; color: $foreground; }
+        & > .table--cursor-sign { background: $surface; color: $text-muted; }
+        &:focus > .table--cursor { background: $panel; }
+        &:focus > .table--cursor-sign { background: $panel; color: $accent; }
+        & > .table--mark { color: $accent; text-style: bold; }
+        & > .table--scrollbar { color: $text-disabled; }
+        & > .table--stale { color: $text-disabled; }
+        &:ansi > .table--stale { text-style: dim; }
+        &:ansi:focus > .table--cursor { text-style: reverse; }
     }
 """
 SEVERE: Final = (Tone.WARNING, Tone.CRITICAL)
 """Tones that are told from others under the cursor too."""
-
-
-class TableStyles:
-    """The styles of a table, worked out once."""
-
-    def __init__(self, table: Widget) -> None:
-        def part(name: str) -> Style:
-            return table.get_component_rich_style(f"record-table--{name}")
-
-        self.tones = {tone: tone_style(table, tone) for tone in Tone}
-        self.cursor = part("cursor")
-        # Those of the cursor's row that differ: what is wrong stays to be seen.
-        self.cursor_tones = {tone: coloured(self.cursor, self.tones[tone]) for tone in SEVERE}
-        # The sign before a cursor row that is painted whole, and before one that isn't.
-        self.cursor_sign, self.mark = part("cursor-sign"), part("mark")
-        self.header, self.header_sorted = part("header"), part("header-sorted")
-        self.scrollbar = part("scrollbar")
-        self.stale = part("stale")  # rows, ghosts and all, while the table is stale
-
-    def of(self, tone: Tone, look: RowLook, stale: bool) -> Style:
-        """The style of a piece of a row. The cursor's row has few: it is painted most often, and
-        each change of style costs as much as a dozen letters.
-        """
-        if look.band:
-            return self.cursor if stale else self.cursor_tones.get(tone, self.cursor)
-        if stale or (look.ghost and tone is Tone.PLAIN):
-            return self.stale
-        return self.tones[tone]
 
 
 class TablePainter(Generic[R]):
@@ -111,30 +80,25 @@ class TablePainter(Generic[R]):
     ) -> None:
         self.places: tuple[Placed[R], ...] = ()
         self._model, self._view, self._text_instead = model, view, text_instead
-        self._size = Size(0, 0)
+        self.size = Size(0, 0)  # as it was painted last
         self._lines: list[RowLook] = []
-        self._header: tuple[Piece, ...] = ()
+        """The header and the rows as they were painted last."""
         self._thumb = range(0)
-        self._pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
+        self.pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         """Records on the screen as they were laid out."""
 
     def forget(self) -> None:
         """Everything is painted at the next update."""
-        self._lines, self._header = [], ()
-
-    def forget_cells(self, row_ids: Iterable[str] | None = None) -> None:
-        """The cells of these rows, or of all, are made anew at the next update."""
-        for row_id in list(self._pieces) if row_ids is None else row_ids:
-            self._pieces.pop(row_id, None)
+        self._lines = []
 
     def update(self, size: Size) -> list[Region]:
         """Works out how all looks now; gives the regions where that is different from before."""
         width, height = size
-        if size != self._size:
-            self._size = size
+        if size != self.size:
+            self.size = size
             self.places = arrange(self._model.columns, self._room)
-            self._pieces.clear()
-        lines, header, thumb = self._wanted_lines(), self._wanted_header(), range(0)
+            self.pieces.clear()
+        lines, thumb = [self._wanted_header(), *self._wanted_rows()], range(0)
         count, rows = len(self._model.shown), height - 1
         if 0 < rows < count:
             long = max(1, rows * rows // count)
@@ -144,17 +108,17 @@ class TablePainter(Generic[R]):
                 start = max(1, start)
             if top < last:
                 start = max(0, min(start, room - 1))
-            thumb = range(start, start + long)
-        regions = [Region(0, 0, width, 1)] if header != self._header else []
+            thumb = range(1 + start, 1 + start + long)
+        regions = []
         if len(lines) != len(self._lines):
-            regions.append(Region(0, 1, width, height - 1))
+            regions = [Region(0, 0, width, height)]
         else:
-            for y, (before, after) in enumerate(zip(self._lines, lines, strict=True), 1):
+            for y, (before, after) in enumerate(zip(self._lines, lines, strict=True)):
                 if before != after:
                     regions += [Region(x, y, w, 1) for x, w in self._changes(before, after)]
-                if (y - 1 in self._thumb) != (y - 1 in thumb):
+                if (y in self._thumb) != (y in thumb):
                     regions.append(Region(width - SCROLLBAR, y, SCROLLBAR, 1))
-        self._lines, self._thumb, self._header = lines, thumb, header
+        self._lines, self._thumb = lines, thumb
         return regions
 
     def tick(self) -> bool:
@@ -163,58 +127,54 @@ class TablePainter(Generic[R]):
         """
         changed = False
         ticking = [(at, place) for at, place in enumerate(self.places) if place.column.ticks]
-        for row_id, (record, pieces) in self._pieces.items() if ticking else ():
+        for row_id, (record, pieces) in self.pieces.items() if ticking else ():
             fresh = list(pieces)
             for at, place in ticking:
-                fresh[at] = lay_out(place.column.cell(record), place)
+                fresh[at] = lay_out(record, place)
             if tuple(fresh) != pieces:
-                self._pieces[row_id] = record, tuple(fresh)
+                self.pieces[row_id] = record, tuple(fresh)
                 changed = True
         return changed
 
     @property
     def _room(self) -> int:
-        return max(0, self._size.width - GUTTER - SCROLLBAR)
+        return max(0, self.size.width - GUTTER - SCROLLBAR)
 
-    def _wanted_lines(self) -> list[RowLook]:
-        view, height = self._view, max(0, self._size.height - 1)
+    def _wanted_rows(self) -> list[RowLook]:
+        view, places, height = self._view, self.places, max(0, self.size.height - 1)
         visible = self._model.shown[view.top : view.top + height]
         lines: list[RowLook] = []
         pieces: dict[str, tuple[R, tuple[Piece, ...]]] = {}
         for at, row_id in enumerate(visible, view.top):
-            record, note = self._model.known(row_id), self._model.ghost_note(row_id)
-            ghost, note = note is not None, note or view.remarks.get(row_id)
-            if note is not None:
+            record, fate = self._model.record(row_id), self._model.ghost_note(row_id)
+            assert record is not None
+            if note := fate or view.remarks.get(row_id):
                 # What became of the record stands where its first columns were, up to the one that
                 # grows, whose text follows it.
-                places = self.places
                 last = next((at for at, place in enumerate(places) if place.column.grow), 0)
                 width, title = places[last].x + places[last].width, places[last].column.cell(record)
                 said = min(width, cell_width(note.text))
                 kept = plain(f" {signs.separator} {title.text.strip()}")
-                rest = (lay_out(place.column.cell(record), place) for place in places[last + 1 :])
                 laid = (
                     Piece(0, said, fit(note.text, said), note.tone),
                     Piece(said, width - said, fit(kept, width - said), Tone.PLAIN),
-                    *(piece._replace(tone=Tone.PLAIN) for piece in rest),
+                    *(lay_out(record, p)._replace(tone=Tone.PLAIN) for p in places[last + 1 :]),
                 )
             else:
-                known = self._pieces.get(row_id)
+                known = self.pieces.get(row_id)
                 if known is None or known[0] is not record:
-                    each = (lay_out(place.column.cell(record), place) for place in self.places)
-                    known = record, tuple(each)
+                    known = record, tuple(lay_out(record, place) for place in places)
                 laid = known[1]
                 pieces[row_id] = known
-            cursor = at == view.cursor_at
-            marked = row_id in view.marks
-            lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, ghost))
-        self._pieces = pieces
+            cursor, marked = at == view.cursor_at, row_id in view.marks
+            lines.append(RowLook(laid, cursor, marked, cursor and not view.thin, fate is not None))
+        self.pieces = pieces
         if not visible and height:
             text = fit(self._text_instead(), self._room)
             lines.append(RowLook((Piece(0, self._room, text, Tone.DIM),)))
         return lines + [RowLook()] * (height - len(lines))
 
-    def _wanted_header(self) -> tuple[Piece, ...]:
+    def _wanted_header(self) -> RowLook:
         model, pieces = self._model, []
         for place in self.places:
             title, align, width = place.column.title, place.column.align, place.width
@@ -228,7 +188,7 @@ class TablePainter(Generic[R]):
                     # The first cell of the gap behind the column is the sign's: the title is whole.
                     text, width = plain(text + sign), width + 1
             pieces.append(Piece(place.x, width, text, tone))
-        return tuple(pieces)
+        return RowLook(tuple(pieces))
 
     def _changes(self, before: RowLook, after: RowLook) -> list[tuple[int, int]]:
         """The stretches (x and width) of a line that differ; less than `WORTH_A_JUMP` cells
@@ -236,9 +196,9 @@ class TablePainter(Generic[R]):
         """
         was, now = ([piece[:2] for piece in one.pieces] for one in (before, after))
         if was != now or before[3:] != after[3:]:
-            return [(0, self._size.width - SCROLLBAR)]
+            return [(0, self.size.width - SCROLLBAR)]
         spans = [(0, GUTTER)] if before[1:3] != after[1:3] else []
-        worth = WORTH_A_JUMP if PARTIAL_PAINT.replaced else self._size.width
+        worth = WORTH_A_JUMP if PARTIAL_PAINT.replaced else self.size.width
         for old, new in zip(before.pieces, after.pieces, strict=True):
             if old == new:
                 continue
@@ -248,33 +208,45 @@ class TablePainter(Generic[R]):
             spans.append((x, end - x))
         return spans
 
-    def strip(self, y: int, styles: TableStyles) -> Strip:
+    def strip(self, y: int, style_of: Callable[[Tone | str], Style]) -> Strip:
         """One line of the widget: the header, a row, or what is said in place of rows."""
         room, stale = self._room, self._view.stale and bool(self._model.shown)
-        width = GUTTER + room + SCROLLBAR
+        line, width = (
+            self._lines[y] if y < len(self._lines) else RowLook(),
+            GUTTER + room + SCROLLBAR,
+        )
         if y == 0:
-            blank = (" " * GUTTER, styles.header)
-            titles = {Tone.PLAIN: styles.header, Tone.STRONG: styles.header_sorted}
-            spread = _spread(self._header, room + SCROLLBAR, styles.header, titles.__getitem__)
-            return _strip([blank, *spread], width)
-        line = self._lines[y - 1] if y <= len(self._lines) else RowLook()
-        ground = styles.of(Tone.PLAIN, line, stale)
-        cursor = styles.cursor_sign if line.band else styles.mark
-        mark = ground if line.band else styles.mark
-        thumb = y - 1 in self._thumb
-        parts = [
+            header = style_of("table--header")
+            titles = {Tone.PLAIN: header, Tone.STRONG: style_of("table--header-sorted")}
+            spread = _spread(line.pieces, room + SCROLLBAR, header, titles.__getitem__)
+            return _strip([(" " * GUTTER, header), *spread], width)
+
+        def style(tone: Tone) -> Style:
+            """The cursor's row has few: it is painted most often, and each change of style costs
+            as much as a dozen letters.
+            """
+            if line.band:
+                cursor = style_of("table--cursor")
+                return cursor if stale or tone not in SEVERE else coloured(cursor, style_of(tone))
+            dimmed = stale or (line.ghost and tone is Tone.PLAIN)
+            return style_of("table--stale" if dimmed else tone)
+
+        ground, mark = style(Tone.PLAIN), style_of("table--mark")
+        cursor = style_of("table--cursor-sign") if line.band else mark
+        pieces = [
             (signs.cursor, cursor) if line.cursor else (" ", ground),
-            (f"{signs.mark} ", mark) if line.marked else ("  ", ground),
-            *_spread(line.pieces, room, ground, lambda tone: styles.of(tone, line, stale)),
-            (signs.bar_full if thumb else " ", styles.scrollbar),
+            (f"{signs.mark} ", ground if line.band else mark) if line.marked else ("  ", ground),
+            *_spread(line.pieces, room, ground, style),
+            (signs.bar_full if y in self._thumb else " ", style_of("table--scrollbar")),
         ]
-        return _strip(parts, width)
+        return _strip(pieces, width)
 
 
-def lay_out(cell: Cell, place: Placed[R]) -> Piece:
-    """A cell cut and padded to its place."""
-    text = fit(cell.text, place.width, place.column.align)
-    return Piece(place.x, place.width, text, cell.tone)
+def lay_out(record: R, place: Placed[R]) -> Piece:
+    """A record's cell cut and padded to its place."""
+    column = place.column
+    cell = column.cell(record)
+    return Piece(place.x, place.width, fit(cell.text, place.width, column.align), cell.tone)
 
 
 def _spread(

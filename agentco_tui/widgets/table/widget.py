@@ -8,26 +8,28 @@ row numbers, and stay with them through every insert, removal and sort.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, Final, Generic
 
 from textual import events, on
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
-from agentco_tui.background import SlicedWork
+from agentco_tui.background import at_once, in_slices, start_worker
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.table import paint
-from agentco_tui.widgets.table.filter import FilterError, parse
+from agentco_tui.widgets.table.filter import parse
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import Steps, TableModel
 from agentco_tui.widgets.table.viewport import Viewport
-from agentco_tui.widgets.tones import Cell
+from agentco_tui.widgets.tones import Cell, TonedWidget
 
+_AT_ONCE: Final = 20  # steps (of about a millisecond) that are always taken at once
 _FILTER_AGES: Final = 10.0  # seconds after which a filter on a ticking column is applied anew
 _WHEEL: Final = 3  # rows that one notch of the wheel scrolls
 
@@ -40,12 +42,15 @@ class TableState(Enum):
     """The last read failed; rows from before are shown dimmed, a text if there are none."""
 
 
-class RecordTable(Widget, Generic[R], can_focus=True):
+class RecordTable(TonedWidget, Generic[R], can_focus=True):
     """The table. Rows are pairs of an id and a record of type R. Its actions are bound by whoever
     uses it.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = paint.TABLE_CLASSES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *("table--header", "table--header-sorted", "table--cursor", "table--cursor-sign"),
+        *("table--mark", "table--scrollbar", "table--stale"),
+    }
     DEFAULT_CSS = paint.TABLE_CSS
 
     class TableMessage(Message):
@@ -86,17 +91,17 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self.rows = TableModel(columns, search_text, _index(columns, key), descending)
         """The records and their order: to be read; whoever changes them does so here."""
         self.view = Viewport(self.rows)
-        self.work = SlicedWork(self, "sorting rows")
+        self.idle = asyncio.Event()  # set while no work is done in slices
+        self.idle.set()
         self._painter = paint.TablePainter(self.rows, self.view, self._text_instead)
-        self._styles: paint.TableStyles | None = None
-        self._fitted_to = Size(0, 0)
-        self._fit_due = True
+        self._fit_due = True  # as soon as there is something to draw on
         self.can_mark = can_mark
         self.empty_text = plain("nothing here") if empty_text is None else empty_text
         self._cursor_told: str | None = None
         self.state = TableState.LOADING
         self._state_text: SafeText | None = None
         self._filtered_at = 0.0
+        self._work: Generator[None, None, None]
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
         """Replaces all rows. The state becomes READY.
@@ -126,14 +131,15 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         if self._painter.tick():
             self._sync()
         model = self.rows
-        ticks = any(model.columns[index].ticks for index in model.filter.columns)
+        at = [term.column for term in model.filter.terms if term.column is not None]
+        ticks = any(model.columns[index].ticks for index in at)
         if ticks and not model.held and monotonic() - self._filtered_at > _FILTER_AGES:
             self._filtered_at = monotonic()
             self._do(model.refilter(model.filter, anew=True))
 
     def renew(self) -> None:
         """Looks again at all cells on the screen: what they take from elsewhere has changed."""
-        self._painter.forget_cells()
+        self._painter.pieces.clear()
         self._sync()
 
     def set_state(self, state: TableState, text: SafeText | None = None) -> None:
@@ -178,7 +184,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._do(self.rows.sort(index, descending), asked=True)
 
     def cycle_sort(self) -> None:
-        self.work.finish()
+        self.finish()
         able = [
             at for at, column in enumerate(self.rows.columns) if column.sort_key and column.shown
         ]
@@ -188,13 +194,13 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self.sort_by(self.rows.columns[(after or able)[0]].key)
 
     def reverse_sort(self) -> None:
-        self.work.finish()
+        self.finish()
         self.sort_by(self.sort[0], not self.sort[1])
 
-    def set_filter(self, text: str) -> FilterError | None:
-        """Shows only what matches; the error, and the filter as before, if it can't be used."""
+    def set_filter(self, text: str) -> SafeText | None:
+        """Shows only what matches; what is wrong, and the filter as before, if it can't be used."""
         wanted = parse(text, self.rows.columns)
-        if isinstance(wanted, FilterError):
+        if isinstance(wanted, str):
             return wanted
         self._filtered_at = monotonic()
         self._do(self.rows.refilter(wanted), asked=True)
@@ -206,7 +212,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def hold(self) -> None:
         """From now on the order stands still, until the release."""
-        self.work.finish()
+        self.finish()
         self.rows.held = True
 
     def release(self) -> None:
@@ -216,7 +222,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def ghost(self, row_id: str, note: Cell | None) -> None:
         """Says what became of a row, shown in its place until the release; None takes it back."""
-        self.work.finish()
+        self.finish()
         notes, place = self.rows.notes, self.rows.position(row_id)
         if note == notes.get(row_id):
             return
@@ -234,35 +240,45 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         Ids without a row are kept: the row may come, or come back.
         """
         if remarks != self.view.remarks:
-            self._painter.forget_cells(self.view.remarks)
             self.view.remarks = dict(remarks)
             self._sync()
 
     def _do(self, steps: Steps, *, asked: bool = False) -> None:
         """Takes the steps after those of the work before; none has begun to run yet."""
-        self.work.finish()
+        self.finish()
+        self._work = work = self._worked_off(steps)
+        for taken, _ in enumerate(work):
+            if taken >= _AT_ONCE and self.is_running:
+                self.idle.clear()
+                start_worker(self, partial(in_slices, work, asked=asked), "sorting rows")
+                return
+
+    def _worked_off(self, steps: Steps) -> Generator[None, None, None]:
         before = self.rows.shown
+        yield from steps
+        if not self.idle.is_set():
+            self.idle.set()
+            self.post_message(self.WorkDone(self))
+        self.view.follow(before)
+        self.unmark(self.rows.gone_from(self.view.marks.keys()))
+        self._sync()
 
-        def done(in_slices: bool) -> None:
-            if in_slices:
-                self.post_message(self.WorkDone(self))
-            self.view.follow(before)
-            self.unmark(self.rows.gone_from(self.view.marks.keys()))
-            self._sync()
-
-        self.work.start(steps, done, asked=asked)
+    def finish(self) -> None:
+        """Takes at once what steps are left: something else is about to happen."""
+        if not self.idle.is_set():
+            at_once(self._work)
 
     # ---- cursor and marks
 
     def move_cursor_to(self, row_id: str) -> bool:
-        self.work.finish()
+        self.finish()
         place = self.rows.position(row_id)
         if place is not None:
             self._move_to(place)
         return place is not None
 
     def _move_to(self, place: int) -> None:
-        self.work.finish()
+        self.finish()
         self.view.move_to(place)
         self._sync()
 
@@ -270,7 +286,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._move_to(self.view.cursor_at + rows)
 
     def action_page(self, pages: int) -> None:
-        self.work.finish()
+        self.finish()
         step = max(1, self.view.height - 1) * pages
         self.view.scroll_to(self.view.top + step)
         self._move_to(self.view.cursor_at + step)
@@ -325,14 +341,14 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def action_mark_range(self) -> None:
         """Marks the rows shown from the one marked last to the cursor, in either direction."""
-        self.work.finish()
+        self.finish()
         last, cursor = self.view.marked_last or self.view.cursor, self.view.cursor_at
         place = None if last is None else self.rows.position(last)
         if self.can_mark and place is not None:
             self.mark(self.rows.shown[min(place, cursor) : max(place, cursor) + 1])
 
     def action_mark_all_shown(self) -> None:
-        self.work.finish()
+        self.finish()
         if self.can_mark:
             self.mark(self.rows.shown)
 
@@ -343,7 +359,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A row: the cursor goes there, or it is opened. A title: sorts. The scroll bar: goes."""
-        self.work.finish()
+        self.finish()
         view, at = self.view, self.view.top + event.y - 1
         if event.y == 0:
             for place in self._painter.places:
@@ -370,7 +386,7 @@ class RecordTable(Widget, Generic[R], can_focus=True):
         self._scroll_view(self.view.top + rows)
 
     def _scroll_view(self, top: int) -> None:
-        self.work.finish()
+        self.finish()
         self.view.scroll_to(top)
         self._sync()
 
@@ -385,44 +401,31 @@ class RecordTable(Widget, Generic[R], can_focus=True):
             self.refresh(*regions)
 
     def _look_again(self) -> list[Region]:
+        """Works out how all looks, anew for another size; what has to be painted."""
         if not self.is_attached or not self.size.area:
-            self._fit_due = True  # as soon as there is something to draw on
+            self._fit_due = True
             return []
+        if self._fit_due or self._painter.size != self.size:
+            self._fit_due = False
+            self.view.fit(max(0, self.size.height - 1))
+            self._painter.forget()
         return self._painter.update(self.size)
 
     def render_line(self, y: int) -> Strip:
-        if self._styles is None:
-            self._styles = paint.TableStyles(self)
-        return self._painter.strip(y, self._styles)
+        return self._painter.strip(y, self.style_of)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a part. After a change of size all are asked for before `on_resize` comes:
         they are fitted to it here, so that the very first picture has the rows.
         """
-        self._fit()
+        if self._fit_due or self._painter.size != self.size:
+            self._look_again()
         return super().render_lines(crop)
 
     def on_resize(self) -> None:
-        """Another size, not yet painted: the columns are fitted anew, and all is painted."""
-        if regions := self._fit():
-            self.refresh(*regions)
-
-    def on_show(self) -> None:
         self._sync()
 
-    def _fit(self) -> list[Region]:
-        """Works all out for a size it wasn't yet worked out for, or not since it was hidden."""
-        if not self._fit_due and self._fitted_to == self.size:
-            return []
-        self._fitted_to, self._fit_due = self.size, False
-        self.view.fit(max(0, self.size.height - 1))
-        self._painter.forget()
-        return self._look_again()
-
-    def notify_style_update(self) -> None:
-        """Theme, focus or style sheet have changed."""
-        super().notify_style_update()
-        self._styles = None
+    on_show = on_resize
 
 
 def _index(columns: Sequence[Column[Any]], key: str | None) -> int | None:
