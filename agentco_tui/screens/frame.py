@@ -250,7 +250,7 @@ class MainScreen(SizedScreen[None]):
     def close_prompt(self) -> None:
         """Hide the prompt; the list has the keys again, and that at once."""
         self.set_focus(None)
-        self.prompt.close()
+        self.prompt.asking, self.prompt.display = None, False
         self.footer.display = True
         self._focus_list()
         self.call_after_refresh(self._focus_list)
@@ -342,6 +342,6 @@ class MainScreen(SizedScreen[None]):
 
     def focus_again(self) -> None:
         if self.prompt.display:
-            self.prompt.take_keys()
+            self.set_focus(self.prompt.input)
         else:
             self._focus_list()

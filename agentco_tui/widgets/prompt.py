@@ -83,7 +83,8 @@ class Prompt(Horizontal):
         with self.prevent(Input.Changed):
             self.input.value = text
         self.input.cursor_position = len(text)
-        self.take_keys()
+        # At once: the next key may have been typed already.
+        self.screen.set_focus(self.input)
 
     def hint(self, words: SafeText, *, bad: bool = False) -> None:
         """Say how to go on, or what is wrong with the words."""
@@ -92,14 +93,6 @@ class Prompt(Horizontal):
         most = width * 3 // 4 if bad else width // 2
         self._hint.styles.width = min(cell_width(words) + 1, most)
         self._hint.show([Cell(words, Tone.WARNING if bad else Tone.DIM)])
-
-    def take_keys(self) -> None:
-        """At once: the next key may have been typed already."""
-        self.screen.set_focus(self.input)
-
-    def close(self) -> None:
-        self.asking = None
-        self.display = False
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

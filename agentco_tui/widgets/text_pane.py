@@ -191,13 +191,9 @@ class Notice(TextPane, can_focus=False):
         kept = tuple(items)
         self.display = bool(kept)
         super().show(kept, top=top)
-        self._fit()
 
-    def on_resize(self, event: events.Resize) -> None:
-        super().on_resize(event)
-        self._fit()
-
-    def _fit(self) -> None:
+    def _break(self) -> None:
+        super()._break()
         lines = max(1, min(MOST_LINES, len(self.lines)))
         if self.styles.height is None or self.styles.height.value != lines:
             self.styles.height = lines
