@@ -19,7 +19,7 @@ from agentco_tui.arguments import UsageError, parse
 from agentco_tui.commands.output import Exit, OutputError, complain, write
 from agentco_tui.config import NothingSetError, Settings, SettingsError
 from agentco_tui.config.resolve import load
-from agentco_tui.text import ascii_wanted, use_ascii
+from agentco_tui.signs import ascii_wanted, use_ascii
 
 _HOW_TO_START = """\
 agentco-tui has no platform to show yet. To start:

@@ -101,9 +101,9 @@ def money(sum_: Money | None, short: bool = False) -> SafeText:
     amount, sign = abs(sum_.amount), ""
     # ISO 4217: three letters. Any other unit (TOKENS, CREDITS, GB) is counted, not paid.
     if unit and (len(unit) != 3 or not unit.isalpha() or unit in _UNITS_OF_THREE):
-        figure = _quantity(amount, short)
+        figure = _figure(amount, None, short)
     else:
-        figure = _sum(amount, 0 if unit in _NO_CENTS else 2, short)
+        figure = _figure(amount, 0 if unit in _NO_CENTS else 2, short)
         sign = _BEFORE.get(unit, "")
         if in_ascii() and not sign.isascii():
             sign = ""
@@ -128,49 +128,30 @@ def money_full(sum_: Money | None) -> SafeText:
     return plain(f"{text} ({', '.join(notes)})") if notes else text
 
 
-def _sum(amount: Decimal, decimals: int, short: bool) -> str:
-    """A sum that is not negative; begins with "<" if it is less than what can be shown."""
+def _figure(amount: Decimal, decimals: int | None = None, short: bool = False) -> str:
+    """An amount that is not negative: of a sum so many decimals, with "<" before it if that shows
+    nothing of it; of what has no cents up to twelve significant digits, no zeros behind.
+    """
     if not amount:
-        return f"{0:.{decimals}f}"
+        return f"{0:.{decimals or 0}f}"
     exponent = amount.adjusted()
-    if exponent < _SMALLEST:
+    if exponent < _SMALLEST and decimals is not None:
         return "<0.000000001"
-    if exponent < (-1 if decimals else 0):
-        # Two significant digits, and no fewer than `decimals` decimals.
-        whole, _, fraction = f"{_rounded(amount, 1 - exponent):f}".rstrip("0").partition(".")
-        return f"{whole}.{fraction:0<{decimals}}" if fraction or decimals else whole
-    return _large(amount, short) or f"{_rounded(amount, decimals):,}"
-
-
-def _quantity(amount: Decimal, short: bool = False) -> str:
-    """An amount of what has no cents: up to twelve significant digits, no zeros behind."""
-    if not amount:
-        return "0"
-    exponent = amount.adjusted()
-    if exponent < _SMALLEST:
+    if not _SMALLEST <= exponent < _LARGEST:
         return f"{amount:.1E}"
-    if large := _large(amount, short):
-        return large
-    text = f"{_rounded(amount, max(0, 11 - max(exponent, 0))):,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def _large(amount: Decimal, short: bool) -> str | None:
-    """The short forms of large amounts; None if the amount is to be written out."""
-    exponent = amount.adjusted()
-    if exponent >= _LARGEST:
-        return f"{amount:.1E}"
-    if not short or exponent < 6:
-        return None
-    for power, letter in ((6, "M"), (9, "B"), (12, "T")):
-        figure = _rounded(amount.scaleb(-power), 1)
-        if figure < 1_000 or letter == "T":
-            return f"{figure:,} {letter}"
-    return None
-
-
-def _rounded(amount: Decimal, decimals: int) -> Decimal:
-    return amount.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
+    if short and exponent >= 6:
+        for power, letter in ((6, "M"), (9, "B"), (12, "T")):
+            figure = amount.scaleb(-power).quantize(Decimal("0.1"), ROUND_HALF_EVEN)
+            if figure < 1_000 or letter == "T":
+                return f"{figure:,} {letter}"
+    places = max(0, 11 - max(exponent, 0)) if decimals is None else decimals
+    if decimals is not None and exponent < (-1 if decimals else 0):
+        places = 1 - exponent  # two significant digits
+    text = f"{amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN):,f}"
+    if places == decimals or "." not in text:
+        return text
+    whole, _, fraction = text.rstrip("0").partition(".")
+    return f"{whole}.{fraction:0<{decimals or 0}}" if fraction or decimals else whole
 
 
 def percent(share: Decimal | None, derived: bool = False) -> SafeText:
@@ -198,6 +179,8 @@ def count(value: int | None) -> SafeText:
     """How many: "1,234"; from 10^15 on about how many, "1.2E+15"."""
     if value is None:
         return signs.missing
+    if abs(value) < 10**_LARGEST:
+        return SafeText(f"{value:,}")
     if value.bit_length() > 64:
         # Turning a huge integer into digits takes quadratic time.
         digits = round((value.bit_length() - 1) * math.log10(2))
@@ -209,7 +192,7 @@ def number(value: Decimal | None) -> SafeText:
     """Any figure: "1,234.5", "0.3" (also for 0.30000000000000004), "1.2E+40"."""
     if value is None or not value.is_finite():
         return signs.missing
-    figure = _quantity(abs(value))
+    figure = _figure(abs(value))
     return SafeText(f"-{figure}" if value < 0 and figure != "0" else figure)
 
 

@@ -32,7 +32,6 @@ _SAME_KEY = {
     "ctrl+left_square_bracket": "escape",
 }
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
-_ASCII = [chr(code) for code in range(0x21, 0x7F)]
 
 
 def _character_name(character: str) -> str:
@@ -46,16 +45,15 @@ def _character_name(character: str) -> str:
 
 
 _NAMED = frozenset(
-    {_character_name(character) for character in _ASCII}
+    {_character_name(chr(code)) for code in range(0x21, 0x7F)}
     | {"space", "tab", "enter", "escape", "backspace", "delete", "insert", "home", "end"}
     | {"up", "down", "left", "right", "pageup", "pagedown"}
     | {f"f{number}" for number in range(1, 25)}
 )
 
 
-def known_names() -> tuple[str, ...]:
-    """Every name of a key longer than one character, for suggesting the nearest one."""
-    return tuple(sorted(name for name in _NAMED if len(name) > 1))
+KNOWN_NAMES = tuple(sorted(name for name in _NAMED if len(name) > 1))
+"""Every name of a key longer than one character, for suggesting the nearest one."""
 
 
 def key_name(text: str) -> str | None:
@@ -94,11 +92,9 @@ def key_names(text: str) -> tuple[list[str], list[str]]:
     names: list[str] = []
     wrong: list[str] = []
     for word in words:
-        if not word.strip() and word != " ":
-            continue
-        name = key_name(word) if word != " " else "space"
-        if name is None:
+        name = "space" if word == " " else key_name(word)
+        if name is None and word.strip():
             wrong.append(word.strip())
-        elif name not in names:
+        elif name is not None and name not in names:
             names.append(name)
     return names, wrong

@@ -35,23 +35,16 @@ from typing import Final
 from msgspec.structs import astuple
 
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.signs import ASCII, OWN, UNICODE
-from agentco_tui.signs import SafeText as SafeText
-from agentco_tui.signs import Signs as Signs
-from agentco_tui.signs import ascii_wanted as ascii_wanted
-from agentco_tui.signs import in_ascii as in_ascii
-from agentco_tui.signs import signs as signs
-from agentco_tui.signs import use_ascii as use_ascii
-from agentco_tui.width import CELLS, MARK, MARKS, head, one_of
-from agentco_tui.width import Align as Align
-from agentco_tui.width import cell_width as cell_width
-from agentco_tui.width import clip as clip
-from agentco_tui.width import fit as fit
-from agentco_tui.width import wrap as wrap
+from agentco_tui.signs import ASCII, OWN, UNICODE, SafeText, in_ascii, signs
+from agentco_tui.width import CELLS, MARK, MARKS, Align, cell_width, clip, fit, head, one_of, wrap
+
+# Of what is imported, this is to be had from here.
+__all__ = ["Align", "SafeText", "cell_width", "clip", "fit", "in_ascii", "signs", "wrap"]
 
 _REMOVED: Final = "\ue000"
 """Stands for a removed character while cleaning; the input's own are replaced, as all private."""
-_HOSTILE: Final = lazy_pattern(lambda: f"{_hostile()}+")  # what must not be shown as it is
+_HOSTILE: Final = lazy_pattern(lambda: f"{one_of(*CELLS.values(), negated=True)}+")
+"""What must not be shown as it is."""
 _OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARKS}{{8}}){MARKS}+")
 _OVER_TWO_MARKS: Final = lazy_pattern(f"({MARKS}{{2}}){MARKS}+")
 _MARKS_AT_START: Final = lazy_pattern(f"^{MARKS}+")
@@ -78,10 +71,6 @@ _IN_EMOJI: Final = lazy_pattern(
     "|(?<=[0-9#*])\ufe0f?\u20e3"
 )
 """What changes only the look of the emoji before it."""
-
-
-def _hostile() -> str:
-    return one_of(*CELLS.values(), negated=True)
 
 
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
@@ -191,9 +180,7 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
         return signs.missing
     limit = 4 * max(max_cells, 1)
     text = _as_text(value, limit + 1)
-    cut = len(text) > limit
-    if cut:
-        text = text[:limit]
+    cut, text = len(text) > limit, text[:limit]
     if not _is_plain(text):
         text = _LINE_END.sub("\n", text).replace("\n", signs.newline).replace("\t", signs.tab)
         text = _clean(text)
@@ -237,14 +224,12 @@ def _as_text(value: object, limit: int) -> str:
     """`value` as text of at most `limit` characters, not cleaned."""
     if isinstance(value, str):
         return str(value[:limit])
-    out: list[str] = []
-    length = 0
+    text = ""
     for part in _parts(value, limit, depth=0):
-        out.append(part)
-        length += len(part)
-        if length >= limit:
+        text += part
+        if len(text) >= limit:
             break
-    return "".join(out)[:limit]
+    return text[:limit]
 
 
 def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
@@ -256,7 +241,7 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
     elif value is None:
         yield "null"
     elif isinstance(value, bool):
-        yield "true" if value else "false"
+        yield str(value).lower()
     elif isinstance(value, int):
         # Python refuses to print integers of more than 4,300 digits, and takes long for fewer.
         digits = value.bit_length() * 0.30103
@@ -265,20 +250,16 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
         yield str(value)
     elif depth > 8:
         yield "…"
-    elif isinstance(value, Mapping):
-        yield "{"
-        for position, (key, item) in enumerate(value.items()):
-            yield ", " if position else ""
-            yield from _parts(key, limit, depth + 1)
-            yield ": "
-            yield from _parts(item, limit, depth + 1)
-        yield "}"
-    elif isinstance(value, Sequence):
-        yield "["
+    elif isinstance(value, (Mapping, Sequence)):
+        named = isinstance(value, Mapping)
+        yield "{" if named else "["
         for position, item in enumerate(value):
             yield ", " if position else ""
             yield from _parts(item, limit, depth + 1)
-        yield "]"
+            if named:
+                yield ": "
+                yield from _parts(value[item], limit, depth + 1)
+        yield "}" if named else "]"
     else:
         # Never repr() or str(): they may hold what must not be shown, and may raise.
         yield f"<{type(value).__name__}>"
@@ -299,7 +280,7 @@ def escaped(value: object, max_cells: int = 4_000) -> SafeText:
     return clip(SafeText(shown + signs.ellipsis if cut else shown), max_cells)
 
 
-_RISKY: Final = lazy_pattern(lambda: f"{MARKS}|{_hostile()}")
+_RISKY: Final = lazy_pattern(lambda: f"{MARKS}|{one_of(*CELLS.values(), negated=True)}")
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -17,14 +17,9 @@ from agentco_tui.signs import OWN, SafeText, signs
 Align = Literal["left", "right"]
 
 
-def tables() -> dict[str, str]:
-    """The characters that may be shown as ranges "20-7e a1": `narrow`, `wide` and `marks`."""
-    text = Path(__file__).with_name("cells.txt").read_text(encoding="ascii")
-    parts = (part.partition("]") for part in text.split("\n[")[1:])
-    return {name: ranges for name, _, ranges in parts}
-
-
-CELLS: Final = tables()
+_PARTS: Final = Path(__file__).with_name("cells.txt").read_text(encoding="ascii").split("\n[")[1:]
+CELLS: Final = {name: ranges for name, _, ranges in (part.partition("]") for part in _PARTS)}
+"""The characters that may be shown as ranges "20-7e a1": `narrow`, `wide` and `marks`."""
 
 
 def one_of(*tables: str, negated: bool = False) -> str:

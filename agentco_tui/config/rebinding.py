@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from agentco_tui.config.validators import nearest, what
-from agentco_tui.key_names import MODIFIERS, key_names, known_names
+from agentco_tui.key_names import KNOWN_NAMES, MODIFIERS, key_names
 from agentco_tui.keys import COMMANDS, COMMANDS_BY_ID, LEAVING_KEYS, RESERVED_KEYS, UNBOUND, Command
 
 QUIT = "app.quit"
@@ -54,7 +54,7 @@ def nearest_key(word: str) -> str:
     """The key that was probably meant: "ctrl+x" for "cntrl+x", "pagedown" for "pgdwn"."""
     *modifiers, base = word.split("+")
     near = [nearest(modifier, MODIFIERS) for modifier in modifiers]
-    return "+".join((*near, base if len(base) == 1 else nearest(base, known_names())))
+    return "+".join((*near, base if len(base) == 1 else nearest(base, KNOWN_NAMES)))
 
 
 def _entries(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:

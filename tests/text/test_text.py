@@ -16,10 +16,9 @@ from msgspec.structs import astuple
 from rich.cells import cell_len
 
 from agentco_tui.patterns import lazy_pattern
-from agentco_tui.signs import ASCII, UNICODE, Signs, in_ascii
+from agentco_tui.signs import ASCII, UNICODE, Signs, ascii_wanted, in_ascii, use_ascii
 from agentco_tui.text import (
     SafeText,
-    ascii_wanted,
     cell_width,
     clip,
     clipboard_text,
@@ -30,7 +29,6 @@ from agentco_tui.text import (
     safe,
     safe_block,
     signs,
-    use_ascii,
     wrap,
 )
 
