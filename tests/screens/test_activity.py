@@ -18,17 +18,13 @@ def happen(platform: EmbeddedPlatform, words: str) -> str:
     return entry.id
 
 
-async def test_the_newest_is_on_top_and_stays_there(on: Staging) -> None:
+async def test_the_newest_is_on_top_until_a_pause_which_counts_what_comes(on: Staging) -> None:
     async with on(place="activity") as s:
         for n in range(3):
-            entry = happen(s.platform, f"Watered plant {n}")
+            entry = happen(s.platform, f"Fed fish {n}")
             await s.press("r")
-            await s.sees(f"Watered plant {n}", "following")
+            await s.sees(f"Fed fish {n}", "following")
             assert s.rows[0] == s.cursor == entry
-
-
-async def test_pause_counts_what_comes_and_resume_shows_it(on: Staging) -> None:
-    async with on(place="activity") as s:
         await s.press("p")
         await s.sees("paused")
         before, known = s.rows, len(s.platform.world.state.entries)
@@ -44,10 +40,7 @@ async def test_pause_counts_what_comes_and_resume_shows_it(on: Staging) -> None:
         await s.press("p")
         await s.sees("following", "Watered plant 0", "Watered plant 3")
         assert "new" not in s.lines[2]
-
-
-async def test_reading_further_down_pauses(on: Staging) -> None:
-    async with on(place="activity") as s:
+        # Reading further down pauses too.
         await s.press("j", "j")
         kept = s.cursor
         await s.sees("paused")
@@ -55,6 +48,14 @@ async def test_reading_further_down_pauses(on: Staging) -> None:
         await s.press("r")
         await s.sees("1 new")
         assert s.cursor == kept
+
+
+async def fill(s: Stage, fields: dict[str, str]) -> None:
+    """Type into fields of the form."""
+    for name, text in fields.items():
+        s.app.screen.inputs[name].focus()  # type: ignore[attr-defined]
+        await s.settle()
+        await s.type(text)
 
 
 async def test_the_filters_are_sent_as_they_are_named(
@@ -65,18 +66,8 @@ async def test_the_filters_are_sent_as_they_are_named(
         await s.poll()
         await s.press("f")
         await s.sees("FILTER", "company", "agent", "from", "to", "limit")
-        form = s.app.screen
-        typed = {
-            "company": "globex",
-            "agent": "linus",
-            "from": "2026-09-20",
-            "to": "2026-09-21",
-            "limit": "25",
-        }
-        for name, text in typed.items():
-            form.inputs[name].focus()  # type: ignore[attr-defined]
-            await s.settle()
-            await s.type(text)
+        days = {"from": "2026-09-20", "to": "2026-09-21"}
+        await fill(s, {"company": "globex", "agent": "linus", **days, "limit": "25"})
         platform.requests.clear()
         await s.press("enter")
         await s.wait_until(lambda: s.app.screen is s.main, "the feed")
@@ -86,8 +77,7 @@ async def test_the_filters_are_sent_as_they_are_named(
         assert parse_qs(s.queries("activity")[0]) == {
             "company_id": [company.id],
             "agent_id": [agent.id],
-            "from": ["2026-09-20"],
-            "to": ["2026-09-21"],
+            **{name: [day] for name, day in days.items()},
             "limit": ["25"],
         }
         await s.sees("agent Linus", "company Globex", "limit 25")
@@ -100,11 +90,8 @@ async def test_wrong_filters_are_told_and_nothing_is_asked(on: Staging) -> None:
     async with on(place="activity") as s:
         await s.press("f")
         form = s.app.screen
-        typed = {"company": "nowhere", "from": "yesterday", "to": "2026-13-01", "limit": "-1"}
-        for name, text in typed.items():
-            form.inputs[name].focus()  # type: ignore[attr-defined]
-            await s.settle()
-            await s.type(text)
+        days = {"from": "yesterday", "to": "2026-13-01"}
+        await fill(s, {"company": "nowhere", **days, "limit": "-1"})
         await s.press("enter")
         await s.sees("no company here", "a day is needed", "a whole number from 1")
         assert s.app.screen is form
@@ -121,7 +108,7 @@ async def export(s: Stage, path: Path) -> None:
     await s.press("enter")
 
 
-async def test_the_export_is_written(on: Staging, tmp_path: Path) -> None:
+async def test_the_export_is_written_and_overwrites_nothing(on: Staging, tmp_path: Path) -> None:
     async with on(place="activity") as s:
         target = tmp_path / "log.csv"
         await export(s, target)
@@ -129,11 +116,6 @@ async def test_the_export_is_written(on: Staging, tmp_path: Path) -> None:
         assert target.read_bytes().count(b"\n") > 200
         (request,) = s.platform.requests.matching("export")
         assert request.query == "format=csv"
-
-
-async def test_the_export_overwrites_nothing(on: Staging, tmp_path: Path) -> None:
-    async with on(place="activity") as s:
-        target = tmp_path / "log.csv"
         target.write_text("mine")
         await export(s, target)
         await s.sees("EXPORT", "exist", "✖")

@@ -1,41 +1,37 @@
-"""One task approved: asked first, sent once, told (law 2)."""
+"""Tasks approved, one and many: asked first, sent once, told; what may not be is not tried."""
 
 from __future__ import annotations
 
-import pytest
+import re
+import shutil
+from collections import Counter
+from math import inf
+from pathlib import Path
 
+import pytest
+from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
+
+from agentco_tui.actions.outcome import OutcomeKind
+from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
-from agentco_tui.screens.dialogs.base import ARMING, Question
+from agentco_tui.live.insight import waiting_since
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion, BatchProgress, BatchQuestion
+from agentco_tui.screens.dialogs.base import ARMING
 from agentco_tui.screens.key_app import REPEAT
-from tests.screens.harness import WIDE, Stage, Staging, key_event
+from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.widgets.tones import Tone
+from tests.screens.harness import WIDE, Stage, Staging, key_event, stage, text_of
 
 FIRST = "Share the Q2 churn report"
 
 
-async def ask(s: Stage) -> str:
-    """Open the question for the task under the cursor; its id."""
-    await s.press("a")
-    await s.sees("APPROVE")
-    assert s.cursor is not None
-    return s.cursor
-
-
-async def test_the_trace_is_read_from_the_question(on: Staging) -> None:
-    async with on(place="tasks") as s:
-        await ask(s)
-        await s.armed()
+async def test_a_trace_that_fails_is_read_again_and_goes_on_to_the_question(on: Staging) -> None:
+    async with on(faults=["trace:status=503,times=1"], place="tasks") as s:
         await s.press("t")
+        await s.sees("the trace could not be read", "503")
+        await s.press("r")
+        await s.sees_no("could not be read")
         await s.sees("TRACE", FIRST)
-        await s.press("escape")
-        await s.sees("APPROVE", "n, esc")
-        assert not s.writes
-
-
-async def test_the_trace_goes_on_to_the_question(on: Staging) -> None:
-    async with on(place="tasks") as s:
-        await s.press("t")
-        await s.sees("TRACE", FIRST, "llm" if s.shows("llm") else "1 ")
         await s.press("a")
         await s.sees("APPROVE", FIRST)
         await s.press("escape")
@@ -43,44 +39,15 @@ async def test_the_trace_goes_on_to_the_question(on: Staging) -> None:
         assert not s.writes
 
 
-async def test_a_trace_that_fails_is_told_and_read_again(on: Staging) -> None:
-    async with on(faults=["trace:status=503,times=1"], place="tasks") as s:
-        await s.press("t")
-        await s.sees("the trace could not be read", "503")
-        await s.press("r")
-        await s.sees_no("could not be read")
-        await s.sees("TRACE", FIRST)
-
-
 async def test_line_and_detail_agree_on_what_was_approved(on: Staging) -> None:
     async with on(place="tasks", size=WIDE) as s:
-        await ask(s)
+        await s.press("a")
         await s.yes()
         await s.sees("approved here")
         await s.wait_until(
             lambda: "approved" in s.line_with(" status "), "the detail to show what was read since"
         )
         assert "pending" not in s.line_with(" status ")
-
-
-async def test_a_question_that_is_gone_follows_nothing(on: Staging) -> None:
-    async with on(place="tasks") as s:
-        store, decisions = s.session.store, s.session.decisions
-
-        def followers() -> int:
-            return len(store._listeners) + len(decisions._listeners)
-
-        before = followers()
-        await s.press("a")
-        await s.wait_until(lambda: isinstance(s.app.screen, ApproveQuestion), "the question")
-        assert followers() == before + 2, "the store and the decisions, each once"
-        await s.press("escape")
-        await s.wait_until(lambda: s.app.screen is s.main, "the list")
-        await s.wait_until(lambda: followers() == before, "nobody to listen")
-
-
-EVERY = 0.03
-"""Seconds between two events of a key that is held down."""
 
 
 async def press_at(s: Stage, at: float, key: str) -> None:
@@ -91,42 +58,199 @@ async def press_at(s: Stage, at: float, key: str) -> None:
     await s.settle()
 
 
-async def asked(s: Stage) -> float:
-    """Open the question for the task under the cursor; from when on it can be answered."""
-    await s.press("a")
-    await s.wait_until(lambda: isinstance(s.app.screen, Question), "the question")
-    question = s.app.screen
-    assert isinstance(question, Question)
-    await s.wait_until(lambda: question._arms_at is not None, "the question on the screen")
-    assert question._arms_at is not None
-    return question._arms_at
-
-
-async def test_enter_held_down_confirms_nothing(on: Staging) -> None:
-    async with on(place="tasks") as s:
-        armed = await asked(s)
-        for number in range(60):
-            await press_at(s, armed - 0.5 + number * EVERY, "enter")
-        assert isinstance(s.app.screen, ApproveQuestion)
-        await s.press("escape")
-        await s.poll(FeedName.PENDING)
-        assert not s.writes
-        assert not s.platform.world.applied
-
-
 @pytest.mark.parametrize("early", [ARMING, 0.2, 0.001])
-async def test_a_yes_before_300_ms_is_dropped_whenever_its_turn_comes(
+async def test_what_counts_is_when_a_key_was_pressed_not_when_its_turn_comes(
     on: Staging, early: float
 ) -> None:
-    """The screen may be busy: what counts is when the key was pressed."""
+    """A yes before 300 ms is dropped; enter, held down, never confirms."""
     assert ARMING == 0.3
     async with on(place="tasks") as s:
-        armed = await asked(s)
+        await s.press("a")
         await s.armed()
+        question = s.app.screen
+        assert isinstance(question, ApproveQuestion)
+        armed = question._arms_at
+        assert armed is not None
         await press_at(s, armed - early, "y")
         await s.sees("that came too soon", "n, esc")
-        assert isinstance(s.app.screen, ApproveQuestion)
+        for number in range(60):
+            await press_at(s, armed + number * 0.03, "enter")
+        assert s.app.screen is question
         assert not s.writes
-        await press_at(s, armed + REPEAT, "y")
+        await press_at(s, armed + 2.0 + REPEAT, "y")
         await s.sees_no("n, esc")
         await s.wait_until(lambda: len(s.writes) == 1, "the approval")
+
+
+# ---- many
+
+
+async def ask(s: Stage, count: int) -> BatchQuestion:
+    """Mark so many and ask about them."""
+    await s.press(*["space"] * count, "a")
+    await s.wait_until(lambda: isinstance(s.app.screen, BatchQuestion), "the question")
+    await s.armed()
+    question = s.app.screen
+    assert isinstance(question, BatchQuestion)
+    return question
+
+
+async def ended(s: Stage) -> None:
+    """Wait until all is known."""
+    await s.wait_until(lambda: s.shows("esc close") and not s.shows("it is read on"), "the end")
+
+
+async def says(s: Stage, *words: str) -> None:
+    """Wait for a message with all these words, however its lines are broken."""
+    await s.wait_until(
+        lambda: any(all(word in toast.message for word in words) for toast in s.app._notifications),
+        repr(words),
+    )
+
+
+async def test_what_is_unlike_the_rest_stands_out(on: Staging) -> None:
+    async with on(place="tasks") as s:
+        rows = s.rows[:8]
+        with s.platform.world.living() as state:
+            for row in rows:
+                state.tasks[row].priority = "low"
+                state.changed_task(state.tasks[row], s.platform.world.now)
+            state.tasks[rows[4]].priority = "urgent"
+            state.changed_task(state.tasks[rows[4]], s.platform.world.now)
+        await s.poll()
+        await ask(s, 8)
+        await s.sees("priority urgent, most are low")
+        question = s.app.screen
+        assert isinstance(question, BatchQuestion)
+        listed = question.decision.listed
+        assert listed[0].task.id == rows[4], "what is odd stands first"
+        tasks, names = [one.task for one in listed], s.session.names
+        companies = Counter(names.company(names.company_of(task)) for task in tasks)
+        oldest = min(tasks, key=lambda task: waiting_since(task) or inf)
+        told = text_of(question.pane)
+        for name, count in companies.items():
+            assert f"{name} {count}" in told
+        assert "low 7, urgent 1" in told
+        assert re.search(rf"oldest +\d.*{re.escape(oldest.title[:20])}", told)
+
+
+async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Staging) -> None:
+    async with on(place="tasks", running=True) as s:
+        question = await ask(s, 11)
+        await s.press("y")
+        await s.sees("type 11 first")
+        await s.press("enter", "1", "2", "enter")
+        await s.anew()
+        await s.press("y")
+        await s.sees("not 12")
+        assert s.app.screen is question
+        assert not s.writes
+        s.platform.faults.add("approve:latency=120ms")
+        await s.anew()
+        await s.press("1", "2", "backspace", "1", "y")
+        await s.wait_until(lambda: len(s.writes) >= 2, "the first")
+        await s.sees("esc stop what is not yet sent", "of 11")
+        await s.press("escape")
+        await ended(s)
+        sent = len(s.writes)
+        assert 2 <= sent < 11
+        await s.sees("stopped by you", f"{sent} approved here", f"{11 - sent} not sent")
+        assert sum(s.platform.world.applied.values()) == sent
+
+
+async def test_while_the_platform_is_away_one_can_leave_and_is_told_later(on: Staging) -> None:
+    async with on(place="tasks", running=True) as s:
+        rows = s.rows[:3]
+        await ask(s, 3)
+        s.platform.faults.add("approve:drop_after")
+        s.platform.faults.add("reads:status=503,after=1")
+        await s.press("y")
+        await s.sees("3 unknown (being read)", "esc close")
+        await s.press("escape")
+        await s.wait_until(lambda: s.app.screen is s.main, "the list")
+        await s.press("j", "j", "j", "j", "space")
+        marked = s.view.table.marked[-1:]
+        s.platform.faults.clear()
+        await s.wait_until(lambda: all(s.outcome_of(row) for row in rows), "the outcomes")
+        await s.sees("3 approved")
+        assert s.view.table.marked == marked, "what was marked since stays marked"
+        kinds = {found.kind for row in rows if (found := s.outcome_of(row))}
+        assert kinds == {OutcomeKind.APPROVED}
+        assert [s.platform.world.applied[row] for row in rows] == [1, 1, 1]
+
+
+async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_tasks(
+    on: Staging,
+) -> None:
+    async with on(place="tasks") as s:
+        marked = (s.rows[0], s.rows[1], s.rows[2])
+        await s.press("space", "space", "space")
+        await s.press("r")
+        await s.poll()
+        await s.press("slash")
+        await s.type("zzzz no such task")
+        await s.press("enter")
+        assert not s.rows
+        await s.sees("3 marked")
+        await s.press("escape")
+        for place in ("agents", "overview"):
+            await s.go(place)
+            await s.poll()
+        await s.go("tasks")
+        assert s.view.table.marked == marked
+        await s.press("v")
+        await s.sees("all statuses")
+        while not s.shows("TASKS pending"):
+            await s.press("v")
+        assert set(s.view.table.marked) == set(marked), "nor does a look at other statuses"
+        title = s.platform.world.task(marked[1]).title
+        s.platform.world.another_operator(marked[1], "reject", "Wanda")
+        await s.poll(FeedName.ACTIVITY)
+        await s.poll(FeedName.PENDING)
+        await says(s, "not marked any more", title, "rejected elsewhere")
+        await s.sees("2 marked")
+
+
+# ---- what may not be done
+
+
+def tone_of(line: StatusLine, words: str) -> Tone:
+    """The tone of the words in a line."""
+    return next(cell.tone for cell in line._left if words in cell.text)
+
+
+async def test_the_first_403_dims_the_key_until_the_key_changes(
+    on: Staging, platform: EmbeddedPlatform
+) -> None:
+    async with on(place="tasks", key=platform.read_key, size=WIDE) as s:
+        assert tone_of(s.main.footer, " approve") is Tone.PLAIN
+        await s.press("a")
+        await s.yes()
+        await says(s, "this key may not approve", "403")
+        assert tone_of(s.main.footer, " approve") is Tone.DIM
+        assert tone_of(s.main.footer, " new task") is Tone.PLAIN, "each write is its own"
+        await s.press("space", "a")
+        assert s.app.screen is s.main, "nor many"
+        assert len(s.writes) == 1
+        s.session.permissions.key_changed()
+        await s.settle()
+        assert tone_of(s.main.footer, " approve") is Tone.PLAIN
+
+
+async def test_a_journal_that_is_lost_meanwhile_stops_one_and_many(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    async with stage(platform, folder, place="tasks", running=True) as s:
+        shutil.rmtree(folder)
+        folder.touch()
+        await s.press("a")
+        await s.yes()
+        await says(s, "journal", "can't be", "nothing is sent")
+        await s.press("space", "space", "space", "a")
+        await s.yes()
+        await s.wait_until(lambda: isinstance(s.app.screen, BatchProgress), "the progress")
+        await s.sees("stopped: ", "journal", "3 not sent")
+        assert not s.writes
+        assert not platform.world.applied

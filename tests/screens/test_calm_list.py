@@ -28,13 +28,6 @@ async def read_again(s: Stage) -> None:
     await s.poll(FeedName.ACTIVITY)
 
 
-async def says(s: Stage, words: str) -> None:
-    """Wait for a message, however its lines are broken."""
-    await s.wait_until(
-        lambda: any(words in toast.message for toast in s.app._notifications), repr(words)
-    )
-
-
 def pass_time(s: Stage, seconds: float) -> None:
     """Let time pass for the dashboard's clock, and its tick come."""
     s.platform.world.clock.advance(seconds)

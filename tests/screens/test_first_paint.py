@@ -67,13 +67,6 @@ async def test_rows_stay_with_age_reason_and_next_try(on: Staging, place: Place)
         assert s.view.table.state.value == "ready"
 
 
-async def test_what_answers_later_appears_by_itself(on: Staging) -> None:
-    async with on(faults=["*:latency=300ms,times=12"], wait=False) as s:
-        await s.sees("loading", "connecting")
-        await s.sees("Refund 214 customers", "live")
-        await s.sees_no("loading", "connecting")
-
-
 async def test_one_feed_failing_leaves_the_others_alone(on: Staging) -> None:
     async with on(place="companies") as s:
         s.platform.faults.add("tasks:status=500")

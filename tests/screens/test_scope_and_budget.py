@@ -113,53 +113,26 @@ async def test_the_whole_companies_and_agents(on: Staging) -> None:
         assert "119 %" in ada
         assert "$118.80" in ada
         assert "▲" in s.line_with("Acme Robotics")
-
-
-async def test_alerts_beside_the_gauges(on: Staging) -> None:
-    for size in (NARROW, WIDE):
-        async with on(place="budget", size=size) as s:
-            await s.poll()
-            await s.sees("ALERTS 9", "Nora has spent")
-            lines = s.lines
-            worst = next(at for at, line in enumerate(lines) if "Nora has spent" in line)
-            mild = next(at for at, line in enumerate(lines) if "Diego has spent" in line)
-            assert worst < mild, "the worst first"
-            await s.press("tab")
-            await s.press("j")
-            alerts = s.view.alerts  # type: ignore[attr-defined]
-            assert alerts.has_focus
-            assert alerts.view.cursor == alerts.rows.shown[1]
-            await s.press("l")
-            await s.sees("SET LIMIT", "Ada")
-            await s.press("escape")
-
-
-async def test_limits_are_for_agents(on: Staging) -> None:
-    async with on(place="budget") as s:
-        await s.poll()
-        await s.press("g", "l")
-        await s.sees("limits can be set for agents")
-        assert s.app.screen is s.main
-        await s.press("j", "j", "j", "j", "l")
-        await s.sees("SET LIMIT", "Ada")
-
-
-async def test_no_limit_is_not_a_limit_of_nothing(on: Staging) -> None:
-    async with on(place="budget", size=WIDE) as s:
-        await s.poll()
+        await s.resize(*WIDE)
+        await s.sees("Jonas ")
         jonas = s.line_with("Jonas ")[: s.view.table.region.right]
-        assert "no limit" in jonas
+        assert "no limit" in jonas, "which is not a limit of nothing"
         assert "%" not in jonas
         assert "$0.00" not in jonas
 
 
-async def test_the_detail_of_a_budget(on: Staging) -> None:
+async def test_limits_are_for_agents(on: Staging) -> None:
     async with on(place="budget") as s:
         await s.poll()
         await s.press("g", "enter")
         await s.sees("forecast", "resets", "$3,497.09", "esc back")
         await s.press("escape")
         await s.sees("ALERTS 9")
+        await s.press("l")
+        await s.sees("limits can be set for agents")
+        assert s.app.screen is s.main
+        await s.press("j", "j", "j", "j", "l")
+        await s.sees("SET LIMIT", "Ada")
 
 
 def budget(s: Stage) -> BudgetView:
@@ -169,33 +142,34 @@ def budget(s: Stage) -> BudgetView:
 
 
 @pytest.mark.parametrize("size", [NARROW, (100, 30), WIDE])
-async def test_tab_leads_to_the_alerts_and_back(on: Staging, size: tuple[int, int]) -> None:
+async def test_alerts_stand_beside_the_gauges_and_tab_leads_there_and_back(
+    on: Staging, size: tuple[int, int]
+) -> None:
     async with on(place="budget", size=size) as s:
         await s.poll()
-        await s.sees("tab alerts", "tab to these")
+        await s.sees("ALERTS 9", "Nora has spent", "tab alerts", "tab to these")
+        assert s.text.index("Nora has spent") < s.text.index("Diego has spent"), "the worst first"
         await s.press("j", "tab")
         await s.sees("tab back")
-        assert budget(s).alerts.has_focus
-        await s.press("j")
         alerts = budget(s).alerts
+        assert alerts.has_focus
+        if size == WIDE:
+            await s.sees("DETAIL of the alert", "threshold")
+        await s.press("j")
         assert alerts.view.cursor == alerts.rows.shown[1]
+        await s.press("l")
+        await s.sees("SET LIMIT", "Ada")
+        await s.press("escape")
+        await s.sees_no("SET LIMIT")
         await s.press("tab")
         await s.sees("tab to these")
+        if size == WIDE:
+            await s.sees("DETAIL of the budget")
+            await s.sees_no("threshold")
         assert budget(s).table.has_focus
         assert s.cursor == s.rows[1]
         await s.press("?")
         await s.sees("To the alerts, and back")
-
-
-async def test_the_detail_says_what_it_is_of(on: Staging) -> None:
-    async with on(place="budget", size=WIDE) as s:
-        await s.poll()
-        await s.sees("DETAIL of the budget")
-        await s.press("tab")
-        await s.sees("DETAIL of the alert", "threshold")
-        await s.press("tab")
-        await s.sees("DETAIL of the budget")
-        await s.sees_no("threshold")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

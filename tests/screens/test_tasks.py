@@ -4,7 +4,6 @@ from decimal import Decimal
 
 import pytest
 
-from agentco_tui.demo.server import EmbeddedPlatform
 from agentco_tui.keys import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Moment, Money, Trace, TraceStep
@@ -175,56 +174,6 @@ async def test_another_width_lays_them_out_anew(on: Staging) -> None:
         assert "payments.r…" not in s.text
         await s.resize(100, 24)
         await s.sees("completed")
-
-
-def new_task(platform: EmbeddedPlatform, title: str, priority: str = "low") -> str:
-    agent = next(iter(platform.world.state.agents.values()))
-    return platform.world.create_task(agent.company.id, title, agent.id, priority).id
-
-
-def place_of(s: Stage, row_id: str) -> int:
-    """The line of the screen that a row stands on."""
-    record = s.view.table.rows.record(row_id)
-    title = str(getattr(record, "title", ""))[:20]
-    return next(at for at, line in enumerate(s.lines) if title in line and "TASK" not in line)
-
-
-async def test_cursor_through_inserts_and_removals(on: Staging) -> None:
-    async with on(place="tasks") as s:
-        await s.press(*"jjjjj")
-        kept = s.cursor
-        assert kept is not None
-        assert s.rows.index(kept) == 5
-        at = place_of(s, kept)
-        s.platform.world.another_operator(s.rows[1], "approve")
-        s.platform.world.another_operator(s.rows[2], "reject")
-        await s.press("r")
-        await s.wait_until(lambda: s.rows.index(kept) == 3, "two rows fewer above it")
-        assert s.cursor == kept
-        assert place_of(s, kept) in (at, at - 2)
-        new_task(s.platform, "Water the plants", "urgent")
-        await s.press("r")
-        await s.wait_until(lambda: len(s.rows) == 39, "the new task")
-        assert s.cursor == kept
-
-
-async def test_cursor_through_sorts(on: Staging) -> None:
-    async with on(place="tasks") as s:
-        await s.press(*"jjjjjjj")
-        kept = s.cursor
-        seen = set()
-        for _ in range(7):
-            await s.press("s")
-            seen.add(s.view.table.sort[0])
-            assert s.cursor == kept
-            assert f"by {s.view.table.sort[0]} " in s.lines[2]
-        assert len(seen) > 4
-        order = s.rows
-        await s.press("S")
-        assert s.cursor == kept
-        await s.wait_until(lambda: s.rows != order, "the other order")
-        shown = [line for line in s.lines if line.startswith("▌")]
-        assert len(shown) == 1, "the cursor can be seen"
 
 
 async def test_the_detail_shows_the_record_and_follows_its_changes(on: Staging) -> None:

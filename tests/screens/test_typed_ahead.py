@@ -22,19 +22,6 @@ def on_second(s: Stage) -> bool:
     return len(s.rows) > 1 and s.cursor == s.rows[1]
 
 
-async def test_enter_as_it_comes_before_the_terminal_gives_single_keys(on: Staging) -> None:
-    async with on() as s:
-        packet(s, *":tasks", "ctrl+j")
-        await s.wait_until(lambda: s.main.place == "tasks" and s.rows, "the tasks")
-        assert not s.main.prompt.display
-
-
-async def test_leaving_in_one_packet(on: Staging) -> None:
-    async with on() as s:
-        packet(s, *":q", "enter", *"jjjj4:5")
-        await s.wait_until(lambda: s.app.return_code == 0, "the end")
-
-
 async def test_what_is_typed_after_enter_goes_where_it_leads(on: Staging) -> None:
     async with on() as s:
         await s.poll()
