@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from textual.widgets import Input
 
@@ -78,7 +79,7 @@ async def staged(
     scene = SCENES[name]
     settings = settings_for(platform, theme=scene.theme, read_only=scene.read_only, refresh=5.0)
     wait = not scene.faults
-    chosen = {"settings": settings, "wait": wait, "faults": scene.faults}
+    chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults}
     async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:
         if wait:
             await s.poll()

@@ -148,11 +148,11 @@ async def test_rebound_keys(on: Staging) -> None:
 
 async def test_the_palette_finds_and_runs(on: Staging) -> None:
     async with on() as s:
-        await s.press("ctrl+p")
-        await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
-        titles = [command.title for command in s.app.get_system_commands(s.main)]
+        titles = [command.title for command in s.app.get_system_commands(s.app.screen)]
         assert "Palette" not in titles, "it does not offer itself"
         assert {"Help", "Filter", "Approve", "Theme", "Quit"} <= set(titles)
+        await s.press("ctrl+p")
+        await s.wait_until(lambda: s.app.screen is not s.main, "the palette")
         await s.type("companies")
         await s.sees("Companies")
         await s.press("enter")
