@@ -9,7 +9,6 @@ from math import inf
 from pathlib import Path
 
 import pytest
-from agentco_tui.screens.dialogs.progress_dialog import BatchProgress
 
 from agentco_tui.actions.outcome import OutcomeKind
 from agentco_tui.demo.server import EmbeddedPlatform
@@ -95,11 +94,6 @@ async def ask(s: Stage, count: int) -> BatchQuestion:
     return question
 
 
-async def ended(s: Stage) -> None:
-    """Wait until all is known."""
-    await s.wait_until(lambda: s.shows("esc close") and not s.shows("it is read on"), "the end")
-
-
 async def says(s: Stage, *words: str) -> None:
     """Wait for a message with all these words, however its lines are broken."""
     await s.wait_until(
@@ -145,17 +139,14 @@ async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Sta
         await s.sees("not 12")
         assert s.app.screen is question
         assert not s.writes
-        s.platform.faults.add("approve:latency=120ms")
+        s.platform.faults.add("approve:hang")
         await s.anew()
         await s.press("1", "2", "backspace", "1", "y")
-        await s.wait_until(lambda: len(s.writes) >= 2, "the first")
+        await s.wait_until(lambda: len(s.writes) == 4, "as many as may be on their way")
         await s.sees("esc stop what is not yet sent", "of 11")
         await s.press("escape")
-        await ended(s)
-        sent = len(s.writes)
-        assert 2 <= sent < 11
-        await s.sees("stopped by you", f"{sent} approved here", f"{11 - sent} not sent")
-        assert sum(s.platform.world.applied.values()) == sent
+        await s.sees("stopped by you", "7 not sent")
+        assert len(s.writes) == 4
 
 
 async def test_while_the_platform_is_away_one_can_leave_and_is_told_later(on: Staging) -> None:
