@@ -6,7 +6,7 @@ import gc
 import io
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import ClassVar
 from rich.console import Console
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter
 from textual.notifications import Notification, Notify
 from textual.screen import Screen
 from textual.theme import ThemeProvider
@@ -105,11 +104,10 @@ class DashboardApp(KeyApp):
         self.main_screen: MainScreen | None = None
         self._said: list[Notification] = []  # notices that may still stand in the corner
         self._line = SlowLineDetector()
-        self._without_colours = WithoutColours(lambda: self.current_theme.dark)
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Under NO_COLOR nothing has a colour; Textual itself would go over to greys."""
-        return [self._without_colours] if self.no_color else super().get_line_filters()
+        if self.no_color:
+            # Nothing has a colour then; Textual itself would go over to greys.
+            without = [WithoutColours(lambda: self.current_theme.dark)]
+            self.get_line_filters = lambda: without  # type: ignore[method-assign]
 
     def get_default_screen(self) -> Screen[None]:
         """The frame is the only screen; dialogs come over it."""
@@ -140,11 +138,10 @@ class DashboardApp(KeyApp):
         self.session.line_is_slow = slow
         if self.session.thin is not was_thin and self.main_screen is not None:
             self.main_screen.paint_as_told()
-            less = (
-                "the terminal takes long to show what is written: painting less until it keeps up"
-            )
-            everything = "the terminal keeps up again: everything is painted"
-            self.main_screen.say(less if slow else everything)
+            told = "keeps up again: everything is painted"
+            if slow:
+                told = "takes long to show what is written: painting less until it keeps up"
+            self.main_screen.say(f"the terminal {told}")
 
     async def _live(self) -> None:
         async with self.session.client:
@@ -292,7 +289,7 @@ def run_dashboard(settings: Settings, key: KeyInUse | None, start: Prefetch | No
         session.journal.close()
         # What was sent and is not settled; the dashboard is gone from the terminal.
         from agentco_tui.commands.journal_command import leaving  # noqa: PLC0415 (only a dashboard that ends)
-        from agentco_tui.commands.output import complain  # noqa: PLC0415
+        from agentco_tui.commands.running import complain  # noqa: PLC0415
 
         with suppress(OSError):
             complain(*leaving(session.journal, time.time()))

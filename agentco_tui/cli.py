@@ -16,7 +16,7 @@ from importlib import import_module
 
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.arguments import UsageError, parse
-from agentco_tui.commands.output import Exit, OutputError, complain, write
+from agentco_tui.commands.running import Exit, OutputError, complain, logged, write
 from agentco_tui.config import NothingSetError, Settings, SettingsError
 from agentco_tui.config.resolve import load
 from agentco_tui.signs import ascii_wanted, use_ascii
@@ -113,7 +113,6 @@ def _run_dashboard(settings: Settings) -> int:
     # turns the collector on again once it stands.
     gc.disable()
     from agentco_tui.api.fetcher import Prefetch
-    from agentco_tui.commands.running import logged
 
     key = None if settings.key is None else KeyInUse(settings.key)
     with logged(settings, key):

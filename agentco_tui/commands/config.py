@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict
 
-from agentco_tui.commands.output import Exit, complain, say, say_json
+from agentco_tui.commands.running import Exit, complain, say, say_json
 from agentco_tui.config import Given
 from agentco_tui.config.file import ALERTS
 from agentco_tui.config.resolve import PICKED, Resolver, config_path

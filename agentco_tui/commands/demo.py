@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl
-from agentco_tui.commands.output import Exit, complain
+from agentco_tui.commands.running import Exit, complain
 from agentco_tui.config import Given, Settings
 from agentco_tui.config.resolve import load_for_demo
 

@@ -14,8 +14,7 @@ from agentco_tui import __version__
 from agentco_tui import format as figures
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Unreachable
-from agentco_tui.commands.output import Exit, error_json, say, say_json
-from agentco_tui.commands.running import connected, running
+from agentco_tui.commands.running import Exit, connected, error_json, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.keys import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS
@@ -255,17 +254,7 @@ def _conclusions(reads: Sequence[ReadResult], measured: Measured) -> list[str]:
 def _as_json(
     settings: Settings, reads: Sequence[ReadResult], measured: Measured, terminal: Mapping[str, Any]
 ) -> dict[str, object]:
-    """Everything as JSON.
-
-    {"ok": bool, "version": str, "profile", "config", "base_url", "tls": bool, "key_source": str,
-    "read_only": bool, "sources": {setting: source}, "latency_seconds": number|null,
-    "clock_skew_seconds": number|null,
-    "reads": [{"operation", "asked", "answered": bool, "seconds", "shape", "records", "unread",
-    "pages", "capped", "note", "error": str|null, "http_status": int|null, "text": str|null}],
-    "permissions": {operation: "allowed"|"denied"|"unknown"|"not tried"},
-    "terminal": {"fits", "refusal", "term", "encoding", "ascii", "colours", "columns", "rows",
-    "no_color", "multiplexer", "ssh", "hints"}}
-    """
+    """For scripts; of each permission "allowed", "denied", "unknown" or "not tried"."""
     permissions = dict.fromkeys(WRITES, "not tried")
     for read in reads:
         denied = isinstance(read.error, NotAllowed)

@@ -12,8 +12,7 @@ from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError
 from agentco_tui.arguments import UsageError
 from agentco_tui.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
-from agentco_tui.commands.output import Exit, OutputError, complain, write
-from agentco_tui.commands.running import connected, running
+from agentco_tui.commands.running import Exit, OutputError, complain, connected, running, write
 from agentco_tui.config import Given, Settings
 from agentco_tui.text import safe
 

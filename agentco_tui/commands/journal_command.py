@@ -17,7 +17,7 @@ import msgspec
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_file import Attempt, Settled, from_line, lines, seconds_of
 from agentco_tui.arguments import UsageError
-from agentco_tui.commands.output import Exit, complain
+from agentco_tui.commands.running import Exit, complain
 from agentco_tui.config import Given
 from agentco_tui.config.validators import span
 from agentco_tui.format import ago, moment

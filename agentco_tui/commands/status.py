@@ -17,8 +17,7 @@ import msgspec
 
 from agentco_tui import format as figures
 from agentco_tui.api.errors import ApiError, TimedOut
-from agentco_tui.commands.output import error_json, say, say_json
-from agentco_tui.commands.running import connected, running
+from agentco_tui.commands.running import connected, error_json, running, say, say_json
 from agentco_tui.config import AlertLimits, Given, Settings, SettingsError
 from agentco_tui.live.feeds import FeedName, Query, SystemClock
 from agentco_tui.live.insight import (
@@ -291,18 +290,7 @@ def _unpiped(text: str) -> str:
 
 
 def _as_json(judged: Judgement, settings: Settings) -> dict[str, object]:
-    """Everything as JSON; null is what the platform did not tell.
-
-    {"status": "ok"|"warning"|"critical"|"unknown", "exit_code": int, "profile": str,
-    "base_url": str, "company": str|null,
-    "companies": int|null, "agents": int|null,
-    "pending": {"count": int|null, "at_least": bool, "oldest_seconds": number|null},
-    "alerts": {"critical": int, "warning": int, "info": int}|null,
-    "budget": {"spent", "limit", "remaining": number|null, "currency": str|null,
-    "percent": number|null, "unlimited": bool, "derived": [str]}|null,
-    "findings": [{"status", "kind", "id": str|null, "text": str}],
-    "failed": [{"part", "error", "http_status": int|null, "text"}]}
-    """
+    """For scripts; null is what the platform did not tell."""
     return {
         "status": judged.state.name.lower(),
         "exit_code": int(judged.state),

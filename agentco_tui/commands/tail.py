@@ -19,8 +19,7 @@ from agentco_tui.api.errors import (
     NotSent,
     TlsFailure,
 )
-from agentco_tui.commands.output import Exit, complain, say, say_json
-from agentco_tui.commands.running import connected, running
+from agentco_tui.commands.running import Exit, complain, connected, running, say, say_json
 from agentco_tui.config import Given, Settings
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -38,14 +38,6 @@ _LINKS = {"task": "tasks", "agent": "agents", "company": "companies"}
 """The kinds of what a record refers to, the closest to it first."""
 
 _encode = msgspec.json.Encoder().encode
-
-
-class Identified(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-R = TypeVar("R", bound=Identified)
 
 
 class Renderer:
@@ -118,10 +110,10 @@ class Renderer:
     def listing(
         self,
         kind: str,
-        rows: Sequence[R],
+        rows: Sequence[Any],
         request: Request,
         *,
-        fields: Callable[[R], Fields],
+        fields: Callable[[Any], Fields],
         revision: int,
         hour: float = 0.0,
     ) -> Answer:
@@ -197,7 +189,9 @@ class Renderer:
         }
         return written(template, {**dressed, **more})
 
-    def _raw(self, kind: str, row: R, fields: Callable[[R], Fields], hour: float) -> msgspec.Raw:
+    def _raw(
+        self, kind: str, row: Any, fields: Callable[[Any], Fields], hour: float
+    ) -> msgspec.Raw:
         now = (getattr(row, "version", 0), hour)
         kept = self._records.get((kind, row.id))
         if kept is not None and kept[0] == now:
@@ -231,7 +225,7 @@ class Renderer:
         return min(total, start), size
 
 
-def _page(rows: Sequence[Identified], request: Request, start: int, size: int) -> dict[str, Any]:
+def _page(rows: Sequence[Any], request: Request, start: int, size: int) -> dict[str, Any]:
     """What the envelope of a list may name."""
 
     def address(page: int) -> str:

@@ -30,10 +30,8 @@ class ErrorForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     body: Json
     fields: Json = None
     each: Json = None
-    statuses: dict[str, int] = {}
-    """By status or code, another status than the usual."""
-    bodies: dict[str, Json] = {}
-    """By code, another body."""
+    statuses: dict[str, int] = {}  # by status or code, another status than the usual
+    bodies: dict[str, Json] = {}  # by code, another body
     media: str = "application/json"
 
 
@@ -45,27 +43,21 @@ class TraceForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     root: Json = None
     children: str = ""
     """The key under which the outputs of a step stand; empty where all stand side by side."""
-    rekey: bool = False
-    """Whether the keys are in the writing of the shape."""
-    words: dict[str, str] = {}
-    """Other words for types and outcomes."""
+    rekey: bool = False  # whether the keys are in the writing of the shape
+    words: dict[str, str] = {}  # other words for types and outcomes
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A coherent way to answer, over the whole interface."""
 
     about: str
-    rows: Json
-    """The envelope of a list."""
-    row: Json = "$row"
-    """A record in a list."""
-    one: Json = "$record"
-    """The envelope of a single record."""
+    rows: Json  # the envelope of a list
+    row: Json = "$row"  # a record in a list
+    one: Json = "$record"  # the envelope of a single record
     headers: dict[str, str] = {}
     media: str = "application/json"
     error: str
-    approved: tuple[int, Json]
-    """Status and body for an approve that was done."""
+    approved: tuple[int, Json]  # status and body for an approve that was done
     trace: str
     paging: str = "none"  # none, page, offset, cursor, after
     page_size: int = 25
@@ -75,17 +67,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ids: str = "prefixed"  # prefixed (`tsk_…`), numbers
     money: str = "units"  # units, usd and cents (in the name), text, value (with a currency)
     numbers_as_text: bool = False
-    no_limit: Json = None
-    """What stands for no limit."""
-    rest_below_zero: bool = False
-    """Whether what is left of a limit may be negative."""
-    share: tuple[str, str] = ("percent_used", "percent")
-    """The name of a used share, and percent, ratio or text."""
+    no_limit: Json = None  # what stands for no limit
+    rest_below_zero: bool = False  # whether what is left of a limit may be negative
+    share: tuple[str, str] = ("percent_used", "percent")  # its name; percent, ratio or text
     times: str = "z"  # z, offset (ISO 8601 with +00:00), epoch, epoch_ms, http
     links: str = "flat"
     """How a record names another: flat (`x_id`, `x_name`), nested, related (as JSON:API does)."""
-    words: dict[str, Json] = {}
-    """Other words for statuses, priorities and levels."""
+    words: dict[str, Json] = {}  # other words for statuses, priorities and levels
     names: dict[str, dict[str, str | None]] = {}
     """For each kind of record, other names for fields; None leaves a field out."""
 
