@@ -101,7 +101,8 @@ class BatchApproval:
         self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
         self._paused = 0.0  # seconds of such pauses since the last clear answer
         self._doubts = 0
-        self._listeners: list[Callable[[], None]] = []
+        self.on_change: Callable[[], object] = bool
+        """Called after every change."""
 
     @property
     def items(self) -> tuple[Decision, ...]:
@@ -159,7 +160,7 @@ class BatchApproval:
         if self.phase is BatchPhase.RUNNING and self.stop_reason is None:
             self.stop_reason = plain(reason)
             self._stopped.set()
-            self._notify()
+            self.on_change()
 
     def pause_left(self) -> float:
         """Seconds until it goes on, where the platform asked for a pause; else 0."""
@@ -168,11 +169,6 @@ class BatchApproval:
         return max(0.0, self._goes_on_at - self.clock.monotonic())
 
     # --- what is shown
-
-    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after every change; returns how to stop that."""
-        self._listeners.append(listener)
-        return partial(self._listeners.remove, listener)
 
     @property
     def results(self) -> Counter[OutcomeKind]:
@@ -292,7 +288,7 @@ class BatchApproval:
         if more > 0:
             self._paused += more
             self._goes_on_at = now + asked
-            self._notify()
+            self.on_change()
         return True
 
     def _doubt(self) -> None:
@@ -306,20 +302,16 @@ class BatchApproval:
         item = self._items[task.id]
         if (progress.step, progress.sentence) != (item.step, item.sentence):
             self._items[task.id] = self._decisions.tell(task, progress)
-            self._notify()
+            self.on_change()
 
     def _settle(self, task: Task, found: Outcome) -> None:
         self._items[task.id] = self._decisions.tell(task, found)
-        self._notify()
+        self.on_change()
 
     def _enter(self, phase: BatchPhase) -> None:
         if self.phase is not BatchPhase.TAKEN_BACK:
             self.phase = phase
-        self._notify()
-
-    def _notify(self) -> None:
-        for listener in tuple(self._listeners):
-            listener()
+        self.on_change()
 
 
 class ApprovalInSet(Approval):

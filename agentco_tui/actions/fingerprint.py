@@ -54,7 +54,7 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
         before, after = getattr(shown, slot), getattr(now, slot)
         if before != after:
             label = "waits since" if slot == "waiting_since" else slot.replace("_", " ")
-            words = _words(before), _words(after)
+            words = [_value(_ABSENT if told is None else told) for told in (before, after)]
             # Two times or sums may read the same, and not be.
             told.append((label, *(words if words[0] != words[1] else (str(before), str(after)))))
     found = {name: Difference(name, *_excerpts(was, is_)) for name, was, is_ in told if was != is_}
@@ -93,16 +93,6 @@ def _referred(before: Ref | None, after: Ref | None, shown: Task, now: Task) -> 
     return names[0], names[1]
 
 
-def _words(value: object) -> str:
-    if isinstance(value, Money):
-        return fmt.money_full(value)
-    if isinstance(value, Moment):
-        return fmt.moment(value, full=True)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return signs.missing if value is None else str(value)
-
-
 def _kept(task: Task) -> Any:
     fields = {name: each for name, each in extra_fields(task.extra).items() if name != CUT}
     return without_volatile(fields)
@@ -139,14 +129,21 @@ def _parts(value: Any) -> dict[str, Any] | None:
 
 
 def _value(value: Any) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return value or "an empty text"
+        case int() | Decimal():
+            return str(value)
+        case Money():
+            return fmt.money_full(value)
+        case Moment():
+            return fmt.moment(value, full=True)
     if value is _ABSENT:
         return str(signs.missing)
-    if value is None or value is True or value is False:
-        return {None: "nothing", True: "yes", False: "no"}[value]
-    if type(value) is str:
-        return value or "an empty text"
-    if type(value) in (int, Decimal):
-        return str(value)
     return msgspec.json.Encoder(decimal_format="number").encode(value).decode()
 
 

@@ -177,10 +177,16 @@ class Journal:
         self._here: dict[str, Attempt] = {}
         """Attempts begun or taken up by this process whose outcome is not written."""
         self._owed: dict[str, Settled] = {}  # outcomes that could not be written yet
+        self._addresses: dict[str, tuple[str, ...]] = {}
         self._closed = False
 
-    def mark(self) -> int:
-        """Where the journal ends now, for `begin`; taken before a read. Raises JournalError."""
+    def mark(self, origin: str = "") -> int:
+        """Where the journal ends now, for `begin`; taken before a read. Raises JournalError.
+
+        What the host of `origin` is resolved to is looked up, once, for the attempts there.
+        """
+        if origin and origin not in self._addresses:
+            self._addresses[origin] = addresses_of(origin)
         with self._mutex:
             if self._refuse_if_lost():
                 with self._locked():
@@ -196,6 +202,8 @@ class Journal:
         with self._mutex:
             if self._closed:
                 raise JournalError("the journal is closed here", "this dashboard is ending")
+            addresses = attempt.addresses or self._addresses.get(attempt.origin, ())
+            attempt = replace(attempt, addresses=addresses)
             self._left_behind(attempt, self._here.values())
             self._refuse_if_lost()
             with self._locked():
@@ -256,13 +264,13 @@ class Journal:
         """The last attempt at a subject, as of the last time that the file was read here."""
         return self._last.get((platform_of(origin), verb, subject))
 
-    def unsettled_here(self) -> list[Attempt]:
-        """What this process began or took up, and doesn't know the outcome of."""
-        return [one for one in list(self._here.values()) if one.attempt not in self._owed]
-
-    def unwritten_here(self) -> list[Settled]:
-        """Outcomes that this process knows and could not write."""
-        return list(self._owed.values())
+    def unfinished(self) -> tuple[list[Attempt], list[Settled]]:
+        """What this process began or took up and doesn't know the outcome of, and the outcomes that
+        it knows and could not write.
+        """
+        owed = list(self._owed.values())
+        known = {settled.attempt for settled in owed}
+        return [one for one in list(self._here.values()) if one.attempt not in known], owed
 
     def tidy(self) -> None:
         """Remove what killed processes left; at a start. Raises JournalError."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from agentco_tui.actions.journal import Earlier, Following, Journal, addresses_of
+from agentco_tui.actions.journal import Earlier, Following, Journal
 from agentco_tui.actions.journal_file import Attempt, JournalError, seconds_of
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.task_reader import TaskReader
@@ -64,7 +64,8 @@ class Permissions:
     def __init__(self, read_only: SafeText | None = None) -> None:
         self.off = read_only
         self._missing: dict[Verb, SafeText] = {}
-        self._listeners: list[Callable[[], None]] = []
+        self.on_change: Callable[[], object] = bool
+        """Called when an answer of `denied` may have changed."""
 
     @property
     def lacks_any(self) -> bool:
@@ -80,21 +81,13 @@ class Permissions:
         self._missing[verb] = plain(
             f"this key may not {IN_WORDS[verb]} (403{words}); ask its owner for the permission"
         )
-        self._notify()
+        self.on_change()
 
     def key_changed(self) -> None:
         """Another key is used from now on: forget what the last one was refused."""
         if self._missing:
             self._missing.clear()
-            self._notify()
-
-    def subscribe(self, listener: Callable[[], None]) -> None:
-        """Call `listener` when an answer of `denied` may have changed."""
-        self._listeners.append(listener)
-
-    def _notify(self) -> None:
-        for listener in self._listeners:
-            listener()
+            self.on_change()
 
 
 class Services:
@@ -123,8 +116,6 @@ class Services:
         self.permissions = permissions or Permissions()
         self.timing = timing or Timing()
         self.reader = TaskReader(self.decision_client, poller, self.timing.sleep)
-        self.addresses: tuple[str, ...] | None = None
-        """What the platform's host was resolved to; None before the first write."""
         self._closed = False
         # A thread of its own: names of hosts are looked up in asyncio's, and must not wait for a
         # slow disk.
@@ -135,16 +126,6 @@ class Services:
         if self._closed:
             raise JournalError("this dashboard is ending", "the next start finds out")
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-    async def mark(self) -> int:
-        """A place in the journal to compare with later; before a read. Raises JournalError."""
-
-        def mark() -> int:
-            if self.addresses is None:
-                self.addresses = addresses_of(self.origin)
-            return self.journal.mark()
-
-        return await self.journaled(mark)
 
     async def follow(self) -> Following:
         """What is open at this platform now, from any dashboard on this machine, and whether

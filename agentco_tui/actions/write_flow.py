@@ -136,7 +136,8 @@ class Write(ABC, Generic[R]):
         try:
             for _ in range(OVERTAKINGS):
                 self.report(Step.READING, plain("reading it again before it is sent"))
-                mark = await services.mark()
+                look = partial(services.journal.mark, services.origin)
+                mark = await services.journaled(look)
                 attempt = await self.prepare()
                 if isinstance(attempt, Outcome):
                     return attempt
@@ -352,7 +353,6 @@ class Write(ABC, Generic[R]):
             attempt=str(uuid.uuid4()),
             time=stamp(time.time()),
             origin=services.origin,
-            addresses=services.addresses or (),
             profile=services.profile,
             verb=self.verb,
             subject=self.subject,

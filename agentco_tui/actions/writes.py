@@ -52,7 +52,7 @@ FIELDS = {
 WHOLE_DIGITS = 12
 DECIMALS = 6
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_NUMBER = re.compile(r"([0-9]+)(?:\.([0-9]*))?|\.([0-9]+)")
+_NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 
 Problems = Mapping[str, SafeText]  # a sentence for each field that can't be sent; empty if all can
 
@@ -251,15 +251,14 @@ def check_limit(text: str) -> Decimal | SafeText:
         return plain("write it without commas, as in 1250.50")
     if typed.startswith(("-", "\u2212")):
         return plain("a limit can't be negative")
-    match = _NUMBER.fullmatch(typed)
-    if match is None:
+    if not _NUMBER.fullmatch(typed):
         return plain("digits and a point only, as in 99.50")
-    whole, decimals = match[1] or "0", match[2] or match[3] or ""
+    whole, _, decimals = typed.partition(".")
     if len(whole.lstrip("0")) > WHOLE_DIGITS:
         return plain(f"no more than {WHOLE_DIGITS} digits")
     if len(decimals.rstrip("0")) > DECIMALS:
         return plain(f"no more than {DECIMALS} digits after the point")
-    return Decimal(f"{whole}.{decimals or '0'}" if decimals else whole)
+    return Decimal(typed)
 
 
 class LimitChange(Write[Budget]):

@@ -90,7 +90,7 @@ def show(path: Path, *, as_json: bool, since: float | None, out: TextIO) -> int:
 
 def leaving(journal: Journal, now: float) -> list[SafeText]:
     """What to say at the end of the dashboard of what it did and doesn't know the outcome of."""
-    left = journal.unsettled_here()
+    left, unwritten = journal.unfinished()
     told: list[SafeText] = []
     if left:
         span = _span(now - min(seconds_of(attempt.time) or now for attempt in left))
@@ -112,7 +112,7 @@ def leaving(journal: Journal, now: float) -> list[SafeText]:
             told.append(plain(f"  {_what(attempt)}{when}"))
         if len(left) > LEFT_NAMED:
             told.append(plain(f"  and {len(left) - LEFT_NAMED} more"))
-    for settled in journal.unwritten_here()[:LEFT_NAMED]:
+    for settled in unwritten[:LEFT_NAMED]:
         told.append(plain(f"{signs.warning} not in the journal: {_what(settled)}: {_is(settled)}"))
     if journal.lost is not None:
         told.append(plain(f"{signs.warning} {journal.lost.why}"))

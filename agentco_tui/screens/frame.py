@@ -93,7 +93,7 @@ class MainScreen(SizedScreen[None]):
         yield self.footer
 
     def on_mount(self) -> None:
-        self.session.permissions.subscribe(self.show_frame)
+        self.session.permissions.on_change = self.show_frame
         self.show_frame()
         self.call_after_refresh(self._go_on)
 

@@ -52,7 +52,7 @@ async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) 
         if any(item.step is Step.SENDING for item in batch.items):
             can.append((batch.can_take_back, batch.take_back()))
 
-    batch.subscribe(sending)
+    batch.on_change = sending
     assert not batch.can_stop
     assert await run(batch) is BatchPhase.ENDED
     assert set(can) == {(False, False)}, "what is about to be sent can't be taken back"
@@ -81,7 +81,7 @@ async def test_never_more_than_four_are_in_flight(desk: Office) -> None:
 async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) -> None:
     tasks = (await desk.pending())[:20]
     batch = BatchApproval(desk.services, tasks)
-    batch.subscribe(lambda: batch.stop() if begun(batch) >= 6 else None)
+    batch.on_change = lambda: batch.stop() if begun(batch) >= 6 else None
     assert await run(batch) is BatchPhase.ENDED
     sent = len(desk.sends())
     assert 6 <= sent <= 6 + 4, "what was about to be sent then"
@@ -124,7 +124,7 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) ->
 async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
     tasks = (await desk.pending())[:30]
     batch = BatchApproval(desk.services, tasks)
-    batch.subscribe(lambda: desk.platform.keys.revoke("full") if begun(batch) == 6 else None)
+    batch.on_change = lambda: desk.platform.keys.revoke("full") if begun(batch) == 6 else None
     await run(batch)
     assert batch.stop_reason == "stopped: the platform answered 401"
     rejected = batch.results[OutcomeKind.KEY_REJECTED]
@@ -286,7 +286,7 @@ async def test_a_set_pauses_as_long_as_the_platform_asks(
                 break
         batch = BatchApproval(desk.services, tasks)
         left: list[float] = []
-        batch.subscribe(lambda: left.append(batch.pause_left()))
+        batch.on_change = lambda: left.append(batch.pause_left())
         assert await run(batch) is BatchPhase.ENDED
         assert max(left) == pause
         assert clock.at >= 1_000.0 + pause

@@ -215,17 +215,17 @@ def test_an_outcome_owed_is_written_at_the_end(path: Path, monkeypatch: pytest.M
     idle.close()
     assert not path.parent.exists()
     begun = journal.begin(attempt(), journal.mark())
-    assert journal.unsettled_here() == [begun]
+    assert journal.unfinished()[0] == [begun]
     monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
     with journal_file.JournalFile(path).locked(), pytest.raises(JournalError, match="hangs"):
         journal.finish(settled())
-    assert journal.unsettled_here() == []
-    assert [owed.attempt for owed in journal.unwritten_here()] == ["a1"]
+    assert journal.unfinished()[0] == []
+    assert [owed.attempt for owed in journal.unfinished()[1]] == ["a1"]
     assert len(entries(path)) == 1
     for _ in range(2):
         journal.close()
         assert [line["attempt"] for line in entries(path)] == ["a1", "a1"]
-        assert journal.unwritten_here() == []
+        assert journal.unfinished()[1] == []
     with pytest.raises(JournalError, match="closed here"):
         journal.begin(attempt("a2"), 0)
 
@@ -301,7 +301,7 @@ def test_a_file_that_was_meddled_with_stops_writes_and_forgets_nothing_in_flight
     following = journal.follow(ORIGIN)
     assert following.trouble is not None
     assert told in following.trouble
-    assert ids(journal.unsettled_here()) == ["a1"]
+    assert ids(journal.unfinished()[0]) == ["a1"]
     assert ids(following.left) == (["a0"] if how == "an older copy" else [])
     assert following.elsewhere == []
     with pytest.raises(JournalError, match=told):
@@ -320,7 +320,7 @@ def test_a_file_that_was_meddled_with_stops_writes_and_forgets_nothing_in_flight
     else:
         with pytest.raises(JournalError):
             journal.finish(settled("a1"))
-        assert [owed.title for owed in journal.unwritten_here()]
+        assert [owed.title for owed in journal.unfinished()[1]]
     fresh.close()
 
 
@@ -449,7 +449,7 @@ def test_what_was_left_behind_is_taken_up_by_one(path: Path, journal: Journal) -
     assert [claimed.attempt for claimed in two.claim(left)] == ["a1"]
     assert one.claim(left) == two.claim(left) == []
     following = one.follow(ORIGIN)
-    assert (ids(one.unsettled_here()), ids(following.elsewhere)) == (["a0"], ["a1"])
+    assert (ids(one.unfinished()[0]), ids(following.elsewhere)) == (["a0"], ["a1"])
     with pytest.raises(InFlight, match="another dashboard"):
         one.begin(attempt("b1", "tsk_1"), one.mark())
     two.close()

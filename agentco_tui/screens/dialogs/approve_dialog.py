@@ -354,20 +354,18 @@ class BatchProgress(Dialog[bool]):
         super().__init__(title_of(session.settings.profile, "APPROVING", tasks_of(batch)))
         self.decision = batch
         self._label = labels([item.task for item in batch.items])
-        self._unsubscribe: Callable[[], None] | None = None
         self._due = self._leaving = False
         self._tallest = LEAST_LINES
 
     def on_mount(self) -> None:
         self.pane.focus()
-        self._unsubscribe = self.decision.subscribe(self._changed)
+        self.decision.on_change = self._changed
         self.set_interval(0.5, self._tick, name="seconds")
         self.watch(self.pane, "scroll_y", self._show_keys, init=False)
         self._show()
 
     def on_unmount(self) -> None:
-        if self._unsubscribe is not None:
-            self._unsubscribe()
+        self.decision.on_change = bool
 
     def _tick(self) -> None:
         if self.decision.phase in (BatchPhase.HELD, BatchPhase.RUNNING):
