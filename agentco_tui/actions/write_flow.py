@@ -41,7 +41,7 @@ from agentco_tui.actions.outcome import (
     clarity,
 )
 from agentco_tui.actions.services import Services, age_of
-from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
+from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed
 from agentco_tui.format import ago
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
@@ -316,15 +316,6 @@ class Write(ABC, Generic[R]):
         words = f"nothing was sent, because it changed since you saw it: {told}"
         kind, known_by = OutcomeKind.CHANGED, KnownBy.HERE
         return self.outcome(kind, words, known_by, record=record, differences=differences)
-
-    def unread(self, error: ApiError) -> Outcome | None:
-        """The outcome where the read that comes first failed; None if that doesn't speak against
-        the write: a list that isn't given does not.
-        """
-        if error.sent is Sent.NO and not isinstance(error, KeyRejected | NotAllowed):
-            return None
-        words = f"nothing was sent, because it could not be read first: {error.sentence}"
-        return self.unsent(words, WhyNot.NOT_READ)
 
     # ---- the journal
 

@@ -13,7 +13,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.decisions import task_of
@@ -27,16 +27,19 @@ from agentco_tui.actions.outcome import (
     Outcome,
     OutcomeKind,
     Verb,
+    WhyNot,
 )
 from agentco_tui.actions.services import Services
 from agentco_tui.actions.write_flow import Write
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.format import money
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import of_all_companies
-from agentco_tui.model import Budget, Company, Listing, Receipt, Ref, Task
+from agentco_tui.live.store import Collection
+from agentco_tui.model import Budget, Company, Listing, Receipt, Record, Ref, Task
 from agentco_tui.text import SafeText, plain, safe, signs
 
+R = TypeVar("R", bound=Record)
 T = TypeVar("T", Task, Company)
 
 CLOCKS_DIFFER = 5.0  # seconds by which a record may seem older than the attempt that made it
@@ -74,37 +77,74 @@ def check_form(values: Mapping[str, str]) -> Problems:
     return problems
 
 
-class Creation(Write[T], ABC):
-    """Makes a record, which is known again as one alike that was not there before."""
+class ListedWrite(Write[R], ABC):
+    """A write whose record is looked for in a list, before it is sent and after."""
 
     company: Ref | None = None
     agent: Ref | None = None
+    collection: Collection[R]
+    """The store's, into which the record is put."""
+
+    @abstractmethod
+    async def listing(self) -> Listing[R]:
+        """Read the list."""
+
+    @abstractmethod
+    def compare(self, listing: Listing[R] | None) -> Mapping[str, Any] | Outcome:
+        """The details for the journal, or why nothing is to be sent; None if no list is given."""
+
+    @abstractmethod
+    def judge(self, listing: Listing[R]) -> tuple[Found, R | None, str]:
+        """What a read shows of whether it came about, by which record, and why no more is told."""
+
+    async def prepare(self) -> Attempt | Outcome:
+        try:
+            listing = await self.listing()
+        except ApiError as error:
+            if error.sent is not Sent.NO or isinstance(error, KeyRejected | NotAllowed):
+                words = f"nothing was sent, because it could not be read first: {error.sentence}"
+                return self.unsent(words, WhyNot.NOT_READ)
+            listing = None
+        found = self.compare(listing)
+        if isinstance(found, Outcome):
+            return found
+        return self.attempt(company=self.company, agent=self.agent, details=found)
+
+    async def check(self) -> Check[R]:
+        began = self.services.clock.monotonic()
+        try:
+            found, record, why = self.judge(await self.listing())
+        except ApiError as error:
+            return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
+        return Check(found=found, began=began, record=record, why=plain(why) if why else None)
+
+    def take(self, outcome: Outcome) -> None:
+        if outcome.good and outcome.record is not None:
+            self.services.store.publish(self.collection.put(cast(R, outcome.record)))
+
+
+# ---- creating
+
+
+class Creation(ListedWrite[T], ABC):
+    """Makes a record, which is known again as one alike that was not there before."""
+
     details: Mapping[str, Any]  # for the journal, as they are sent
     known: Sequence[str] | None = None
     """Ids of those alike that were there before the attempt; None if that could not be read."""
     began_at = 0.0  # the platform's time of the attempt, seconds since 1970
 
     @abstractmethod
-    async def listing(self) -> Listing[T]:
-        """Read the list that it will stand in."""
-
-    @abstractmethod
     def is_alike(self, record: T) -> bool:
         """Whether a record could be the one that is to be made."""
 
-    async def prepare(self) -> Attempt | Outcome:
+    def compare(self, listing: Listing[T] | None) -> Mapping[str, Any]:
         self.known = None
-        try:
-            listing = await self.listing()
-            if listing.whole:
-                self.known = [record.id for record in listing.records if self.is_alike(record)]
-        except ApiError as error:
-            if (unread := self.unread(error)) is not None:
-                return unread
+        if listing is not None and listing.whole:
+            self.known = [record.id for record in listing.records if self.is_alike(record)]
         self.began_at = self.services.clock.now()
         kept = None if self.known is None or len(self.known) > KEPT else self.known
-        details = {"before": kept, "platform_time": self.began_at, **self.details}
-        return self.attempt(company=self.company, agent=self.agent, details=details)
+        return {"before": kept, "platform_time": self.began_at, **self.details}
 
     def recall(self, attempt: Attempt) -> None:
         ids, at = attempt.details.get("before"), attempt.details.get("platform_time")
@@ -112,13 +152,9 @@ class Creation(Write[T], ABC):
         written = seconds_of(attempt.time) or 0.0
         self.began_at = float(at) if isinstance(at, int | float) else written
 
-    async def check(self) -> Check[T]:
+    def judge(self, listing: Listing[T]) -> tuple[Found, T | None, str]:
         """Whether the new one is there: by the id in the answer, else as one that wasn't before."""
-        began, known = self.services.clock.monotonic(), self.known
-        try:
-            listing = await self.listing()
-        except ApiError as error:
-            return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
+        known = self.known
         told = None if self.answer.receipt is None else self.answer.receipt.record_id
         since = self.began_at - CLOCKS_DIFFER
         alike = [record for record in listing.records if self.is_alike(record)]
@@ -130,16 +166,14 @@ class Creation(Write[T], ABC):
                 if record.id == told or (record.created and record.created.at >= since)
             ]
         if new:
-            record = next((record for record in new if record.id == told), new[0])
-            return Check(found=Found.DONE, began=began, record=record)
+            return Found.DONE, next((one for one in new if one.id == told), new[0]), ""
         if known is None and alike:
             which = f"there is one alike ({safe(alike[0].id)})"
-            why = plain(f"{which}, which may be the new one or an older one: look at it")
-            return Check(found=Found.OTHERWISE, began=began, record=alike[0], why=why)
+            why = f"{which}, which may be the new one or an older one: look at it"
+            return Found.OTHERWISE, alike[0], why
         if not listing.whole:
-            why = plain("the list came only in part, and it isn't in that part")
-            return Check(found=Found.PARTIAL, began=began, why=why)
-        return Check(found=Found.BEFORE, began=began)
+            return Found.PARTIAL, None, "the list came only in part, and it isn't in that part"
+        return Found.BEFORE, None, ""
 
     def done(self, record: T | None) -> str:
         return "created" if record is None else f"created: {safe(record.id)}"
@@ -178,14 +212,13 @@ class TaskCreation(Creation[Task]):
 
     def take(self, outcome: Outcome) -> None:
         record, store = outcome.record, self.services.store
-        if not outcome.good or not isinstance(record, Task):
-            return
-        company = None if record.company is None else record.company.id
-        if self.services.poller.query.company in (None, company):
-            if waits_for_person(record):
-                store.publish(store.pending.put(record))
-            if len(store.tasks):
-                store.publish(store.tasks.put(record))
+        if outcome.good and isinstance(record, Task):
+            company = None if record.company is None else record.company.id
+            if self.services.poller.query.company in (None, company):
+                if waits_for_person(record):
+                    store.publish(store.pending.put(record))
+                if len(store.tasks):
+                    store.publish(store.tasks.put(record))
 
 
 class CompanyCreation(Creation[Company]):
@@ -205,6 +238,7 @@ class CompanyCreation(Creation[Company]):
         subject = subject_of("" if source is None else source.id, name)
         super().__init__(services, verb, subject, safe(name), on_progress)
         self.form, self.fields, self.source = form, tuple(form), source
+        self.collection = services.store.companies
         self.company = None if source is None else Ref(id=source.id, name=source.name)
         self.details = {"name": name}
 
@@ -219,11 +253,6 @@ class CompanyCreation(Creation[Company]):
         if self.source is not None:
             return client.clone_company(self.source.id, **self.form, attempt_id=attempt_id)
         return client.create_company(**self.form, attempt_id=attempt_id)
-
-    def take(self, outcome: Outcome) -> None:
-        if outcome.good and isinstance(outcome.record, Company):
-            store = self.services.store
-            store.publish(store.companies.put(outcome.record))
 
 
 def subject_of(*parts: str) -> str:
@@ -261,7 +290,7 @@ def check_limit(text: str) -> Decimal | SafeText:
     return Decimal(typed)
 
 
-class LimitChange(Write[Budget]):
+class LimitChange(ListedWrite[Budget]):
     """POST /api/budget/agents/:id: sets the limit of the agent `agent.id`.
 
     `shown` is the budget that the person saw, None if none was known; if the limit is another by
@@ -283,10 +312,8 @@ class LimitChange(Write[Budget]):
     ) -> None:
         agent_id, title = agent.id or "", agent.name or safe(agent.id or "")
         super().__init__(services, Verb.SET_LIMIT, agent_id, title, on_progress)
-        self.agent = agent
-        self.company = company
-        self.shown = shown
-        self.wanted = wanted
+        self.agent, self.company, self.shown, self.wanted = agent, company, shown, wanted
+        self.collection = services.store.agent_budgets
         self.before: str | None = None  # the limit before the attempt, as `_written` writes it
 
     def recall(self, attempt: Attempt) -> None:
@@ -297,14 +324,15 @@ class LimitChange(Write[Budget]):
             self.wanted = Decimal(0)
         self.before = old if isinstance(old, str) else None
 
-    async def prepare(self) -> Attempt | Outcome:
-        """Read the limit, and compare it with what was shown."""
-        try:
-            now = await self._read()
-        except ApiError as error:
-            if (unread := self.unread(error)) is not None:
-                return unread
-            now = None
+    async def listing(self) -> Listing[Budget]:
+        scope = None if self.company is None else self.company.id
+        client = self.services.decision_client
+        listing = await of_all_companies(client.agent_budgets, self.services.store, scope)
+        return Listing(records=tuple(one for one in listing.records if one.id == self.subject))
+
+    def compare(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:
+        """Whether it is still what was shown."""
+        now = next(iter(listing.records), None) if listing is not None else None
         shown, store = self.shown, self.services.store
         if now is not None and shown is not None and _written(shown) != _written(now):
             store.publish(store.agent_budgets.put(now))
@@ -314,43 +342,26 @@ class LimitChange(Write[Budget]):
             words = f"the limit is {_words(now)} already: nothing was sent"
             return self.outcome(OutcomeKind.DONE, words, KnownBy.READ, record=now)
         self.before = _written(now)
-        details = {"limit": str(self.wanted), "old": self.before}
-        return self.attempt(agent=self.agent, company=self.company, details=details)
+        return {"limit": str(self.wanted), "old": self.before}
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Budget]]:
         client = self.services.decision_client
         return client.set_agent_limit(self.subject, self.wanted, attempt_id=attempt_id)
 
-    async def check(self) -> Check[Budget]:
+    def judge(self, listing: Listing[Budget]) -> tuple[Found, Budget | None, str]:
         """Whether the limit is the one wanted, or still the one from before."""
-        began = self.services.clock.monotonic()
-        try:
-            now = await self._read()
-        except ApiError as error:
-            return Check(found=Found.FAILED, began=began, error=error, why=error.sentence)
+        now = next(iter(listing.records), None)
         if now is None:
-            why = plain("the platform lists no budget for this agent")
-            return Check(found=Found.PARTIAL, began=began, why=why)
+            return Found.PARTIAL, None, "the platform lists no budget for this agent"
         if self._is_wanted(now):
-            return Check(found=Found.DONE, began=began, record=now)
+            return Found.DONE, now, ""
         if _written(now) == self.before:
-            return Check(found=Found.BEFORE, began=began, record=now)
-        why = plain(f"the platform shows {_words(now)} where {self.wanted:f} was sent")
-        return Check(found=Found.OTHERWISE, began=began, record=now, why=why)
+            return Found.BEFORE, now, ""
+        words = f"the platform shows {_words(now)} where {self.wanted:f} was sent"
+        return Found.OTHERWISE, now, words
 
     def done(self, record: Budget | None) -> str:
         return f"the monthly limit is {self.wanted:f} now"
-
-    def take(self, outcome: Outcome) -> None:
-        if outcome.good and isinstance(outcome.record, Budget):
-            store = self.services.store
-            store.publish(store.agent_budgets.put(outcome.record))
-
-    async def _read(self) -> Budget | None:
-        scope = None if self.company is None else self.company.id
-        client = self.services.decision_client
-        listing = await of_all_companies(client.agent_budgets, self.services.store, scope)
-        return next((found for found in listing.records if found.id == self.subject), None)
 
     def _is_wanted(self, budget: Budget) -> bool:
         """Whether the limit is the one wanted; some platforms take 0 for none."""
