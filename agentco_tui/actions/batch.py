@@ -95,7 +95,7 @@ class BatchApproval:
         self.places = asyncio.Semaphore(AT_ONCE)
         self.services = services
         self._decisions = decisions or Decisions(services)
-        self._hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
+        self.hold = Hold(self.timing.hold, self.clock, self.timing.sleep)
         self._workers: list[asyncio.Task[None]] = []
         self._stopped = asyncio.Event()
         self._goes_on_at = 0.0  # steady clock: when the pause ends that the platform asked for
@@ -125,9 +125,6 @@ class BatchApproval:
         self._enter(BatchPhase.HELD)
         return True
 
-    def hold_left(self) -> float:
-        return self._hold.left() if self.phase is BatchPhase.HELD else 0.0
-
     @property
     def can_take_back(self) -> bool:
         """Whether nothing has been sent: also while the tasks are still being read."""
@@ -139,7 +136,7 @@ class BatchApproval:
         """Undo the yes, while nothing has been sent; False if it is too late."""
         if not self.can_take_back:
             return False
-        self._hold.take_back()
+        self.hold.take_back()
         self._enter(BatchPhase.TAKEN_BACK)
         for worker in self._workers:
             worker.cancel()
@@ -208,7 +205,7 @@ class BatchApproval:
 
         That may take as long as the platform is away. Raises nothing but cancellation.
         """
-        if self.phase is not BatchPhase.HELD or not await self._hold.wait():
+        if self.phase is not BatchPhase.HELD or not await self.hold.wait():
             return self.phase
         self._enter(BatchPhase.RUNNING)
         waiting = iter([item.task for item in self.items])

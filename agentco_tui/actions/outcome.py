@@ -113,10 +113,9 @@ class Progress(msgspec.Struct, frozen=True):
     step: Step
     sentence: SafeText | None = None
     attempt_id: str | None = None
-    tries: int = 0  # reads made so far to settle it
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[Progress], object]
 
 
 class Found(StrEnum):

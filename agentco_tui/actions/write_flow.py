@@ -79,7 +79,7 @@ class Write(ABC, Generic[R]):
         self.verb = verb
         self.subject = subject
         self.title = title
-        self.on_progress = on_progress
+        self.on_progress: OnProgress = on_progress or bool
         self.attempt_id: str | None = None  # of the attempt, once it stands in the journal
         self.answer: WriteAnswer[R] = LEFT_BEHIND
         self.left_behind: Attempt | None = None
@@ -135,7 +135,8 @@ class Write(ABC, Generic[R]):
             return self.unsent(denied, WhyNot.OFF)
         try:
             for _ in range(OVERTAKINGS):
-                self.report(Step.READING, plain("reading it again before it is sent"))
+                words = plain("reading it again before it is sent")
+                self.on_progress(Progress(Step.READING, words, self.attempt_id))
                 look = partial(services.journal.mark, services.origin)
                 mark = await services.journaled(look)
                 attempt = await self.prepare()
@@ -156,7 +157,7 @@ class Write(ABC, Generic[R]):
             return None
         if (changed := self.recheck()) is not None:
             return await self.written(changed)
-        self.report(Step.SENDING, plain("sending it, once"))
+        self.on_progress(Progress(Step.SENDING, plain("sending it, once"), self.attempt_id))
         self.answer = await self._answered(self.attempt_id)
         if isinstance(self.answer.error, NotAllowed):
             services.permissions.refused(self.verb, self.answer.error)
@@ -229,8 +230,8 @@ class Write(ABC, Generic[R]):
         step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
         why = answer.told
         since: dict[Found, float] = {}
-        for tries, pause in enumerate(timing.pauses()):
-            self.report(step, why, tries)
+        for pause in timing.pauses():
+            self.on_progress(Progress(step, why, self.attempt_id))
             check = await self.check()
             found = check.found
             if found is not Found.FAILED:
@@ -279,10 +280,6 @@ class Write(ABC, Generic[R]):
         return self.outcome(OutcomeKind.NOT_DONE, words)
 
     # ---- what is said of it
-
-    def report(self, step: Step, words: SafeText, tries: int = 0) -> None:
-        if self.on_progress is not None:
-            self.on_progress(Progress(step, words, self.attempt_id, tries))
 
     def outcome(
         self,

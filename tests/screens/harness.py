@@ -245,7 +245,12 @@ class Stage:
 
     async def armed(self) -> None:
         """Wait until the question on the screen takes a yes."""
-        await self.wait_until(lambda: getattr(self.app.screen, "armed", False), "the question")
+
+        def is_armed() -> bool:
+            at = getattr(self.app.screen, "_arms_at", None)
+            return at is not None and time.monotonic() >= at
+
+        await self.wait_until(is_armed, "the question")
 
     async def yes(self) -> None:
         """Answer the question with a `y` that comes long after every other key."""

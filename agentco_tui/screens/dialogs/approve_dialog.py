@@ -416,7 +416,7 @@ class BatchProgress(Dialog[bool]):
         if batch.can_take_back or batch.phase is BatchPhase.ASKING:
             words = "the tasks are being read again"
             if batch.phase is not BatchPhase.RUNNING:
-                words = f"it begins in {ceil(batch.hold_left())} s"
+                words = f"it begins in {ceil(batch.hold.left())} s"
             yield warning(f"nothing is sent yet: {words}")
             return
         settled = batch.results.total()

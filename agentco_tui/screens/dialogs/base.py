@@ -248,10 +248,6 @@ class Question(Dialog[bool]):
     def _arm(self) -> None:
         self._arms_at = monotonic() + ARMING
 
-    @property
-    def armed(self) -> bool:
-        return self._arms_at is not None and monotonic() >= self._arms_at
-
     def show_items(self) -> None:
         self.pane.show(self.items())
 

@@ -116,8 +116,11 @@ class DialogRouter:
         decisions = self._session.decisions
 
         def step(progress: Progress) -> None:
+            before = decisions.by_task.get(task.id)
             decisions.tell(task, progress)
-            if progress.step is Step.UNKNOWN and progress.tries == 0:
+            if progress.step is Step.UNKNOWN and (
+                before is None or before.step is not Step.UNKNOWN
+            ):
                 words = f"{task.title}: the answer was lost; reading what became of it"
                 self._say(f"{signs.unknown} {words}", bad=True)
 
