@@ -54,7 +54,7 @@ class Hold:
         self._seconds = self._rest = seconds
         self._clock = clock
         self._sleep = sleep
-        self._seen: float | None = None
+        self._seen = clock.monotonic()
         self._taken_back = asyncio.Event()
 
     def left(self) -> float:
@@ -79,8 +79,6 @@ class Hold:
         return not self._taken_back.is_set()
 
     def _rest_at(self, now: float) -> float:
-        if self._seen is None:
-            return self._rest
         passed = now - self._seen
         # A short stop may fall into a tick without being known as one: a tick counts for two.
         return self._seconds if passed > GAP else max(0.0, self._rest - min(passed, 2 * TICK))
@@ -109,7 +107,7 @@ class Decisions:
         self.waited_at: dict[str, float] = {}
         """When tasks that have left the list were last read to wait, by the platform's clock."""
         self._holds: dict[str, Hold] = {}
-        self._listeners: list[Callable[[Iterable[str]], None]] = []
+        self._listeners: list[Callable[[str], None]] = []
 
     @property
     def open(self) -> list[Decision]:
@@ -126,8 +124,8 @@ class Decisions:
         hold = self._holds.get(task_id)
         return 0.0 if hold is None else hold.left()
 
-    def subscribe(self, listener: Callable[[Iterable[str]], None]) -> Callable[[], None]:
-        """Call `listener` with the ids of tasks whose decision has changed; returns its end."""
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` with the id of each task whose decision has changed; returns its end."""
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
@@ -249,7 +247,7 @@ class Decisions:
         if decision is not None:
             self.by_task[task_id] = decision
         for listener in tuple(self._listeners):
-            listener((task_id,))
+            listener(task_id)
 
 
 def task_of(attempt: Attempt) -> Task:

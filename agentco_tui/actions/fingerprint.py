@@ -46,15 +46,25 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
         for task in (shown, now)
     ]
     told = [("id", *ids)]
-    told += [
-        (name, *_referred(getattr(shown, name), getattr(now, name), shown, now))
-        for name in ("agent", "company")
-    ]
+    for field in ("agent", "company"):
+        refs: list[Ref | None] = [getattr(shown, field), getattr(now, field)]
+        names = [str(signs.missing) if ref is None else ref.name or ref.id or "" for ref in refs]
+        old, new = (ref or Ref() for ref in refs)
+        if old.id == new.id is not None:
+            # A name that is looked up later changes nothing; one that was sent with it does.
+            if None in (old.name, new.name) or shown.content == now.content:
+                continue
+        elif names[0] == names[1] and old != new:
+            names = [
+                f"{name} ({ref.id})" if ref and ref.id else name
+                for name, ref in zip(names, refs, strict=True)
+            ]
+        told.append((field, names[0], names[1]))
     for slot in _SLOTS:
         before, after = getattr(shown, slot), getattr(now, slot)
         if before != after:
             label = "waits since" if slot == "waiting_since" else slot.replace("_", " ")
-            words = [_value(_ABSENT if told is None else told) for told in (before, after)]
+            words = [_value(_ABSENT if it is None else it) for it in (before, after)]
             # Two times or sums may read the same, and not be.
             told.append((label, *(words if words[0] != words[1] else (str(before), str(after)))))
     found = {name: Difference(name, *_excerpts(was, is_)) for name, was, is_ in told if was != is_}
@@ -74,23 +84,6 @@ _SLOTS = (
     *("title", "status", "priority", "description", "cost", "created", "waiting_since", "expires"),
     *("decided", "decided_by", "trust", "needs_approval", "state"),
 )
-
-
-def _referred(before: Ref | None, after: Ref | None, shown: Task, now: Task) -> tuple[str, str]:
-    """Both names, told apart by their ids; equal for one record, however its name was found."""
-    if before is not None and after is not None and before.id == after.id is not None:
-        # A name that is looked up later changes nothing; one that was sent with it does.
-        named = None not in (before.name, after.name) and shown.content != now.content
-        return (before.name or "", after.name or "") if named else ("", "")
-    names = [
-        str(signs.missing) if ref is None else ref.name or ref.id or "" for ref in (before, after)
-    ]
-    if names[0] == names[1] and before != after:
-        names = [
-            name if ref is None or ref.id is None else f"{name} ({ref.id})"
-            for name, ref in zip(names, (before, after), strict=True)
-        ]
-    return names[0], names[1]
 
 
 def _kept(task: Task) -> Any:

@@ -126,7 +126,7 @@ class MainScreen(SizedScreen[None]):
         for view in self.views.values():
             view.take_decisions(task_ids)
 
-    def take_decisions(self, task_ids: Iterable[str]) -> None:
+    def take_decisions(self, task_id: str) -> None:
         """Tell of changes soon, for sets change many at once; later where a dialog stands over the
         lines: whatever is painted beneath it paints it anew, too.
         """
@@ -134,7 +134,7 @@ class MainScreen(SizedScreen[None]):
             self.call_later(self._show_decisions)
         elif not self._decided:
             self.set_timer(BENEATH, self._show_decisions, name="decisions")
-        self._decided.update(task_ids)
+        self._decided.add(task_id)
 
     def _show_decisions(self) -> None:
         changed, self._decided = self._decided, set()

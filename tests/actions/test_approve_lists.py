@@ -389,7 +389,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
         tasks = (await desk.pending())[:4]
         decisions = Decisions(desk.services)
         changed: list[str] = []
-        decisions.subscribe(changed.extend)
+        decisions.subscribe(changed.append)
 
         async def follow() -> list[Step]:
             decisions.follow((await desk.services.follow()).elsewhere)

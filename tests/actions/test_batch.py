@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
@@ -108,10 +107,9 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) ->
     first, second = (await desk.pending())[:2]
     seen: dict[str, list[Step]] = {first.id: [], second.id: []}
 
-    def changed(task_ids: Iterable[str]) -> None:
-        for task_id in task_ids:
-            known = decisions.by_task.get(task_id)
-            seen[task_id] += [] if known is None else [known.step]
+    def changed(task_id: str) -> None:
+        known = decisions.by_task.get(task_id)
+        seen[task_id] += [] if known is None else [known.step]
 
     decisions.subscribe(changed)
     desk.platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")

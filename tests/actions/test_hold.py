@@ -110,7 +110,7 @@ async def test_what_is_held_is_taken_back_the_newest_first(
         decisions = Decisions(desk.services)
         assert decisions.take_back() is None
         told: list[str] = []
-        decisions.subscribe(told.extend)
+        decisions.subscribe(told.append)
         yes = [asyncio.create_task(decisions.hold(task)) for task in
                (first, second, third)]  # fmt: skip
         await until(lambda: len(decisions.open) == 3)

@@ -91,12 +91,11 @@ class TaskQuestion(Question):
                 lines = [f"{d.field}: “{d.was}” {signs.arrow} “{d.is_}”" for d in found]
                 self._end(task_id, lines, "it changed; leave, and open it again")
 
-    def _decided(self, task_ids: Iterable[str]) -> None:
-        for task_id in task_ids:
-            decision = self.session.decisions.by_task.get(task_id)
-            if task_id in self._tasks and decision is not None and not decision.seen:
-                words = line_note(self.session, decision).text
-                self._end(task_id, [words], words)
+    def _decided(self, task_id: str) -> None:
+        decision = self.session.decisions.by_task.get(task_id)
+        if task_id in self._tasks and decision is not None and not decision.seen:
+            words = line_note(self.session, decision).text
+            self._end(task_id, [words], words)
 
     def _end(self, task_id: str, lines: list[str], reason: str) -> None:
         if self.ended.get(task_id) != lines:

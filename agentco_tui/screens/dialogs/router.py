@@ -116,11 +116,10 @@ class DialogRouter:
         decisions = self._session.decisions
 
         def step(progress: Progress) -> None:
-            before = decisions.by_task.get(task.id)
+            known = decisions.by_task.get(task.id)
             decisions.tell(task, progress)
-            if progress.step is Step.UNKNOWN and (
-                before is None or before.step is not Step.UNKNOWN
-            ):
+            is_new = known is None or known.step is not progress.step
+            if is_new and progress.step is Step.UNKNOWN:
                 words = f"{task.title}: the answer was lost; reading what became of it"
                 self._say(f"{signs.unknown} {words}", bad=True)
 
