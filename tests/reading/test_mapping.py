@@ -10,7 +10,9 @@ import pytest
 
 from agentco_tui.config.file import ConfigFile
 from agentco_tui.model import Agent, Budget, BudgetOverview, Listing, Task, TaskState
-from agentco_tui.reading.mapping import ProfileMapping
+from agentco_tui.reading.decode import Unshaped
+from agentco_tui.reading.kinds.task import TASKS
+from agentco_tui.reading.mapping import ProfileMapping, report_fields
 from tests.api.canary import client_of
 from tests.api.wire_server import answering, http
 
@@ -114,3 +116,15 @@ async def test_a_platforms_own_word_for_waiting(tmp_path: Path) -> None:
     assert (found.title, found.status, found.state) == ("Pay", "Needs-OK", TaskState.PENDING)
     as_sent: Listing[Task] = await asked(ProfileMapping(), "tasks", rows)
     assert as_sent.records[0].state is TaskState.OTHER
+
+
+def test_a_report_of_one_record_that_stands_alone() -> None:
+    report = report_fields("task", TASKS, {"id": "t1", "title": "Plan", "colour": "red"})
+    assert [(read.field, read.name, read.rows) for read in report.read][:2] == [
+        ("id", "id", 1),
+        ("title", "title", 1),
+    ]
+    assert report.records == 1
+    assert report.left == ("colour",)
+    with pytest.raises(Unshaped, match="holds no tasks"):
+        report_fields("task", TASKS, "nothing")
