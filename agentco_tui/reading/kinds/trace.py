@@ -77,7 +77,7 @@ def _code(raw: Json) -> Any:
     if type(raw) is dict:
         code = raw.get("code", raw.get("statusCode"))
         found = None if code is None else _code(code)
-        return found if found in (None, NOTHING) or len(raw) == 1 else Partial(found)
+        return found if found is None or len(raw) == 1 else Partial(found)
     if type(raw) is str and raw.startswith("STATUS_CODE_"):
         name = raw.removeprefix("STATUS_CODE_")
         return NOTHING if name == "UNSET" else safe(name.lower(), 60)
