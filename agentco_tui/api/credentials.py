@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-_KEY: Final = re.compile(r"[!-~]+")
 _LONGEST_KEY: Final = 4096
 _LONGEST_ADDRESS: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -49,7 +48,7 @@ class ApiKey:
             f"the key is longer than {_LONGEST_KEY:,} characters: is this the right file?",
         )
         _check(
-            _KEY.fullmatch(cleaned),
+            re.fullmatch("[!-~]+", cleaned),
             "the key holds a blank, a line break or a character that no key has: "
             "it must be one word of plain letters, digits and signs",
         )

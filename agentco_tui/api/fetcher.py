@@ -258,9 +258,8 @@ class Fetcher:
         beginning: Beginning[R] | None,
     ) -> _Leaf[R]:
         """One page behind `before` records; `known` itself if it has not changed."""
-        reply = None
-        if self.prefetch is not None:
-            reply = await self.prefetch.take(request.path, request.params, beginning)
+        early = self.prefetch
+        reply = early and await early.take(request.path, request.params, beginning)
         if reply is not None:
             self.transport.measured.answer(reply.elapsed)
         else:

@@ -40,10 +40,8 @@ _AHEAD: Final = 256 * 1024
 """Bytes that may wait here to be read, before the other side has to wait."""
 _NEXT_ADDRESS: Final = 0.25
 """Seconds after which the next address of a host is tried beside the last (RFC 8305 5)."""
-_BLANK: Final = b"\r\n"
-"""Signs that some servers send behind a body, and that are no answer."""
-_WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
-"""Where the other side stands after a whole answer."""
+_BLANK: Final = b"\r\n"  # what some servers send behind a body, and is no answer
+_WHOLE: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)  # the other side, after a whole answer
 
 
 class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
@@ -61,8 +59,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._between = True
-        """No byte of a request has left since the last answer, or since the connection was made."""
+        self._between = True  # no byte of a request has left since the last answer
         self._requests = 0
         self._unanswered = False  # no byte came since the last request began
 
@@ -182,8 +179,6 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
 
 
 class Network(httpcore.AsyncNetworkBackend):
-    """Makes such connections."""
-
     def __init__(self, *, resends: bool) -> None:
         self._resends = resends
 
@@ -232,8 +227,7 @@ class Network(httpcore.AsyncNetworkBackend):
                 )
                 won = next((each.result() for each in done if each.exception() is None), None)
         finally:
-            # Nothing is waited for here: who is cancelled while waiting would lose the one that
-            # won.
+            # Nothing is waited for here: who is cancelled meanwhile would lose the one that won.
             for each in attempts:
                 if not each.cancel() and each.exception() is None and each.result() is not won:
                     each.result().close()
@@ -314,12 +308,9 @@ class Pools(httpx.AsyncBaseTransport):
     """One pool a lane, made when it is used first. Raises httpx's exceptions."""
 
     def __init__(
-        self, context: ssl.SSLContext, *, kept_for: float, proxy: httpx.Proxy | None
+        self, context: ssl.SSLContext, *, kept_for: float, proxy: httpcore.Proxy | None
     ) -> None:
-        self._context, self._kept_for = context, kept_for
-        self._proxy: httpcore.Proxy | None = None
-        if proxy is not None:
-            self._proxy = httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
+        self._context, self._kept_for, self._proxy = context, kept_for, proxy
         self._pools: dict[Lane, httpcore.AsyncConnectionPool] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -386,7 +377,7 @@ def _as_httpx() -> Iterator[None]:
         raise kind("") from error
 
 
-def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:
+def proxy_of_environment(scheme: str, host: str) -> httpcore.Proxy | None:
     """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for an address.
 
     Raises ValueError, ImportError or httpx.InvalidURL for one that can't be used.
@@ -398,7 +389,7 @@ def proxy_of_environment(scheme: str, host: str) -> httpx.Proxy | None:
     proxy = httpx.Proxy(told if "://" in told else f"http://{told}")
     if proxy.url.scheme.startswith("socks") and find_spec("socksio") is None:
         raise ImportError("socksio")
-    return proxy
+    return httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
 
 
 def tls_context(ca_file: Path | None = None, *, trust_env: bool = False) -> ssl.SSLContext:

@@ -65,7 +65,7 @@ _CURSORS: Final = {
     "nextcontinuationtoken": "continuationToken", "nextpagecursor": "cursor",
     "endcursor": "after", "nextstartingafter": "starting_after", "scrollid": "scroll_id",
     "nextoffset": "offset", "aftercursor": "after", "nextbookmark": "bookmark",
-    "continue": "continue",
+    "continue": "continue", "offset": "offset", "nextpage": "page",
 }  # fmt: skip
 """Names of a token for the next page, and the parameter it is sent as."""
 _WITH_MORE: Final = {
@@ -143,22 +143,15 @@ class _Meta(dict[str, Json]):
             for key, value in told.items():
                 if self.get(fold(key)) is None:
                     self[fold(key)] = value
+        flags = [flag(self.get(name)) for name in _MORE]
+        flags += [not self[name] for name in _IS_LAST if type(self.get(name)) is bool]
+        self.more = next((each for each in flags if each is not None), None)
+        """Whether a flag says that more follows; None if none says anything."""
 
     def count(self, names: Iterable[str]) -> int | None:
         """The first of these that is a count."""
-        for name in names:
-            if name in self and (count := to_count(self[name])) is not None:
-                return count
-        return None
-
-    @property
-    def more(self) -> bool | None:
-        """Whether a flag says that more follows; None if none says anything."""
-        for name in _MORE:
-            if (told := flag(self.get(name))) is not None:
-                return told
-        told = next((self[name] for name in _IS_LAST if type(self.get(name)) is bool), None)
-        return None if told is None else not told
+        counts = (to_count(self[name]) for name in names if name in self)
+        return next((count for count in counts if count is not None), None)
 
 
 class ListRest(NamedTuple):
@@ -254,6 +247,8 @@ def _from_token(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest
         token = _token(meta.get(name))
         if token is None or (name == "endcursor" and meta.more is None):
             continue
+        if name == "offset" and to_count(token) is not None:
+            continue  # only Airtable's is a token
         if _is_address(token):
             return _to_address(token, request)
         spelt = meta.spelt.get(name, "")
@@ -266,11 +261,6 @@ def _from_token(meta: _Meta, request: PageRequest, page_len: int) -> PageRequest
             # Temporal takes it back under its own name, Google's others as pageToken
             return request.next_by(token, param, "pageToken")
         return request.next_by(token, param)
-    if type(meta.get("offset")) is str and to_count(meta["offset"]) is None:
-        return request.next_by(_token(meta["offset"]), "offset")  # Airtable's is a token
-    if (token := _token(meta.get("nextpage"))) is not None:
-        is_link = _is_address(token)
-        return _to_address(token, request) if is_link else request.next_by(token, "page")
     if (token := _token(following)) is not None and not _is_address(token):
         is_page = token.isdigit() and ("page" in meta or "currentpage" in meta)
         return request.next_by(token, "page" if is_page else "cursor")
