@@ -15,7 +15,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -76,7 +76,6 @@ _MAYBE_APPLIED: Final = frozenset({408, 499})
 """4xx statuses that a proxy may answer with while the platform goes on working."""
 
 _UNUSABLE: Final[Mapping[type[ApiError], str]] = {
-    # A sign-in page or a proxy's.
     errors.WebPage: "{host} answered with a web page, not with data: check base_url, and whether a "
     "sign-in page or a proxy stands before the platform",
     errors.NotJson: "the answer cannot be read ({reason}): check base_url, or try again",
@@ -88,73 +87,58 @@ _UNUSABLE: Final[Mapping[type[ApiError], str]] = {
 }
 """A 2xx that is not what was asked for."""
 
-_BY_EXCEPTION: Final[Mapping[str, str]] = {
-    "PoolTimeout": "all connections to {host} stayed busy for {limits.pool:g} s: wait",
-    "ConnectTimeout": "no connection to {host} within {limits.connect:g} s: check the network and "
-    "base_url",
-    "WriteTimeout": "{host} took nothing in for {limits.write:g} s: check the line",
-    "TimeoutException": "{host} sent nothing for {limits.read:g} s: it or the line is slow, or "
-    "hangs",
+_Told: TypeAlias = tuple[type[ApiError], str]
+_BY_EXCEPTION: Final[Mapping[str, _Told]] = {
+    "PoolTimeout": (errors.TimedOut,
+        "all connections to {host} stayed busy for {limits.pool:g} s: wait"),
+    "ConnectTimeout": (errors.TimedOut,
+        "no connection to {host} within {limits.connect:g} s: check the network and base_url"),
+    "WriteTimeout": (errors.TimedOut,
+        "{host} took nothing in for {limits.write:g} s: check the line"),
+    "TimeoutException": (errors.TimedOut,
+        "{host} sent nothing for {limits.read:g} s: it or the line is slow, or hangs"),
     # That of the whole request, by asyncio.
-    "TimeoutError": "no whole answer from {host} within {limits.total:g} s: it or the line is too "
-    "slow",
-    "ProxyError": "the proxy of the environment did not let the request through: check HTTPS_PROXY",
-    "UnsupportedProtocol": "the request to {host} cannot be sent as it is: check base_url",
-    "DamagedBodyError": "the packed answer is damaged or cut off: try again",
+    "TimeoutError": (errors.TimedOut,
+        "no whole answer from {host} within {limits.total:g} s: it or the line is too slow"),
+    "ProxyError": (errors.Unreachable,
+        "the proxy of the environment did not let the request through: check HTTPS_PROXY"),
+    "UnsupportedProtocol": (errors.NotSent,
+        "the request to {host} cannot be sent as it is: check base_url"),
+    "DamagedBodyError": (errors.Broken, "the packed answer is damaged or cut off: try again"),
     # What came is not HTTP, or breaks its rules: a wrong length, a close before the answer.
-    "ProtocolError": "{host} closed before a whole answer, or does not speak HTTP: check base_url",
-}
+    "ProtocolError": (errors.Broken,
+        "{host} closed before a whole answer, or does not speak HTTP: check base_url"),
+}  # fmt: skip
 """By the name of httpx's class, or of one it is derived from."""
-_OF_EXCEPTION: Final[Mapping[str, type[ApiError]]] = {
-    **dict.fromkeys(("TimeoutException", "TimeoutError"), errors.TimedOut),
-    "ProxyError": errors.Unreachable,
-    "UnsupportedProtocol": errors.NotSent,
-}
-"""All else is Broken."""
 _BROKE: Final = "the connection to {host} broke before a whole answer came: try again"
 _NO_CONNECTION: Final = "no connection to {host}: check base_url and the network"
 _UNKNOWN_NAME: Final = "the name {host} is not known here: check base_url, the network and DNS"
-
-_BY_ERRNO: Final[Mapping[tuple[int, ...], tuple[type[ApiError], str]]] = {
-    (errno.ECONNREFUSED,): (
-        errors.Refused,
-        "nothing answers at {host}: is the platform running, and is the port right?",
-    ),
-    (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN): (
-        errors.Unreachable,
-        "there is no way to {host} from here: check the network",
-    ),
-    (errno.EACCES, errno.EPERM): (
-        errors.Unreachable,
-        "this machine does not allow a connection to {host}: firewall?",
-    ),
-    (errno.EMFILE, errno.ENFILE): (
-        errors.Unreachable,
-        "this machine has no file handle left for a connection",
-    ),
-    (errno.ETIMEDOUT,): (
-        errors.TimedOut,
-        "{host} did not react to the connection: check the network",
-    ),
-    (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED): (
-        errors.Unreachable,
-        "{host} closed the connection before anything was sent: is the port right?",
-    ),
-}
+_BY_ERRNO: Final[Mapping[tuple[int, ...], _Told]] = {
+    (errno.ECONNREFUSED,): (errors.Refused,
+        "nothing answers at {host}: is the platform running, and is the port right?"),
+    (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN): (errors.Unreachable,
+        "there is no way to {host} from here: check the network"),
+    (errno.EACCES, errno.EPERM): (errors.Unreachable,
+        "this machine does not allow a connection to {host}: firewall?"),
+    (errno.EMFILE, errno.ENFILE): (errors.Unreachable,
+        "this machine has no file handle left for a connection"),
+    (errno.ETIMEDOUT,): (errors.TimedOut,
+        "{host} did not react to the connection: check the network"),
+    (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED): (errors.Unreachable,
+        "{host} closed the connection before anything was sent: is the port right?"),
+}  # fmt: skip
 """Why no connection was made; the first that fits counts."""
-
-_OWN_CA: Final = "set ca_file if it is your own"
-_SELF_SIGNED: Final = "is signed by itself or by a CA unknown here: " + _OWN_CA
-_UNKNOWN_CA: Final = "is from a CA unknown here: " + _OWN_CA
 _CERTIFICATES: Final[Mapping[int, str]] = {
     9: "is not valid yet: is the clock of this machine right?",
     10: "has expired: tell its operators",
-    **dict.fromkeys((18, 19), _SELF_SIGNED),
-    **dict.fromkeys((2, 20, 21, 27), _UNKNOWN_CA),
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21, 27),
+        "is signed by itself or from a CA unknown here: set ca_file if it is your own",
+    ),
     23: "was revoked: tell its operators",
+    **dict.fromkeys((62, 63, 64), "is not for {host}: check the host in base_url"),
 }
 """X509_V_ERR_… of OpenSSL's x509_vfy.h."""
-_WRONG_HOST: Final = (62, 63, 64)
 _HANDSHAKES: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"),
@@ -174,9 +158,6 @@ _LONGEST_WAIT: Final = 86_400.0
 """Seconds: nothing longer than a day is believed."""
 _PASSING: Final = (errors.Unreachable, errors.TimedOut, errors.Broken, errors.RateLimited)
 """Failures that may be over soon; a bad certificate, a refusal or a 404 is not."""
-_FIRST: Final = 0.25
-_HIGHEST: Final = 8.0
-"""Seconds: the ceilings of the first wait before another attempt, and of any."""
 _LONGEST_RETRY_AFTER: Final = 60.0
 _BUDGET: Final = 75.0
 """Seconds after the start of the first attempt in which another one may still begin."""
@@ -192,10 +173,8 @@ class Asked(msgspec.Struct, frozen=True):
     """What a sentence may say about a request: no key, no query, no body."""
 
     method: str
-    path: str
-    """Relative to the base address, identifiers percent-encoded."""
-    host: SafeText
-    """With the port where it is not the scheme's own."""
+    path: str  # relative to the base address, identifiers percent-encoded
+    host: SafeText  # with the port where it is not the scheme's own
     key_source: str = KEY_SOURCE
 
     @property
@@ -287,9 +266,8 @@ def refused(
 def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent) -> ApiError:
     """No whole answer came. `sent` is NO only if `cause` proves that no byte has left."""
     names = [kind.__name__ for kind in type(cause).__mro__]
-    words = next((_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION), _BROKE)
-    kinds = (_OF_EXCEPTION[name] for name in names if name in _OF_EXCEPTION)
-    kind = next(kinds, errors.Broken)
+    told = (_BY_EXCEPTION[name] for name in names if name in _BY_EXCEPTION)
+    kind, words = next(told, (errors.Broken, _BROKE))
     layers = [cause]
     for layer in layers:  # what lies under it: causes, contexts, members of groups
         below = [layer.__cause__, layer.__context__, *getattr(layer, "exceptions", ())]
@@ -298,8 +276,8 @@ def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent
     tls = [layer for layer in layers if isinstance(layer, ssl.SSLError)]
     if "ConnectError" in names:
         numbers = {layer.errno for layer in layers if isinstance(layer, OSError)}
-        known = (told for numbers_, told in _BY_ERRNO.items() if numbers.intersection(numbers_))
-        kind, words = next(known, (errors.Unreachable, _NO_CONNECTION))
+        told = (told for known, told in _BY_ERRNO.items() if numbers.intersection(known))
+        kind, words = next(told, (errors.Unreachable, _NO_CONNECTION))
         if tls:
             kind, words = errors.TlsFailure, tls_words(tls[0], asked.host)
         elif any(isinstance(layer, socket.gaierror) for layer in layers):
@@ -316,10 +294,8 @@ def unanswered(cause: BaseException, asked: Asked, limits: Limits, *, sent: Sent
 def tls_words(failure: ssl.SSLError, host: str) -> str:
     """What was wrong with the certificate or the handshake, and what to do about it."""
     if isinstance(failure, ssl.SSLCertVerificationError):
-        if failure.verify_code in _WRONG_HOST:
-            return f"the certificate is not for {host}: check the host in base_url"
         fault = _CERTIFICATES.get(failure.verify_code, "was not accepted: tell its operators")
-        return f"the certificate of {host} {fault}"
+        return f"the certificate of {host} {fault.format(host=host)}"
     reason = failure.reason or ""
     for part, words in _HANDSHAKES.items():
         if part in reason:
@@ -371,7 +347,7 @@ def retry_wait(error: ApiError, failed: int, elapsed: float) -> float | None:
     if not is_passing or asked > _LONGEST_RETRY_AFTER:
         return None
     # After what was asked for, so that not all who were told the same come back at once.
-    ceiling = min(_HIGHEST, _FIRST * 2.0 ** min(failed - 1, 30))
+    ceiling = min(8.0, 0.25 * 2.0 ** min(failed - 1, 30))
     wait = asked + ceiling * random.random()  # noqa: S311 (jitter, not secrecy)
     return wait if elapsed + wait <= _BUDGET else None
 

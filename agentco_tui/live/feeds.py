@@ -29,8 +29,7 @@ class Pace(StrEnum):
     """How often a feed is asked."""
 
     REFRESH = "refresh"  # what the screen is about: every `--refresh` seconds
-    SLOW = "slow"
-    """What is always needed, and what the screen takes names from: every `SLOWER` times that."""
+    SLOW = "slow"  # what is always needed, or gives names: every `SLOWER` times that
     OFF = "off"
 
 
@@ -120,8 +119,7 @@ class Freshness(msgspec.Struct, frozen=True):
     next_try_at: float | None = None
     failures: int = 0
     took: float | None = None  # seconds the last answered poll took, all its pages together
-    slowed: bool = False
-    """True if the platform answers so slowly that this feed is asked less often than wished."""
+    slowed: bool = False  # asked less often than wished, since the platform answers so slowly
 
     @property
     def phase(self) -> Phase:
@@ -136,8 +134,7 @@ class Freshness(msgspec.Struct, frozen=True):
         return None if self.next_try_at is None else max(0.0, self.next_try_at - monotonic)
 
 
-SKEW_THAT_MATTERS = 3.0
-"""Seconds; a Date header has a resolution of one second and travels for a while."""
+SKEW_THAT_MATTERS = 3.0  # seconds: a Date header has whole ones, and travels for a while
 _STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Goes on while a laptop sleeps: data from before would otherwise show as some seconds old. On
 Linux that is not CLOCK_MONOTONIC, on macOS it is."""

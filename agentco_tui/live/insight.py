@@ -261,11 +261,9 @@ class Queue(msgspec.Struct, frozen=True):
 
 
 class Waiting:
-    """Counts the pending tasks and the alerts of a scope, again only when they have changed, or
-    the agents, from whom they may take their company.
-
-    Of a queue counted once only what a change names is looked at, for looking at a hundred
-    thousand tasks holds everything else up for some thirty milliseconds.
+    """Counts the pending tasks and the alerts of a scope, again only when they or the agents, from
+    whom they may take their company, have changed. Of a queue counted once only what a change names
+    is looked at: looking at a hundred thousand tasks holds everything else up for 30 ms.
     """
 
     def __init__(self, store: Store, names: Names, limits: Thresholds) -> None:
@@ -273,8 +271,7 @@ class Waiting:
         self._names = names
         self._limits = limits
         self._counted_for: tuple[object, object, str | None] | None = None
-        self._not_waiting: set[str] = set()
-        """Listed, but past waiting or not of the scope: usually none."""
+        self._not_waiting: set[str] = set()  # listed, but past waiting or not of the scope
         self._oldest: tuple[float, str] | None = None  # since when the oldest waits, and its id
         self._alerts_for: tuple[object, ...] = ()
         self._alerts = (0, 0)

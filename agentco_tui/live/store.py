@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -57,23 +56,18 @@ class Collection(Generic[R]):
         self.feed = feed
         self.listing: Listing[R] = Listing(records=())  # the last one taken
         self.version = object()  # another after every change
-        self._records: dict[str, R] = {}
+        self.records: dict[str, R] = {}
         """Another dict whenever there are other ids, so that nobody who walks through it trips."""
         self._is_listing = True  # False since a record was put or dropped
 
-    @property
-    def records(self) -> Mapping[str, R]:
-        """A read-only view, in the platform's order; of now, later ones may differ."""
-        return MappingProxyType(self._records)
-
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self.records)
 
     def __iter__(self) -> Iterator[R]:
-        return iter(self._records.values())
+        return iter(self.records.values())
 
     def get(self, record_id: str | None) -> R | None:
-        return None if record_id is None else self._records.get(record_id)
+        return None if record_id is None else self.records.get(record_id)
 
     def replace(self, listing: Listing[R], compared: Compared[R] | None = None) -> Change:
         """Take a whole listing: what it lacks is removed.
@@ -87,9 +81,9 @@ class Collection(Generic[R]):
             compared = background.at_once(self._compare(listing.records))
         self.listing, self._is_listing = listing, True
         if not compared.in_place:
-            self._records = compared.records
+            self.records = compared.records
         elif compared.records:
-            self._records.update(compared.records)
+            self.records.update(compared.records)
         if compared.change or not compared.in_place:
             self.version = object()
         return compared.change
@@ -110,7 +104,7 @@ class Collection(Generic[R]):
         back: no dict of a hundred thousand is built because a few have changed. Otherwise all come,
         equal ones as the objects that were held; of an id given twice the last record counts.
         """
-        version, before = self.version, self._records
+        version, before = self.version, self.records
         steps = range(0, len(records), _STEP)
         renewed: dict[str, R] | None = {} if len(records) == len(before) else None
         held = iter(before.items())
@@ -150,18 +144,18 @@ class Collection(Generic[R]):
 
     def put(self, record: R) -> Change:
         """Take one record, read by itself after a write."""
-        known, ids = self._records.get(record.id), (record.id,)
+        known, ids = self.records.get(record.id), (record.id,)
         if known == record:
             return Change(self.feed)
-        self._records = {**self._records, record.id: record}
+        self.records = {**self.records, record.id: record}
         self._is_listing, self.version = False, object()
         return Change(self.feed, changed=ids) if known else Change(self.feed, added=ids)
 
     def drop(self, record_id: str) -> Change:
         """Forget one record that a read has shown to be gone."""
-        if record_id not in self._records:
+        if record_id not in self.records:
             return Change(self.feed)
-        self._records = {key: kept for key, kept in self._records.items() if key != record_id}
+        self.records = {key: kept for key, kept in self.records.items() if key != record_id}
         self._is_listing, self.version = False, object()
         return Change(self.feed, removed=(record_id,))
 
@@ -197,11 +191,9 @@ class Store:
         return partial(self._listeners.remove, listener)
 
     def subscribe_freshness(self, listener: Callable[[FeedName], None]) -> None:
-        """Call `listener` when a feed's freshness changed."""
         self._freshness_listeners.append(listener)
 
     def set_freshness(self, feed: FeedName, freshness: Freshness) -> None:
-        """Keep how fresh a feed is, and tell those who show it."""
         self.freshness[feed] = freshness
         for listener in self._freshness_listeners:
             try:
