@@ -192,7 +192,16 @@ def _said(value: Json, place: str, depth: int, *, is_item: bool = False) -> Iter
         named = {fold(key): inner for key, inner in islice(value.items(), 200)}
         if "lang" in named:  # OData: in a language
             yield from _said(named.get("value"), place, depth + 1)
-        place = _place_in(named, is_item=is_item) or place
+        # Only one of several errors tells its field under more than two names.
+        for name in _PLACES if is_item else ("param", "field"):
+            at = named.get(name)
+            if name == "path" and ("extensions" in named or "locations" in named):
+                continue  # GraphQL: where in the answer it happened
+            if type(at) is dict:
+                at = at.get("pointer") or at.get("parameter")
+            if type(at) in (str, list) and at and (told := _place(at)):
+                place = told
+                break
         lines = [line for name in _TEXTS if type(text := named.get(name)) is str
                  and (depth or name != "text") and (line := _line(text))]  # fmt: skip
         # An error of several says one thing.
@@ -221,19 +230,6 @@ def _is_map(value: Mapping[str, Json], depth: int) -> bool:
 
 def _speaks(value: Json) -> bool:
     return type(value) is dict and any(fold(key) in ("message", "msg", "detail") for key in value)
-
-
-def _place_in(named: Mapping[str, Json], *, is_item: bool) -> str:
-    """The field that an error is about; only one of several tells it under more than two names."""
-    for name in _PLACES if is_item else ("param", "field"):
-        value = named.get(name)
-        if name == "path" and ("extensions" in named or "locations" in named):
-            continue  # GraphQL: where in the answer it happened
-        if type(value) is dict:
-            value = value.get("pointer") or value.get("parameter")
-        if type(value) in (str, list) and value and (place := _place(value)):
-            return place
-    return ""
 
 
 def _place(value: str | list[Json]) -> str:

@@ -35,6 +35,7 @@ _REFUSED: Final = _FAILED | word_set(
     """deny denied rejected reject refused declined disallowed forbidden blocked invalid
     notallowed notapproved"""
 )
+_CODES: Final = ("statuscode", "code", "httpstatus")
 _NO_TITLES: Final = ("id", "type", "action", "payload.type")
 _MOST_LAYERS: Final = 20
 _MAX_DEPTH: Final = 4
@@ -79,12 +80,15 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     record = None if is_empty else record
     ids = (under(layer, name) for name in _ID_NAMES.get(kind.name, ("id",)) for layer in layers)
     told = next((str(each) for each in ids if type(each) in (str, int) and each != ""), None)
+    states = (under(layer, name) for name in _STATUS_NAMES for layer in reversed(layers))
+    words = (each.get("state") if type(each) is dict else each for each in states)
+    word = next((each.strip() for each in words if type(each) is str and each.strip()), None)
     return Receipt(
         verdict=Verdict.NO if no else Verdict.YES,
         http_status=http_status,
         record=record,
         record_id=record.id if record else told,
-        status_word=_status(layers),
+        status_word=None if word is None else safe(word, 60),
         message=_message(layers, failed),
     )
 
@@ -123,16 +127,13 @@ def _refuses(layer: _Layer) -> bool:
 
 def _failed_items(body: Json) -> list[_Layer]:
     """The items of a multi-status answer, if every one of them failed."""
-    lists = body.values() if type(body) is dict else [body]
-    for items in lists:
+    for items in body.values() if type(body) is dict else [body]:
         rows = items if type(items) is list else []
         objects: list[_Layer] = [item for item in rows if type(item) is dict]
         failed = 0
         for item in objects:
             named = {fold(key): value for key, value in islice(item.items(), 100)}
-            codes = (
-                str(named.get(each)) for each in ("status", "statuscode", "code", "httpstatus")
-            )
+            codes = (str(named.get(name)) for name in ("status", *_CODES))
             failed += (
                 any(len(code) == 3 and code.isdigit() and code[0] in "45" for code in codes)
                 or _word_in(named.get("status"), _REFUSED)
@@ -146,16 +147,6 @@ def _failed_items(body: Json) -> list[_Layer]:
 
 def _word_in(value: Json, words: frozenset[str]) -> bool:
     return type(value) is str and fold(value) in words
-
-
-def _status(layers: list[_Layer]) -> SafeText | None:
-    for name in _STATUS_NAMES:
-        for layer in reversed(layers):
-            value = under(layer, name)
-            told = value.get("state") if type(value) is dict else value
-            if type(told) is str and told.strip():
-                return safe(told.strip(), 60)
-    return None
 
 
 def _message(layers: list[_Layer], failed: list[_Layer]) -> SafeText | None:
