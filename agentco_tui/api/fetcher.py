@@ -259,7 +259,7 @@ class Fetcher:
     ) -> _Leaf[R]:
         """One page behind `before` records; `known` itself if it has not changed."""
         early = self.prefetch
-        reply = early and await early.take(request.path, request.params, beginning)
+        reply = await early.take(request.path, request.params, beginning) if early else None
         if reply is not None:
             self.transport.measured.answer(reply.elapsed)
         else:
